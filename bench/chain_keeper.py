@@ -85,7 +85,8 @@ def measure(seconds: float) -> None:
                 time.sleep(16)  # fewer than a fight takes for one
                 taken.append(answer(conf, number))
             print(
-                f"answers       median {statistics.median(taken):.0f} ms, longest {max(taken):.0f} ms"
+                f"answers       median {statistics.median(taken):.0f} ms, longest {max(taken):.0f} "
+                "ms"
             )
             before, _ = cost(keeper.pid)
             rival = [

@@ -69,8 +69,11 @@ def build_node(services: int) -> Node:
         (
             Link(name=IfName("eth0")),
             Link(name=IfName("cni0"), kind="bridge", bridge=Bridge()),
-            Link(name=IfName("veth5"), kind="veth", peer=Known(Peer(netns="pod", link=IfName("eth0"))), master=IfName("cni0"),
-                 port=BridgePort(hairpin=True)),
+            Link(
+                name=IfName("veth5"), kind="veth",
+                peer=Known(Peer(netns="pod", link=IfName("eth0"))), master=IfName("cni0"),
+                port=BridgePort(hairpin=True),
+            ),
         ),
         ("eth0 192.168.0.1/16", "cni0 10.244.250.1/24"),
         (*_other_nodes(), _route("default", "eth0", "192.168.255.254")),

@@ -102,7 +102,10 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
         "-A KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000",
         "-A KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN",
         "-A KUBE-POSTROUTING -j MARK --set-xmark 0x4000/0x0",
-        '-A KUBE-POSTROUTING -m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE --random-fully',
+        (
+            '-A KUBE-POSTROUTING -m comment --comment "kubernetes service traffic requiring SNAT" '
+            "-j MASQUERADE --random-fully"
+        ),
     ]
     live = [service for service in services if service.endpoints]
     for service in live:
@@ -118,7 +121,8 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
     ]
     note = "kubernetes service nodeports; NOTE: this must be the last rule in this chain"
     rules.append(
-        f'-A KUBE-SERVICES -m comment --comment "{note}" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS'
+        f'-A KUBE-SERVICES -m comment --comment "{note}" -m addrtype --dst-type LOCAL -j '
+        "KUBE-NODEPORTS"
     )
     for service in live:
         own, own_rules = _service_chains(service, pod_network)
@@ -179,7 +183,8 @@ def _filter_rules(services: Sequence[Service]) -> Iterator[str]:
 def _match(service: Service, note: str) -> str:
     """Match packets to the service's own address and port."""
     return (
-        f'-d {service.address}/32 -p {service.protocol} -m comment --comment "{service.name} {note}" '
+        f'-d {service.address}/32 -p {service.protocol} -m comment --comment "{service.name} '
+        f'{note}" '
         f"-m {service.protocol} --dport {service.port}"
     )
 
@@ -208,8 +213,8 @@ _NAT_CHAINS = _chains(
     "KUBE-SERVICES",
 )
 _FILTER_CHAINS = _chains(
-    "filter", "KUBE-EXTERNAL-SERVICES", "KUBE-FIREWALL", "KUBE-FORWARD", "KUBE-KUBELET-CANARY", "KUBE-NODEPORTS",
-    "KUBE-PROXY-CANARY", "KUBE-PROXY-FIREWALL", "KUBE-SERVICES",
+    "filter", "KUBE-EXTERNAL-SERVICES", "KUBE-FIREWALL", "KUBE-FORWARD", "KUBE-KUBELET-CANARY",
+    "KUBE-NODEPORTS", "KUBE-PROXY-CANARY", "KUBE-PROXY-FIREWALL", "KUBE-SERVICES",
 )  # fmt: skip
 _NEW = "-m conntrack --ctstate NEW -m comment --comment"
 _LOCALNET = '-m comment --comment "block incoming localnet connections"'
@@ -226,9 +231,15 @@ _FILTER_RULES = (
     f'-A OUTPUT {_NEW} "kubernetes load balancer firewall" -j KUBE-PROXY-FIREWALL',
     f'-A OUTPUT {_NEW} "kubernetes service portals" -j KUBE-SERVICES',
     "-A OUTPUT -j KUBE-FIREWALL",
-    f"-A KUBE-FIREWALL ! -s 127.0.0.0/8 -d 127.0.0.0/8 {_LOCALNET} -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP",
+    (
+        f"-A KUBE-FIREWALL ! -s 127.0.0.0/8 -d 127.0.0.0/8 {_LOCALNET} -m conntrack ! --ctstate "
+        "RELATED,ESTABLISHED,DNAT -j DROP"
+    ),
     "-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP",
-    '-A KUBE-FORWARD -m comment --comment "kubernetes forwarding rules" -m mark --mark 0x4000/0x4000 -j ACCEPT',
+    (
+        '-A KUBE-FORWARD -m comment --comment "kubernetes forwarding rules" -m mark --mark '
+        "0x4000/0x4000 -j ACCEPT"
+    ),
     f"-A KUBE-FORWARD {_FORWARDED} -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
 )
 

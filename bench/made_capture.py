@@ -77,9 +77,12 @@ def _conversations(draw: np.random.Generator, flows: int) -> dict[str, NDArray[A
         base = before[::PER_FLOW][flow]
         numbers[side] = before - base + first[flow, int(side == "server")]
     return {
-        "flow": flow, "step": step, "server": server, "flags": np.where(step == 1, SYN | ACK, flags), "payload": payload,
+        "flow": flow, "step": step, "server": server,
+        "flags": np.where(step == 1, SYN | ACK, flags), "payload": payload,
         "seq": np.where(server, numbers["server"], numbers["client"]) & 0xFFFFFFFF,
-        "ack": np.where(step == 0, 0, np.where(server, numbers["client"], numbers["server"])) & 0xFFFFFFFF,
+        "ack": np.where(
+            step == 0, 0, np.where(server, numbers["client"], numbers["server"]),
+        ) & 0xFFFFFFFF,
         "time": start[flow] + step * 0.02, "repeat": np.zeros(len(step), np.bool_),
     }  # fmt: skip
 

@@ -35,13 +35,18 @@ LEAST = 400_000
 """Lines a second of syslog that are promised."""
 MESSAGE = "Started Session {0} of user root."
 SHAPES: dict[str, Callable[[datetime, int], str]] = {
-    "syslog": lambda now, number: f"{now:%b %d %H:%M:%S} kn-04 systemd[1]: {MESSAGE.format(number)}",
-    "syslog with ISO stamps": lambda now, number: f"{now:%Y-%m-%dT%H:%M:%S}.{number:06d}+08:00 kn-04 systemd[1]: {MESSAGE}",
-    "klog": lambda now, number: f"I{now:%m%d %H:%M:%S}.{number % 1_000_000:06d}       1 proxier.go:111] {MESSAGE}",
-    "CRI": lambda now, number: f"{now:%Y-%m-%dT%H:%M:%S}.{number % 1_000_000:06d}123Z stdout F {MESSAGE}",
-    "dmesg -T": lambda now, number: f"[{now:%a %b %d %H:%M:%S %Y}] veth{number}: link becomes ready",
+    "syslog": lambda now, number: f"{now:%b %d %H:%M:%S} kn-04 systemd[1]: "
+                                  f"{MESSAGE.format(number)}",
+    "syslog with ISO stamps": lambda now, number: f"{now:%Y-%m-%dT%H:%M:%S}.{number:06d}+08:00 "
+                                                  f"kn-04 systemd[1]: {MESSAGE}",
+    "klog": lambda now, number: f"I{now:%m%d %H:%M:%S}.{number % 1_000_000:06d}       1 "
+                                f"proxier.go:111] {MESSAGE}",
+    "CRI": lambda now, number: f"{now:%Y-%m-%dT%H:%M:%S}.{number % 1_000_000:06d}123Z stdout F "
+                               f"{MESSAGE}",
+    "dmesg -T": lambda now, number: f"[{now:%a %b %d %H:%M:%S %Y}] veth{number}: link becomes "
+                                    "ready",
     "journalctl -o json": lambda now, number: json.dumps(
-        {"__REALTIME_TIMESTAMP": f"{now.timestamp() * 1e6:.0f}", "SYSLOG_IDENTIFIER": "systemd", "MESSAGE": f"{number}"}
+        {"__REALTIME_TIMESTAMP": f"{now.timestamp() * 1e6:.0f}", "SYSLOG_IDENTIFIER": "systemd", "MESSAGE": f"{number}"}  # noqa: E501
     ),
 }  # fmt: skip
 
@@ -98,10 +103,15 @@ def main() -> None:
         ]
     measured += [
         Measurement(
-            f"podpath timeline on {FILE_LINES:,} lines of syslog, CPU", statistics.median(cost.seconds for cost in costs), "s",
-            against="grep -c of some minutes", other=statistics.median(cost.seconds for cost in greps),
+            f"podpath timeline on {FILE_LINES:,} lines of syslog, CPU",
+            statistics.median(cost.seconds for cost in costs), "s",
+            against="grep -c of some minutes",
+            other=statistics.median(cost.seconds for cost in greps),
         ),
-        Measurement(f"podpath timeline on {FILE_LINES:,} lines, peak memory", max(cost.megabytes for cost in costs), "MB"),
+        Measurement(
+            f"podpath timeline on {FILE_LINES:,} lines, peak memory",
+            max(cost.megabytes for cost in costs), "MB",
+        ),
     ]  # fmt: skip
     emit(measured)
 

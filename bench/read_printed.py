@@ -30,13 +30,18 @@ from podpath.net.provenance import Source
 PACKETS, PARTS, SHORT, ROUNDS = 1_000_000, 20, 20_000, 5
 GOAL = 0.4
 PLAIN = (
-    "2023-11-14 22:{minute:02}:20.{part:06} IP 10.244.1.{host}.{port} > 10.96.0.100.80: Flags [P.], seq {number}:{end}, ack 1, "
-    "win 8192, options [nop,nop,TS val {number} ecr 3718914024], length 18: HTTP: GET / HTTP/1.1"
+    "2023-11-14 22:{minute:02}:20.{part:06} IP 10.244.1.{host}.{port} > 10.96.0.100.80: Flags "
+    "[P.], seq {number}:{end}, ack 1, win 8192, options [nop,nop,TS val {number} ecr 3718914024], "
+    "length 18: HTTP: GET / HTTP/1.1"
 )
-DATAGRAM = "22:{minute:02}:20.{part:06} IP6 fd00::{host}.{port} > fd00::2.53: {number}+ A? svc.default.svc.cluster.local. (47)"
+DATAGRAM = (
+    "22:{minute:02}:20.{part:06} IP6 fd00::{host}.{port} > fd00::2.53: {number}+ A? "
+    "svc.default.svc.cluster.local. (47)"
+)
 PEER = re.compile(
     r"^(\d{4}-\d\d-\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) IP6? (\S+)\.(\d+) > (\S+)\.(\d+): "
-    r"(?:Flags \[([^]]*)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win (\d+),(?: options \[[^]]*\],)? length (\d+))?",
+    r"(?:Flags \[([^]]*)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win (\d+),"
+    r"(?: options \[[^]]*\],)? length (\d+))?",
     re.MULTILINE,
 )
 COMMAND = str(Path(sys.executable).with_name("podpath"))

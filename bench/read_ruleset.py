@@ -34,7 +34,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
     source = Source(name=sys.argv[1], lines=tuple(file.read().splitlines()), command="iptables-save")
 tables = assemble_netfilter([(source, read_rules(source))]).netfilter[4].tables
 assert sum(len(table.chains) for table in tables) > 0
-"""
+"""  # noqa: E501
 
 
 class Cost(NamedTuple):
@@ -71,8 +71,13 @@ def main() -> None:
     lines = text.count("\n")
     name = f"reading {lines:,} lines of iptables-save into the node"
     emit((
-        Measurement(f"{name}, CPU", seconds, "s", restore, against="iptables-nft-restore --test, same file", other=restore),
-        Measurement(f"{name}, peak memory", max(read.megabytes for read, _ in pairs), "MB", MOST_MEGABYTES),
+        Measurement(
+            f"{name}, CPU", seconds, "s", restore, against="iptables-nft-restore --test, same file",
+            other=restore,
+        ),
+        Measurement(
+            f"{name}, peak memory", max(read.megabytes for read, _ in pairs), "MB", MOST_MEGABYTES,
+        ),
     ))  # fmt: skip
 
 

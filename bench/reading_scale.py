@@ -73,7 +73,8 @@ WHOLE: Mapping[str, tuple[int, Callable[[int], str]]] = {
     "routes": (SMALLEST, lambda size: ticket(("ip addr", 10), ("ip route", size))),
     "neighbours": (SMALLEST, lambda size: ticket(("ip addr", 10), ("ip neigh", size))),
     "veths, routes and neighbours": (
-        SMALLEST, lambda size: ticket(("ip addr", size), ("ip route", size), ("ip neigh", size), ("bridge fdb", size)),
+        SMALLEST,
+        lambda size: ticket(("ip addr", size), ("ip route", size), ("ip neigh", size), ("bridge fdb", size)),  # noqa: E501
     ),
     "policy rules": (SMALLEST, lambda size: ticket(("ip rule", size))),
     "iptables rules": (SMALLEST, lambda size: ticket(("iptables-save", size))),
@@ -85,7 +86,7 @@ WHOLE: Mapping[str, tuple[int, Callable[[int], str]]] = {
     "hosts in one ticket": (SMALLEST_REPEATED, hosts),
     "repeated outputs": (
         SMALLEST_REPEATED,
-        lambda size: ticket(("ip addr", 5), ("ip route", 5), ("ip neigh", 5), ("sysctl", 5), ("tcpdump", 5)) * size,
+        lambda size: ticket(("ip addr", 5), ("ip route", 5), ("ip neigh", 5), ("sysctl", 5), ("tcpdump", 5)) * size,  # noqa: E501
     ),
 }  # fmt: skip
 """What a ticket may hold much of: the smallest size, and the text at any."""

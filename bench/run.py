@@ -32,7 +32,9 @@ NO_BENCHMARKS = {
 
 
 def run(program: Path, failed: list[str]) -> Iterator[Measurement]:
-    """Run one program and give what it measured; name it in `failed` if it did not come to its end."""
+    """Run one program and give what it measured; name it in `failed` if it did not come to its
+    end.
+    """
     environment = os.environ | {"PYTHONPATH": str(HERE.parent)}
     done = subprocess.run(
         [sys.executable, str(program), "--json"],
@@ -56,7 +58,8 @@ def main() -> int:
         measurement for program in programs for measurement in run(program, failed)
     )
     print(
-        f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} cores\n"
+        f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, "
+        f"{os.cpu_count()} cores\n"
     )
     print(render_table(measurements))
     return 0 if not failed and all(measurement.kept for measurement in measurements) else 1

@@ -1,5 +1,5 @@
-"""Measures a snapshot of a node with 250 pods: namespaces with a process, a veth to the node's bridge,
-routes and a listening socket.
+"""Measures a snapshot of a node with 250 pods: namespaces with a process, a veth to the node's
+bridge, routes and a listening socket.
 
 Usage, as root: .venv/bin/python -m bench.snapshot_pods [PODS] [--json]
 It runs in namespaces of its own, which go with it.
@@ -84,7 +84,9 @@ def measure() -> tuple[float, float, float]:
 
 
 def watch(process: subprocess.Popen[bytes], peak: list[float]) -> None:
-    """Note the most memory that a process and those it forked have together, what they share once."""
+    """Note the most memory that a process and those it forked have together, what they share
+    once.
+    """
     while process.poll() is None:
         found = subprocess.run(
             ("pgrep", "-P", str(process.pid), "-f", "podpath"), capture_output=True, check=False

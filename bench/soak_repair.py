@@ -3,7 +3,8 @@ now and then.
 
 It prints each minute what the controller holds: memory and open files must not grow.
 
-Usage: .venv/bin/python -m bench.soak_repair [MINUTES]     (60 unless named; needs scripts/build-kube-apiserver)
+Usage: .venv/bin/python -m bench.soak_repair [MINUTES]     (60 unless named; needs
+scripts/build-kube-apiserver)
 """
 
 from __future__ import annotations
@@ -102,7 +103,10 @@ def soak(server: apiserver.ApiServer, minutes: float) -> None:
                 killed = time.monotonic()
             if now - told > 60 or not number:
                 left = len(server.read("pods")["items"])
-                figures = f"{rss(repair.pid):8.1f} MB {descriptors(repair.pid):4d} files {number:7d} rounds {left:5d} pods"
+                figures = (
+                    f"{rss(repair.pid):8.1f} MB {descriptors(repair.pid):4d} files {number:7d} "
+                    f"rounds {left:5d} pods"
+                )
                 print(f"{(now - began) / 60:6.1f} min {figures} {lost} lost", flush=True)
                 told = now
             time.sleep(0.05)

@@ -92,7 +92,8 @@ def main() -> None:
         finally:
             subprocess.run(["ip", "netns", "delete", NAME], check=True)
     print(
-        f"a look at {DEVICES} devices   {quick:.1f} ms of a processor; a thorough one {thorough:.1f} ms"
+        f"a look at {DEVICES} devices   {quick:.1f} ms of a processor; a thorough one "
+        f"{thorough:.1f} ms"
     )
     print(
         f"a rival writes         {written} times in {seconds:g} s, and is put back {back:.0f} times"

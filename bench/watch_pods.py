@@ -118,7 +118,9 @@ def _status(name: str) -> int:
 
 
 def measure(server: apiserver.ApiServer, pods: int, namespace: str = "default") -> dict[str, float]:
-    """Fill the server, follow it in a process of its own, change some pods, and give the figures."""
+    """Fill the server, follow it in a process of its own, change some pods, and give the
+    figures.
+    """
     kubeconfig = server.kubeconfig()
     began = time.monotonic()
     fill(kubeconfig, pods, namespace)

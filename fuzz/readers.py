@@ -82,7 +82,9 @@ def _check_covered(source: Source, spans: list[tuple[int, int]]) -> None:
 
 
 def _read_file(data: bytes) -> None:
-    """Read a capture as it stands, and in lanes as short as they can be: both walks give the same."""
+    """Read a capture as it stands, and in lanes as short as they can be: both walks give the
+    same.
+    """
     try:
         capture = read_capture(data)
     except ValueError:

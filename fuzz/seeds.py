@@ -57,6 +57,15 @@ def _logged() -> Iterator[bytes]:
     yield samples.CLIENT.encode()
     yield b"[    1.234567] eth0: link up\n[Wed Mar 12 03:13:41 2025] eth0: link down\n"
     yield b'{"__REALTIME_TIMESTAMP":"1742472000000000","MESSAGE":"x","SYSLOG_IDENTIFIER":"y"}\n'
-    yield b"2025-03-12T03:13:41.123456789Z stdout F hello\n2025-03-12 03:13:41 install a:amd64 <none> 1\n"
-    yield b"type=SYSCALL msg=audit(1742472000.123:45): arch=c000003e\nLAST SEEN  TYPE  REASON  OBJECT  MESSAGE\n"
-    yield b"Start-Date: 2025-03-12  03:13:38\nCommandline: apt upgrade\nUpgrade: polkit:amd64 (1, 2)\n"
+    yield (
+        b"2025-03-12T03:13:41.123456789Z stdout F hello\n"
+        b"2025-03-12 03:13:41 install a:amd64 <none> 1\n"
+    )
+    yield (
+        b"type=SYSCALL msg=audit(1742472000.123:45): arch=c000003e\n"
+        b"LAST SEEN  TYPE  REASON  OBJECT  MESSAGE\n"
+    )
+    yield (
+        b"Start-Date: 2025-03-12  03:13:38\nCommandline: apt upgrade\n"
+        b"Upgrade: polkit:amd64 (1, 2)\n"
+    )

@@ -29,7 +29,9 @@ MARK = re.compile(
 
 
 def picture() -> str:
-    """Draw the packages in their layers, as the import-linter contract has them, upper ones first."""
+    """Draw the packages in their layers, as the import-linter contract has them, upper ones
+    first.
+    """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = {
         contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]
@@ -57,7 +59,8 @@ def checks_page() -> str:
     """Make the manual of faults from the checks' docstrings."""
     head = (
         "# Faults that podpath knows by name\n\n"
-        "Generated from the checks' docstrings: `podpath explain NAME` prints the same page. A fault that only a walk sees has\n"
+        "Generated from the checks' docstrings: `podpath explain NAME` prints the same page. A "
+        "fault that only a walk sees has\n"
         "no function that looks for it: the diagnosis names it by the step that decided.\n"
         "What a capture shows is found in captures alone, too.\n\n"
         "| fault | what it is | found by |\n|---|---|---|\n"

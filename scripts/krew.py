@@ -48,7 +48,9 @@ class KrewArchive(NamedTuple):
 
 
 def write_archive(lib: Path, folder: Path) -> KrewArchive:
-    """Pack the packages of a folder with the launcher, for this machine; the same bytes each time."""
+    """Pack the packages of a folder with the launcher, for this machine; the same bytes each
+    time.
+    """
     system = platform.system().lower()
     processor = _PROCESSORS.get(platform.machine().lower(), platform.machine().lower())
     path = folder / f"{BIN}_{__version__}_{system}_{processor}.tar.gz"

@@ -6,7 +6,8 @@ missing test, or an equivalent: a change that no evidence can tell from the orig
 argued in mutation_arguments.toml.
 
     make mutate PKG=datapath COUNT=60 SEED=7
-    python scripts/mutate.py diagnosis datapath --count 400 --page   # writes docs/quality/mutation.md
+    # writes docs/quality/mutation.md
+    python scripts/mutate.py diagnosis datapath --count 400 --page
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def attempt(suite: Suite, options: argparse.Namespace, runs: list[Run]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Draw, try and print. Exit codes: 0 whatever survives, 1 where the tests cannot be collected."""
+    """Draw, try and print. Exit codes: 0 whatever survives, 1 where the tests cannot be
+    collected.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("packages", nargs="+", help="a package, or a room: datapath/nat")
     parser.add_argument("--count", type=int, default=60, help="errors to plant into each (60)")

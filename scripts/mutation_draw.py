@@ -30,12 +30,16 @@ FAMILIES = (
     ("core/ReplaceBreakWithContinue", "core/ReplaceContinueWithBreak"),
     ("core/ZeroIterationForLoop",),
 )
-"""Operators that change a decision, by prefix. Those on `X | Y` meet annotations, and are left out."""
+"""Operators that change a decision, by prefix. Those on `X | Y` meet annotations, and are left
+out.
+"""
 SAME = tuple(
     f"core/ReplaceComparisonOperator_{change}"
     for change in ("Is_Eq", "IsNot_NotEq", "Eq_Is", "NotEq_IsNot")
 )
-"""Operators that change nothing here: what is compared by identity is None or a member of an enum."""
+"""Operators that change nothing here: what is compared by identity is None or a member of an
+enum.
+"""
 TRIES = 40
 """A module of which so many draws in a row bring nothing new has no places left."""
 

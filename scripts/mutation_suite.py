@@ -43,8 +43,8 @@ from hypothesis import Phase, settings
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "podpath"
 TESTS = ("tests/diagnosis", "tests/datapath", "tests/test_diagnosis.py")
-"""The packages' own tests. What only a golden ticket or the kernel would notice is a survivor: those
-who change a package run its own tests.
+"""The packages' own tests. What only a golden ticket or the kernel would notice is a survivor:
+those who change a package run its own tests.
 """
 BUDGET = 20.0
 """Seconds of tests that one error is worth. Whatever would need more counts as a survivor."""
@@ -165,7 +165,9 @@ class Suite:
         self.store.execute("delete from lines where test = ?", (test,))
 
     def observe(self, item: pytest.Item) -> Ran:
-        """Run one test in a child, and return its lines by what the source was when recording began."""
+        """Run one test in a child, and return its lines by what the source was when recording
+        began.
+        """
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -364,7 +366,9 @@ def measured(coverage: Coverage) -> dict[str, bytes]:
 
 
 def run(items: Sequence[pytest.Item]) -> bool:
-    """Run tests quietly until one fails, and say whether one did. For children: output is closed."""
+    """Run tests quietly until one fails, and say whether one did. For children: output is
+    closed.
+    """
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(quiet, stream)

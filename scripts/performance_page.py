@@ -18,7 +18,7 @@ Measured by `make bench` on {date}: each program of `bench/` runs by itself, and
 the same run. Figures are CPU time: nothing in podpath waits, so on an idle machine they are also the wall time. A value that
 exceeds its bound is marked **over**, and `make bench` exits with 1.
 
-"""
+"""  # noqa: E501
 TAIL = """
 What the figures mean:
 
@@ -37,7 +37,7 @@ What the figures mean:
 - Captures are read with NumPy alone: headers of 8,192 packets at once, in groups so wide that hardly any packet is handled alone;
   flows are numbered without sorting; TCP is analyzed a few flows at a time, so that the working set stays in the processor's
   cache. What remains is memory traffic: each packet's first bytes are fetched once, and a hundred bytes of columns are written.
-"""
+"""  # noqa: E501
 
 
 def main() -> None:

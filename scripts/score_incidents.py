@@ -129,7 +129,9 @@ def is_right(incident: Incident, finding: Mapping[str, object]) -> bool:
 
 
 def asks(incident: Incident, question: Mapping[str, object]) -> bool:
-    """Tell whether a question is the expert's: one of his words stands in its fact or its command."""
+    """Tell whether a question is the expert's: one of his words stands in its fact or its
+    command.
+    """
     text = f"{question['fact']} {question['ask']}".casefold()
     return any(word.casefold() in text for word in incident.ask)
 

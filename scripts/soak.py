@@ -77,8 +77,9 @@ def read_cost(process: int) -> Cost:
     ticks = sum(int(fields[place]) for place in (11, 12, 13, 14))
     pages = int((proc / "statm").read_text(encoding="ascii").split()[1])
     return Cost(
-        time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / MEGABYTE,
-        len(list((proc / "fd").iterdir())), int(fields[17]),
+        time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"),
+        pages * os.sysconf("SC_PAGE_SIZE") / MEGABYTE, len(list((proc / "fd").iterdir())),
+        int(fields[17]),
     )  # fmt: skip
 
 
@@ -229,11 +230,17 @@ def main() -> int:
     shown = {
         "idle memory": f"{idle.megabytes:.1f} MB",
         "idle processor": f"{percent:.2f} % of a core over {chosen.idle:g} s",
-        "churn": f"{len(late)} devices in {chosen.churn:g} s, {busy:.1f} % of a core with the programs it runs",
-        "new device wrong for": f"median {statistics.median(late):.0f} ms, 99 % {sorted(late)[int(len(late) * 0.99)]:.0f} ms, "
+        "churn": (
+            f"{len(late)} devices in {chosen.churn:g} s, {busy:.1f} % of a core with the programs "
+            "it runs"
+        ),
+        "new device wrong for": f"median {statistics.median(late):.0f} ms, 99 % "
+        f"{sorted(late)[int(len(late) * 0.99)]:.0f} ms, "
         f"longest {max(late):.0f} ms",
         "memory by quarters": ", ".join(f"{each:.1f}" for each in memory),
-        "descriptors, threads": f"{first.descriptors}, {first.threads} first; {last.descriptors}, {last.threads} last",
+        "descriptors, threads": (
+            f"{first.descriptors}, {first.threads} first; {last.descriptors}, {last.threads} last"
+        ),
     }
     for name, value in shown.items():
         print(f"{name:<22}{value}")

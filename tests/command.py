@@ -14,13 +14,15 @@ MEBIBYTE = 1 << 20
 def podpath(
     *arguments: str | Path, cwd: Path | None = None, timeout: float = 60, memory: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command and give its exit code and output; `memory` bounds its address space, in MiB."""
+    """Run the command and give its exit code and output; `memory` bounds its address space, in
+    MiB.
+    """
 
     def limit() -> None:
         if memory is not None:
             resource.setrlimit(resource.RLIMIT_AS, (memory * MEBIBYTE, memory * MEBIBYTE))
 
     return subprocess.run(
-        [str(COMMAND), *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, timeout=timeout, check=False, stdin=subprocess.DEVNULL, preexec_fn=limit,
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, cwd=cwd,
+        timeout=timeout, check=False, stdin=subprocess.DEVNULL, preexec_fn=limit,
     )  # fmt: skip

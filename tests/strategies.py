@@ -99,15 +99,22 @@ def listings(items: st.SearchStrategy[Any], size: int = 4) -> st.SearchStrategy[
 
 def _links(netns: str) -> st.SearchStrategy[Link]:
     peers = st.builds(Peer, netns=st.sampled_from((*NETNS, "gone")), link=devices)
-    ports = st.builds(BridgePort, state=st.sampled_from(("forwarding", "blocking")), hairpin=flags, isolated=flags,
-                      pvid=st.sampled_from((None, 1, 2)))  # fmt: skip
+    ports = st.builds(
+        BridgePort, state=st.sampled_from(("forwarding", "blocking")), hairpin=flags,
+        isolated=flags, pvid=st.sampled_from((None, 1, 2)),
+    )  # fmt: skip
     usually = st.sampled_from((True, True, True, False))
     return st.builds(
-        Link, name=devices, kind=st.sampled_from(KINDS), up=usually, noarp=flags, lower=st.none() | devices,
+        Link, name=devices, kind=st.sampled_from(KINDS), up=usually, noarp=flags,
+        lower=st.none() | devices,
         mtu=st.sampled_from((40, 1500)), mac=st.none() | st.sampled_from(MACS),
-        master=st.none() | devices | st.just("ovs-system"), peer=st.none() | facts(peers, f"the peer in {netns}"),
-        bridge=st.none() | st.builds(Bridge, vlan_filtering=flags, nf_call_iptables=flags), port=st.none() | ports,
-        vxlan=st.none() | st.builds(Vxlan, vni=st.just(1), port=st.just(8472), remote=st.none() | addresses),
+        master=st.none() | devices | st.just("ovs-system"),
+        peer=st.none() | facts(peers, f"the peer in {netns}"),
+        bridge=st.none() | st.builds(Bridge, vlan_filtering=flags, nf_call_iptables=flags),
+        port=st.none() | ports,
+        vxlan=st.none() | st.builds(
+            Vxlan, vni=st.just(1), port=st.just(8472), remote=st.none() | addresses,
+        ),
         bond_slave_of=st.none() | st.just("bond1"),
     )  # fmt: skip
 
@@ -116,13 +123,17 @@ hops = st.builds(
     Nexthop, link=devices, gateway=st.none() | addresses, dead=st.just(False), linkdown=flags
 )
 routes = st.builds(
-    Route, prefix=prefixes, nexthops=st.lists(hops, max_size=2).map(tuple), metric=st.integers(0, 2),
+    Route, prefix=prefixes, nexthops=st.lists(hops, max_size=2).map(tuple),
+    metric=st.integers(0, 2),
     table=st.sampled_from((254, 254, 100, 255)),
-    type=st.sampled_from(("unicast",) * 6 + ("local", "blackhole", "unreachable", "prohibit", "throw", "broadcast")),
+    type=st.sampled_from(("unicast",) * 6 + (
+        "local", "blackhole", "unreachable", "prohibit", "throw", "broadcast",
+    )),
     prefsrc=st.none() | addresses, mtu=st.none() | st.just(100),
 )  # fmt: skip
 policy_rules = st.builds(
-    PolicyRule, family=st.just(4), priority=st.integers(1, 9), negated=flags, src=st.none() | prefixes, iif=st.none() | devices,
+    PolicyRule, family=st.just(4), priority=st.integers(1, 9), negated=flags,
+    src=st.none() | prefixes, iif=st.none() | devices,
     mark=st.none() | st.just(MaskedMark(1, 0xFF)), goto=st.integers(1, 9),
     action=st.sampled_from(("lookup", "lookup", "goto", "nop", "prohibit")),
     table=st.sampled_from((100, 254)), suppress_prefixlength=st.none() | st.integers(0, 24),
@@ -131,7 +142,7 @@ sysctl_keys = st.sampled_from(
     [
         "net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables", "net.ipv6.conf.all.forwarding",
         *(f"net.ipv4.conf.{device}.{name}" for device in ("all", "eth0", "br0", "default")
-          for name in ("rp_filter", "accept_local", "arp_ignore", "arp_announce", "proxy_arp", "route_localnet", "forwarding")),
+          for name in ("rp_filter", "accept_local", "arp_ignore", "arp_announce", "proxy_arp", "route_localnet", "forwarding")),  # noqa: E501
     ]
 )  # fmt: skip
 
@@ -144,10 +155,12 @@ neighbour_entries = st.builds(
     state=st.sampled_from(("STALE", "FAILED", "PERMANENT")),
 )
 fdb_entries = st.builds(
-    FdbEntry, mac=st.sampled_from(MACS), link=devices, bridge=st.none() | devices, dst=st.none() | addresses
+    FdbEntry, mac=st.sampled_from(MACS), link=devices, bridge=st.none() | devices,
+    dst=st.none() | addresses,
 )  # fmt: skip
 listeners = st.builds(
-    Socket, protocol=st.sampled_from((6, 17)), local=st.none() | addresses, port=st.sampled_from((80, 53))
+    Socket, protocol=st.sampled_from((6, 17)), local=st.none() | addresses,
+    port=st.sampled_from((80, 53)),
 )  # fmt: skip
 
 
@@ -200,7 +213,9 @@ options = st.dictionaries(
 )
 switches = st.builds(
     OvsBridge, name=st.just("br0"), active_slave=st.none() | devices,
-    ports=st.dictionaries(devices, st.lists(devices, min_size=1, max_size=2).map(tuple), max_size=3),
+    ports=st.dictionaries(
+        devices, st.lists(devices, min_size=1, max_size=2).map(tuple), max_size=3,
+    ),
 )  # fmt: skip
 
 

@@ -125,8 +125,10 @@ UNKNOWN_RULES = (
     (SAVE, "-A FORWARD", '-A FORWARD -m comment --comment "never closed -j DROP'),
     (SAVE, "-A FORWARD", "-A FORWARD -j"),
     (SAVE, "-A FORWARD", "what is this"),
-    (LISTED, "KUBE-FORWARD  ", "    0     0 FOO        all  --  *      *       0.0.0.0/0            0.0.0.0/0"),
-    (LISTED, "KUBE-FORWARD  ", "    0     0 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0   foo match 3"),
+    (LISTED, "KUBE-FORWARD  ", ("    0     0 FOO        all  --  *      *       0.0.0.0/0          "
+                                "  0.0.0.0/0")),
+    (LISTED, "KUBE-FORWARD  ", ("    0     0 DROP       all  --  *      *       0.0.0.0/0          "
+                                "  0.0.0.0/0   foo match 3")),
     (NFT, "jump pods", "\t\tfoo bar drop"),
     (NFT, "jump pods", "\t\tfoo"),
     (NFT, "jump pods", "\t\tmeta foo 3 drop"),
@@ -201,9 +203,11 @@ def test_what_is_no_object_of_nft_forbids_it(item: object) -> None:
 
 
 UNKNOWN_SELECTORS = (
-    "90:\tfrom all foo 12 lookup 90", "90:\tfrom all lookup 90 foo", "90:\tfrom 10.244.1.0/24 foo unreachable",
-    "90:\tfrom all lookup 90 suppress_ifgroup 3", "90:\tfrom all tun_id 3 lookup 90", "90:\tnot from all dscp 3 lookup 90",
-    "90:\tfrom all fwmark 0x1/foo lookup 90", "90:\tfrom all dport foo lookup 90", "90:\tfoo", "90:\tfrom all",
+    "90:\tfrom all foo 12 lookup 90", "90:\tfrom all lookup 90 foo",
+    "90:\tfrom 10.244.1.0/24 foo unreachable", "90:\tfrom all lookup 90 suppress_ifgroup 3",
+    "90:\tfrom all tun_id 3 lookup 90", "90:\tnot from all dscp 3 lookup 90",
+    "90:\tfrom all fwmark 0x1/foo lookup 90", "90:\tfrom all dport foo lookup 90", "90:\tfoo",
+    "90:\tfrom all",
 )  # fmt: skip
 
 
@@ -221,9 +225,11 @@ def test_a_policy_rule_that_nobody_knows_forbids_it(line: str) -> None:
 UNKNOWN_ATTRIBUTES = (
     "203.0.113.0/24 encap seg6 mode encap segs 1 [ fc00::1 ] dev eth0 scope link",
     "203.0.113.0/24 foo 3 via 192.168.50.1 dev eth0",
-    "203.0.113.0/24 encap mpls 100 via 192.168.50.1 dev eth0", "203.0.113.0/24 via 192.168.50.1 dev eth0 foo",
-    "203.0.113.0/24 dev eth0 encap ip id 3 dst 192.0.2.9", "203.0.113.0/24", "203.0.113.0/24 dev", "foo 203.0.113.0/24",
-    "203.0.113.0/24 via 192.168.50.1 dev not-shown", "203.0.113.0/99 via 192.168.50.1 dev eth0",
+    "203.0.113.0/24 encap mpls 100 via 192.168.50.1 dev eth0",
+    "203.0.113.0/24 via 192.168.50.1 dev eth0 foo",
+    "203.0.113.0/24 dev eth0 encap ip id 3 dst 192.0.2.9", "203.0.113.0/24", "203.0.113.0/24 dev",
+    "foo 203.0.113.0/24", "203.0.113.0/24 via 192.168.50.1 dev not-shown",
+    "203.0.113.0/99 via 192.168.50.1 dev eth0",
 )  # fmt: skip
 
 
@@ -256,7 +262,9 @@ def convicts(text: str, probe: str) -> bool:
 def test_an_output_of_rules_that_is_cut_convicts_nobody(
     form: Form, probe: str, data: st.DataObject
 ) -> None:
-    """Both nodes drop what no rule accepts, and the rule that accepts may be the one that is lost."""
+    """Both nodes drop what no rule accepts, and the rule that accepts may be the one that is
+    lost.
+    """
     rules = text_of(form.node, form.rules)
     cut = data.draw(st.integers(rules.index("\n") + 1, len(rules)))
     assert not convicts(state_of(form) + rules[:cut], probe)

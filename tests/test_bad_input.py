@@ -115,7 +115,10 @@ def test_an_unreadable_file_is_named(folder: Path, tmp_path: Path) -> None:
 
 def test_a_huge_log_takes_bounded_time_and_memory(folder: Path, tmp_path: Path) -> None:
     """100 MB of log lines end within a minute and 1.5 GB."""
-    line = b"Nov 21 14:12:03 db-host-3 kubelet[1243]: I1121 14:12:03.412 prober.go:116] probe of pod %06d failed, will retry\n"
+    line = (
+        b"Nov 21 14:12:03 db-host-3 kubelet[1243]: I1121 14:12:03.412 prober.go:116] probe of pod "
+        b"%06d failed, will retry\n"
+    )
     file = tmp_path / "messages.log"
     with file.open("wb") as out:
         for start in range(0, 900_000, 10_000):
@@ -258,7 +261,10 @@ def test_escape_sequences_do_not_reach_the_terminal(folder: Path, tmp_path: Path
     file = tmp_path / "save.txt"
     evil = "\x1b]0;owned\x07\x1b[2J\u202e"
     file.write_text(
-        f'*filter\n:FORWARD DROP [0:0]\n-A FORWARD -i "{evil}" -m comment --comment "{evil}" -j DROP\nCOMMIT\n',
+        (
+            "*filter\n:FORWARD DROP [0:0]\n"
+            f'-A FORWARD -i "{evil}" -m comment --comment "{evil}" -j DROP\nCOMMIT\n'
+        ),
         encoding="utf-8",
     )
     said = answer(folder, "trace", file, "--probe", PROBE, codes=(0, 1, USAGE, UNDECIDED))

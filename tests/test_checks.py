@@ -1,4 +1,6 @@
-"""What every check has in common: its page, its name, and silence on a node that has nothing wrong."""
+"""What every check has in common: its page, its name, and silence on a node that has nothing
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def test_names_are_unique() -> None:
 
 
 def test_a_plain_docker_host_has_nothing_wrong() -> None:
-    """The rules that Docker writes on a host with one bridge and a published port give no finding."""
+    """The rules that Docker writes on a host with one bridge and a published port give no
+    finding.
+    """
     published = rule("DOCKER", 1, "DNAT", in_link="docker0", table="nat")
     assert published.in_link is not None
     published = published._replace(

@@ -173,8 +173,8 @@ def test_completion_scripts_complete_commands(shell: str) -> None:
 def test_a_locale_without_unicode_gets_ascii(ticket: Path) -> None:
     """No sign is printed that the output's encoding lacks."""
     done = subprocess.run(
-        [COMMAND, "diagnose", ticket, "--probe", BLOCKED],
-        capture_output=True, check=False, timeout=60, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"},
+        [COMMAND, "diagnose", ticket, "--probe", BLOCKED], capture_output=True, check=False,
+        timeout=60, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert done.stdout.isascii()
     assert done.returncode == 1
@@ -182,7 +182,10 @@ def test_a_locale_without_unicode_gets_ascii(ticket: Path) -> None:
 
 def test_help_imports_no_reader() -> None:
     """The help's modules are few."""
-    code = "import sys; from podpath.cli.main import run; run(['--help']); sys.exit('podpath.evidence' in sys.modules)"
+    code = (
+        "import sys; from podpath.cli.main import run; run(['--help']); "
+        "sys.exit('podpath.evidence' in sys.modules)"
+    )
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, check=False, timeout=60

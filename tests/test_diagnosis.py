@@ -96,7 +96,9 @@ def test_a_sound_node_has_no_finding() -> None:
 
 
 def test_the_filter_is_found_without_anybody_saying_what_fails() -> None:
-    """Connections that any node should carry are walked where the evidence names none that fails."""
+    """Connections that any node should carry are walked where the evidence names none that
+    fails.
+    """
     answer = diagnose(case(cilium_node(known(GOOD), rp_filter="1")))
     assert ("fault", "rp-filter") == (answer.verdict, answer.findings[0].check)
     assert answer.findings[0].evidence[0].text == "net.ipv4.conf.all.rp_filter = 1"
@@ -104,7 +106,9 @@ def test_the_filter_is_found_without_anybody_saying_what_fails() -> None:
 
 
 def test_an_unknown_switch_is_a_possibility_and_a_question() -> None:
-    """With nothing but a time-out to go by, podpath names what may be, and the command that tells."""
+    """With nothing but a time-out to go by, podpath names what may be, and the command that
+    tells.
+    """
     answer = diagnose(case(cilium_node(known(GOOD), rp_filter=None), attempt(PROBE)))
     assert ("possible", 3) == (answer.verdict, answer.exit_code)
     assert answer.findings[0].check == "rp-filter"

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -21,13 +22,20 @@ TESTS = Path(__file__).resolve().parent
 FILES = sorted(path for package in (CORE, LAB) for path in package.rglob("*.py"))
 MODULES = [path for path in FILES if path.name not in {"__init__.py", "__main__.py"}]
 OWED = {
-    "assembly": 11, "capture": 22, "checks": 28, "cli": 15, "datapath": 19, "diagnosis": 33, "evidence": 30, "lab": 19, "node": 1,
-    "protect": 37, "report": 31, "timeline": 23, "xtables": 39,
+    "assembly": 11, "capture": 22, "checks": 28, "cli": 15, "datapath": 19, "diagnosis": 33,
+    "evidence": 30, "lab": 19, "node": 1, "protect": 37, "report": 31, "timeline": 23,
+    "xtables": 39,
 }  # fmt: skip
 """Modules of each package that are tested by their family's or package's file alone, and should
 have one of their own.
 """
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSION: tuple[type[ast.AST], ...] = (
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 VAGUE = {"utils", "util", "common", "helpers", "misc", "manager", "tools"}
 """Names that say nothing about what stands behind them."""
@@ -65,7 +73,7 @@ for package in (podpath, podpath_lab):
         if not module.name.endswith("__main__"):
             __import__(module.name)
 sys.exit("\\n".join(told) or (f"{threading.active_count()} threads" if threading.active_count() > 1 else 0))
-"""
+"""  # noqa: E501
 
 
 def place(path: Path) -> Path:
@@ -132,7 +140,9 @@ def test_no_module_has_a_vague_name() -> None:
 
 
 def circles(graph: grimp.ImportGraph) -> list[set[str]]:
-    """Name the modules that import each other, directly or through others, a set for each circle."""
+    """Name the modules that import each other, directly or through others, a set for each
+    circle.
+    """
     found: list[set[str]] = []
     for module in sorted(graph.modules):
         if not any(module in circle for circle in found):
@@ -246,6 +256,36 @@ def test_core_install_is_small() -> None:
 
     assert size("podpath", bytecode=False) < 15 * MEGABYTE
     assert size("podpath", bytecode=True) < 16 * MEGABYTE
+
+
+def nests(node: ast.AST, around: frozenset[object] = frozenset()) -> Iterator[int]:
+    """Yield the lines of expressions that stand within another one of their kind."""
+    kind = {ast.IfExp: "condition", **dict.fromkeys(COMPREHENSION, "comprehension")}.get(type(node))
+    if kind in around and isinstance(node, ast.expr):
+        yield node.lineno
+    for child in ast.iter_child_nodes(node):
+        yield from nests(child, around if kind is None else around | {kind})
+
+
+def test_no_expression_nests_in_its_like() -> None:
+    """No comprehension stands within another, and no conditional expression: a step has a name."""
+    assert [] == [
+        f"{relative(path)}:{line}"
+        for path in MODULES
+        for line in nests(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+
+
+def test_nested_expressions_are_found() -> None:
+    """A comprehension in another's condition, and a condition in another's branch; not one of
+    each.
+    """
+    text = (
+        "[x for x in y\n if any(z for z in x)]\n(1 if a else\n 2 if b else 3)\n"
+        "[1 if x else 2 for x in y]"
+    )
+
+    assert [2, 4] == sorted(nests(ast.parse(text)))
 
 
 def test_no_class_name_stands_twice() -> None:

@@ -173,7 +173,7 @@ def check(case):
             yield Finding(
                 check=NAME, severity=Severity.FAULT, claim="A toy stands in the way.", evidence=(link.span,)
             )
-'''
+'''  # noqa: E501
 
 
 def test_a_check(copy: Copy) -> None:
@@ -260,7 +260,7 @@ def read(source):
 
 
 FORMAT = Format("toyctl forwarding", recognise, read)
-'''
+'''  # noqa: E501
 
 
 def test_an_evidence_format(copy: Copy) -> None:
@@ -293,7 +293,7 @@ LAYOUT = BundleLayout(
     marks=(r"toy-version",),
     rows=(LayoutRow(r"forwarding", "cat /proc/sys/net/ipv4/ip_forward"), LayoutRow(r"toy-version", "toyctl version")),
 )
-'''
+'''  # noqa: E501
 
 
 def test_a_layout_of_bundles(copy: Copy) -> None:
@@ -333,7 +333,7 @@ def _split(_):
 
 
 FORMAT = LineFormat("toy log", _HEAD, stamps_in(_HEAD, "stamp"), _split)
-'''
+'''  # noqa: E501
 WINDOW = ("--failed-at", "2025-03-12T03:13:59Z", "--timeout", "10s")
 
 
@@ -347,7 +347,10 @@ def test_a_log_format(copy: Copy) -> None:
     )
     log = copy.give(
         "toy.log",
-        "<toy> 2025-03-12T03:13:47Z systemd: Started tuned.service - Dynamic System Tuning Daemon.\n",
+        (
+            "<toy> 2025-03-12T03:13:47Z systemd: Started tuned.service - Dynamic System Tuning "
+            "Daemon.\n"
+        ),
     )
 
     assert "tuned started" in copy.run("timeline", log, *WINDOW)
@@ -376,7 +379,10 @@ def test_a_chain_of_causes(copy: Copy) -> None:
     copy.add("timeline/chains/keepalived-takes-toys.toml", CHAIN)
     log = copy.give(
         "messages",
-        "2025-03-12T03:13:47Z kn-04 systemd[1]: Started keepalived.service - LVS and VRRP High Availability Monitor.\n",
+        (
+            "2025-03-12T03:13:47Z kn-04 systemd[1]: Started keepalived.service - LVS and VRRP High "
+            "Availability Monitor.\n"
+        ),
     )
 
     assert "keepalived starts, and takes the toys of the node" in copy.run("timeline", log, *WINDOW)
@@ -440,7 +446,7 @@ $ iptables -nvL OUTPUT
 Chain OUTPUT (policy ACCEPT 0 packets, 0 bytes)
  pkts bytes target     prot opt in     out     source               destination
     0     0 DROP       0    --  *      *       0.0.0.0/0            0.0.0.0/0            TOY port 444
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -453,7 +459,10 @@ def with_match(tmp_path_factory: pytest.TempPathFactory) -> Copy:
         "xtables/registry.py",
         (
             "from podpath.xtables.matches import (",
-            "from podpath.xtables.matches import toy\nfrom podpath.xtables.targets import toy as toy_target",
+            (
+                "from podpath.xtables.matches import toy\n"
+                "from podpath.xtables.targets import toy as toy_target"
+            ),
         ),
         ("    mark.MATCH,", "    toy.MATCH,"),
         ("    masquerade.TARGET,", "    toy_target.TARGET,"),

@@ -1,4 +1,6 @@
-"""Two pods on one bridge, a service between them, and bridged replies that netfilter does not see."""
+"""Two pods on one bridge, a service between them, and bridged replies that netfilter does not
+see.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ COMMIT
 -A FLANNEL-POSTRTG -s {CLUSTER} ! -d 224.0.0.0/4 -m comment --comment "flanneld masq" -j MASQUERADE --random-fully
 -A FLANNEL-POSTRTG ! -s {CLUSTER} -d {CLUSTER} -m comment --comment "flanneld masq" -j MASQUERADE --random-fully
 COMMIT
-"""
+"""  # noqa: E501
 
 
 def record(folder: Path) -> None:
@@ -76,7 +78,8 @@ def build(machine: Machine) -> Netns:
     node.ip(f"addr add {BRIDGE}/24 dev cni0")
     node.ip("link set cni0 up")
     node.ip(
-        "link add flannel.1 address 2e:91:04:7b:aa:17 type vxlan id 1 dev eth0 local 10.20.30.43 dstport 8472 nolearning"
+        "link add flannel.1 address 2e:91:04:7b:aa:17 type vxlan id 1 dev eth0 local 10.20.30.43 "
+        "dstport 8472 nolearning"
     )
     node.ip("addr add 10.61.9.0/32 dev flannel.1")
     node.ip("link set flannel.1 up")

@@ -121,8 +121,9 @@ def emit_programs(plan: Plan) -> str:
     if plan.bpf_masquerade:
         leaving = [f"ip saddr {plan.prefix} ip saddr set {plan.address}"]
         returning = [
-            f"ip saddr {address} ip daddr {plan.address} tcp dport 32768-60999 ip daddr set {plan.pods[0].address} "
-            f"ether daddr set {plan.pods[0].mac} ether saddr set {plan.pods[0].device_mac} fwd to {plan.pods[0].device}"
+            f"ip saddr {address} ip daddr {plan.address} tcp dport 32768-60999 ip daddr set "
+            f"{plan.pods[0].address} ether daddr set {plan.pods[0].mac} ether saddr set "
+            f"{plan.pods[0].device_mac} fwd to {plan.pods[0].device}"
             for address in plan.outside
         ]
         chains += [
@@ -134,13 +135,19 @@ def emit_programs(plan: Plan) -> str:
 
 def redirect(pod: Pod, source: str) -> str:
     """Give the rule that hands a packet for a pod straight to the pod's device."""
-    return f"ip daddr {pod.address} ether daddr set {pod.mac} ether saddr set {source} fwd to {pod.device}"
+    return (
+        f"ip daddr {pod.address} ether daddr set {pod.mac} ether saddr set {source} fwd to "
+        f"{pod.device}"
+    )
 
 
 def emit_chain(name: str, hook: str, device: str, rules: list[str]) -> str:
     """Give one base chain on a device."""
     body = "".join(f"    {rule}\n" for rule in rules)
-    return f'  chain {name} {{\n    type filter hook {hook} device "{device}" priority 0;\n{body}  }}\n'
+    return (
+        f'  chain {name} {{\n    type filter hook {hook} device "{device}" priority 0;\n'
+        f"{body}  }}\n"
+    )
 
 
 def emit_rules(plan: Plan) -> str:
@@ -148,7 +155,10 @@ def emit_rules(plan: Plan) -> str:
     the jump from FORWARD.
     """
     note = '-m comment --comment "cilium masquerade non-cluster"'
-    masquerade = f"-A CILIUM_POST_nat -s {plan.prefix} ! -d {plan.prefix} ! -o cilium_+ {note} -j MASQUERADE\n"
+    masquerade = (
+        f"-A CILIUM_POST_nat -s {plan.prefix} ! -d {plan.prefix} ! -o cilium_+ {note} -j "
+        "MASQUERADE\n"
+    )
     return f"""\
 *raw
 :CILIUM_PRE_raw - [0:0]
@@ -197,7 +207,7 @@ COMMIT
 -A CILIUM_OUTPUT -m mark ! --mark 0xe00/0xf00 -m mark ! --mark 0xd00/0xf00 -m mark ! --mark 0xa00/0xe00 \
 -m comment --comment "cilium: host->any mark as from host" -j MARK --set-xmark 0xc00/0xf00
 COMMIT
-"""
+"""  # noqa: E501
 
 
 FEEDER = ("-m", "comment", "--comment", "cilium-feeder: CILIUM_FORWARD", "-j", "CILIUM_FORWARD")

@@ -86,7 +86,10 @@ def build(machine: Machine) -> tuple[Netns, Netns]:
     node.ip(f"route add default via {GATEWAY} dev mgmt0")
     node.ip("route add 169.254.0.0/16 dev mgmt0 scope link metric 1006")
     chains = "".join(
-        f'  chain {slave} {{ type filter hook ingress device "{slave}" priority 0; policy drop; }}\n'
+        (
+            f'  chain {slave} {{ type filter hook ingress device "{slave}" priority 0; '
+            f"policy drop; }}\n"
+        )
         for slave in SLAVES
     )
     node.feed(["nft", "-f", "-"], f"table netdev taken_by_ovs {{\n{chains}}}\n")

@@ -100,8 +100,14 @@ def fetch(built: Built, folder: Path, expected: str) -> dict[str, str]:
         raise RuntimeError(f"expected {expected!r}, curl said {said!r}")
     return {
         "curl": f"{PROMPT}{IN_POD} curl -sS -m 4 http://{SERVER}/feed\n{said}",
-        "pod-dump": f"{PROMPT}{IN_POD} tcpdump -i any -nn host {SERVER}\n{dump(pod, captures / f'{CLIENT.netns}-any.pcap')}",
-        "host-dump": f"{PROMPT}tcpdump -i any -nn host {SERVER}\n{dump(built.node, captures / 'host-any.pcap')}",
+        "pod-dump": (
+            f"{PROMPT}{IN_POD} tcpdump -i any -nn host {SERVER}\n"
+            f"{dump(pod, captures / f'{CLIENT.netns}-any.pcap')}"
+        ),
+        "host-dump": (
+            f"{PROMPT}tcpdump -i any -nn host {SERVER}\n"
+            f"{dump(built.node, captures / 'host-any.pcap')}"
+        ),
     }
 
 

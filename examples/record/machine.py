@@ -55,8 +55,8 @@ class Netns:
         would show.
         """
         done = subprocess.run(
-            [*self.enter, "bash", "-c", line],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+            [*self.enter, "bash", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         return done.stdout
 

@@ -106,7 +106,9 @@ def read(plan: Plan, *arguments: str) -> Any:  # noqa: ANN401  # whatever kubect
 def wait(
     ready: Callable[[], bool], what: str, member: Member | None = None, program: str = ""
 ) -> None:
-    """Wait until something is so; `MemberError` with the log of a program where it does not come."""
+    """Wait until something is so; `MemberError` with the log of a program where it does not
+    come.
+    """
     until = time.monotonic() + _PATIENCE
     while not ready():
         if time.monotonic() > until:

@@ -56,8 +56,8 @@ _SHAPES = {
     for action in ("", "-save", "-restore")
 }
 _TOOLS = (
-    "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss", "sysctl",
-    "xtables-legacy-multi", "xtables-nft-multi",
+    "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss",
+    "sysctl", "xtables-legacy-multi", "xtables-nft-multi",
 )  # fmt: skip
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 

@@ -57,10 +57,12 @@ mount --make-rshared /
 ask for volumes that follow the host's mounts.
 """
 _MACHINE_WIDE = (
-    "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "vm/overcommit_memory",
-    "vm/panic_on_oom",
+    "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
+    "vm/overcommit_memory", "vm/panic_on_oom",
 )  # fmt: skip
-"""Sysctls that the kubelet sets and that have no namespaces: it gets files of its own to write to."""
+"""Sysctls that the kubelet sets and that have no namespaces: it gets files of its own to write
+to.
+"""
 INSIDE = Path("/run/cluster")
 """Where a member sees the cluster's folder."""
 _PATIENCE = 20.0

@@ -30,7 +30,8 @@ state = "/run/containerd"
     snapshotter = "native"
 """
 _TOOLS = (
-    "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore",
+    "iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save",
+    "ip6tables-restore",
 )  # fmt: skip
 
 

@@ -18,7 +18,9 @@ DNS_ADDRESS = "10.96.0.10"
 VXLAN_OVERHEAD = 50
 """Bytes that an outer Ethernet, IPv4, UDP and VXLAN header take."""
 PROXIES = ("iptables-nft", "iptables-legacy")
-"""The shapes of kube-proxy's rules: which of the kernel's two packet filters `iptables` writes to."""
+"""The shapes of kube-proxy's rules: which of the kernel's two packet filters `iptables` writes
+to.
+"""
 OVERLAYS = ("host-gw", "vxlan")
 PLUGINS = ("bridged", "routed")
 _NAME = re.compile(r"[a-z][a-z0-9]{0,9}")
@@ -38,7 +40,9 @@ class Plan:
     overlay: str = "host-gw"
     plugin: str = "bridged"
     net: int = 0
-    """The third byte of the nodes' network, 10.199.NET.0/24, of which this machine has one address."""
+    """The third byte of the nodes' network, 10.199.NET.0/24, of which this machine has one
+    address.
+    """
 
     def __post_init__(self) -> None:
         """Refuse what cannot be built."""

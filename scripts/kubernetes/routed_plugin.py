@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A small CNI plugin that routes to each pod as Calico does: no bridge, a /32 route to the pod's end
-of a veth pair, and a gateway that is nobody's address, which proxy ARP answers for.
+"""A small CNI plugin that routes to each pod as Calico does: no bridge, a /32 route to the pod's
+end of a veth pair, and a gateway that is nobody's address, which proxy ARP answers for.
 
 It runs by itself on a node, by the CNI specification 0.4.0: a command in the environment, the
 configuration on standard input, the result on standard output. Addresses are the IPAM plugin's.

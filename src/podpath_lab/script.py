@@ -295,7 +295,9 @@ def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
     (devinet_sysctl_forward).
     """
     key = item[0]
-    return (0 if key.endswith("ip_forward") else 1 if ".all." in key else 2, key)
+    if key.endswith("ip_forward"):
+        return (0, key)
+    return (1 if ".all." in key else 2, key)
 
 
 def _has_gateway(route: Route) -> bool:
@@ -475,14 +477,10 @@ def emit_connection(entry: ConntrackEntry) -> str:
 def emit_set(ipset: IpSet) -> str:
     """Spell a set as `ipset restore` reads it."""
     options = "".join(f" {name} {value}".rstrip() for name, value in ipset.options.items())
-    family = (
-        f" family inet{'6' if ipset.family == 6 else ''}"
-        if ipset.type.startswith("hash:") and "mac" not in ipset.type
-        else ""
-    )
-    lines = [
-        f"create {ipset.name} {ipset.type}{'' if 'family' in ipset.options else family}{options}"
-    ]
+    of_addresses = ipset.type.startswith("hash:") and "mac" not in ipset.type
+    if of_addresses and "family" not in ipset.options:
+        options = f" family {'inet6' if ipset.family == 6 else 'inet'}{options}"
+    lines = [f"create {ipset.name} {ipset.type}{options}"]
     for member in ipset.members:
         words = [f"add {ipset.name} {','.join(member.parts)}"]
         words += [f"{option.name} {' '.join(option.values)}".rstrip() for option in member.options]

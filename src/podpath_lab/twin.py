@@ -189,16 +189,17 @@ def _learned(node: Node, wired: Wired) -> tuple[str, ...]:
     owner = {
         str(item.address): item.link for item in node.host.addresses.items if item.scope != "host"
     }
-    return tuple(
-        (
-            f"{end} holds {address} at {mac}, which is {' and '.join(others) or 'nobody'}'s MAC, "
-            f"not {owner[address]}'s"
-        )
-        for end in sorted(set(wired.behind.values()))
-        for address, mac in read_neighbours(end)
-        if address in owner and mac != macs.get(owner[address])
-        for others in [[name for name, held in macs.items() if held == mac]]
-    )
+    learned: list[str] = []
+    for end in sorted(set(wired.behind.values())):
+        for address, mac in read_neighbours(end):
+            device = owner.get(address)
+            if device is not None and mac != macs.get(device):
+                others = " and ".join(name for name, held in macs.items() if held == mac)
+                learned.append(
+                    f"{end} holds {address} at {mac}, which is {others or 'nobody'}'s MAC, "
+                    f"not {device}'s"
+                )
+    return tuple(learned)
 
 
 def _since(evidence: ObservedEvidence, counted: Mapping[CountedRule, int]) -> ObservedEvidence:

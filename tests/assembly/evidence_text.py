@@ -33,13 +33,13 @@ class Output(NamedTuple):
 
 
 def read_outputs(*outputs: Output, name: str = "ticket.md") -> list[Read]:
-    """Read outputs that stand below one another in one file, as the document reader would cut them."""
+    """Read outputs that stand below one another in one file, as the document reader would cut them."""  # noqa: E501
     found: list[Read] = []
     line = 1
     for order, output in enumerate(outputs):
         lines = tuple(dedent(output.text).strip("\n").split("\n")) if output.text else ()
         source = Source(
-            name=name, lines=lines, first_line=line, command=output.command, netns=output.netns, label=output.label,
+            name=name, lines=lines, first_line=line, command=output.command, netns=output.netns, label=output.label,  # noqa: E501
             order=order, prompt="root@n1:~#",
         )  # fmt: skip
         reading = read(source)
@@ -63,7 +63,7 @@ def case_of_document(text: str, name: str = "ticket.md") -> Case:
 
 
 def by_hand(
-    make: Callable[[Span], tuple[Record, ...]], *, command: str | None = None, text: str = "(made by hand)",
+    make: Callable[[Span], tuple[Record, ...]], *, command: str | None = None, text: str = "(made by hand)",  # noqa: E501
     label: str | None = None, first_line: int = 1, prompt: str | None = "root@n1:~#",
 ) -> Read:  # fmt: skip
     """Return a source with records made by hand, all with the span of its lines."""

@@ -1,4 +1,6 @@
-"""Captures alone to a case: the same frames on the same node as the whole assembly makes of them."""
+"""Captures alone to a case: the same frames on the same node as the whole assembly makes of
+them.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ def test_each_alternative_differs_in_one_fact() -> None:
         ["10.0.0.4/24"],
         ["10.1.0.4/24"],
     ]
-    assert [[addresses_of(other.node.host, f"eth{n}")[0] for n in (0, 1)] for other in case.alternatives] == [
+    assert [[addresses_of(
+        other.node.host, f"eth{n}",
+    )[0] for n in (0, 1)] for other in case.alternatives] == [
         ["10.0.0.5/24", "10.1.0.4/24"], ["10.0.0.4/24", "10.1.0.5/24"],
     ]  # fmt: skip
 
@@ -36,7 +38,10 @@ def test_number_of_alternatives_is_bounded() -> None:
     """Many contradictions give no more alternatives than a diagnosis can walk; every one stays a
     contradiction.
     """
-    shown = "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:{:02x} brd ff:ff:ff:ff:ff:ff"
+    shown = (
+        "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+        "    link/ether 02:00:00:00:00:{:02x} brd ff:ff:ff:ff:ff:ff"
+    )
     case = case_of(*(Output("ip link show eth0", shown.format(n)) for n in range(40)))
     assert len(case.alternatives) == MOST_ALTERNATIVES
     assert len(case.contradictions[0].spans) == 40

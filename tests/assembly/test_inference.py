@@ -31,11 +31,11 @@ HOST_CAPTURE = """
 10:00:00.000000 {pod} In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, length 0
 10:00:00.000060 {out} Out IP 192.168.7.3.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, length 0
 10:00:00.010000 {out} In  IP 203.0.113.9.443 > 192.168.7.3.40100: Flags [S.], seq 900, ack 101, win 64240, length 0
-"""
+"""  # noqa: E501
 POD_CAPTURE = """
 10:00:05.000000 eth0 Out IP 10.9.1.4.40101 > 203.0.113.9.443: Flags [S], seq 300, win 64240, length 0
 10:00:05.010000 eth0 In  IP 203.0.113.9.443 > 10.9.1.4.40101: Flags [S.], seq 990, ack 301, win 64240, length 0
-"""
+"""  # noqa: E501
 
 
 def _routes(netns: Netns) -> list[str]:
@@ -115,7 +115,9 @@ def test_route_to_one_address_shows_a_pod() -> None:
 
 
 def test_listed_namespace_is_not_made_again() -> None:
-    """A pod whose namespace is in evidence keeps it, also where the host routes to it by address."""
+    """A pod whose namespace is in evidence keeps it, also where the host routes to it by
+    address.
+    """
     case = case_of(
         Output("ip route", "10.9.1.8 dev cali12ab scope link"),
         Output(
@@ -138,7 +140,10 @@ BRIDGE = Output(
 )
 PORTS = Output(
     "brctl show",
-    "bridge name\tbridge id\t\tSTP enabled\tinterfaces\nbr7\t\t8000.0a580a0c0001\tno\t\tvetha1\n\t\t\t\t\t\t\tvethb2",
+    (
+        "bridge name\tbridge id\t\tSTP enabled\tinterfaces\n"
+        "br7\t\t8000.0a580a0c0001\tno\t\tvetha1\n\t\t\t\t\t\t\tvethb2"
+    ),
 )
 
 
@@ -148,7 +153,8 @@ def test_addresses_of_the_bridges_range_are_pods() -> None:
     """
     case = case_of(
         BRIDGE, PORTS,
-        Output("tcpdump -ni br7", "10:00:00.1 IP 10.12.0.40.40000 > 10.12.0.47.80: Flags [S], seq 1, win 9, length 0"),
+        Output("tcpdump -ni br7", "10:00:00.1 IP 10.12.0.40.40000 > 10.12.0.47.80: Flags [S], seq "
+                                  "1, win 9, length 0"),
     )  # fmt: skip
     pods = {name: netns for name, netns in case.node.namespaces.items() if name != HOST}
     assert set(pods) == {"pod-10.12.0.40", "pod-10.12.0.47"}
@@ -196,7 +202,7 @@ FRAMES = """
 10:00:00.1 02:aa:00:00:00:07 > 02:bb:00:00:00:01, ethertype IPv4 (0x0800), 10.6.1.96 > 10.6.1.94
 10:00:00.2 02:bb:00:00:00:01 > 02:aa:00:00:00:07, ethertype IPv4 (0x0800), 10.6.1.94 > 10.6.1.96
 10:00:00.3 02:cc:00:00:00:05 > Broadcast, ethertype ARP (0x0806), Request who-has 169.254.9.9 tell 10.6.1.96
-"""
+"""  # noqa: E501
 SLAVES = """
     Bridge bond-br
         Port bond-br
@@ -227,7 +233,10 @@ def test_host_address_on_the_one_device_that_can_carry_it() -> None:
         Output("tcpdump -n -e -r em1.pcap", FRAMES),
         Output(
             "ip link show bond-br",
-            "7: bond-br: <BROADCAST> mtu 1500\n    link/ether 02:cc:00:00:00:05 brd ff:ff:ff:ff:ff:ff",
+            (
+                "7: bond-br: <BROADCAST> mtu 1500\n"
+                "    link/ether 02:cc:00:00:00:05 brd ff:ff:ff:ff:ff:ff"
+            ),
         ),
         Output("ovs-vsctl show", SLAVES),
         Output("route -n", LINK_LOCAL),
@@ -251,7 +260,10 @@ def test_kernels_route_names_an_address() -> None:
     case = case_of(
         Output(
             "ip route",
-            "default via 10.1.0.1 dev eth0\n10.1.0.0/20 dev eth0 proto kernel scope link src 10.1.0.7",
+            (
+                "default via 10.1.0.1 dev eth0\n"
+                "10.1.0.0/20 dev eth0 proto kernel scope link src 10.1.0.7"
+            ),
         )
     )
     assert addresses_of(case.node.host, "eth0") == ["10.1.0.7/20"]
@@ -330,7 +342,10 @@ def test_shown_route_over_the_plugins_device_is_the_way() -> None:
     routes = read_outputs(
         Output(
             "ip route",
-            "default via 10.70.0.1 dev eth0\n10.44.3.0/24 via 10.44.3.2 dev cilium_host src 10.44.3.2",
+            (
+                "default via 10.70.0.1 dev eth0\n"
+                "10.44.3.0/24 via 10.44.3.2 dev cilium_host src 10.44.3.2"
+            ),
         ),
     )
     case = assemble_case([*routes, _attempt("kubelet readiness probe", "10.44.3.16", first_line=9)])
@@ -346,7 +361,10 @@ def test_pod_of_the_hosts_own_subnet_is_not_outside() -> None:
     routes = read_outputs(
         Output(
             "ip route",
-            "default via 10.70.0.1 dev eth0\n10.70.0.0/20 dev eth0 proto kernel scope link src 10.70.0.9",
+            (
+                "default via 10.70.0.1 dev eth0\n"
+                "10.70.0.0/20 dev eth0 proto kernel scope link src 10.70.0.9"
+            ),
         )
     )
     case = assemble_case([*routes, _attempt("kubelet readiness probe", "10.70.3.5", first_line=9)])
@@ -407,7 +425,10 @@ def test_devices_that_only_routes_name() -> None:
     host = case_of(
         Output(
             "route -n",
-            "Destination Gateway Genmask Flags Metric Ref Use Iface\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9",
+            (
+                "Destination Gateway Genmask Flags Metric Ref Use Iface\n"
+                "0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9"
+            ),
         )
     ).node.host
     assert "a route at ticket.md:2" in str(link_of(host, "ens9").inferred)

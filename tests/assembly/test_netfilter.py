@@ -161,7 +161,10 @@ def test_sets_and_connections_come_along() -> None:
         Output("ipset save", "create pods hash:ip family inet\nadd pods 10.0.0.1"),
         Output(
             "conntrack -L",
-            "tcp 6 9 CLOSE src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 mark=0 use=1",
+            (
+                "tcp 6 9 CLOSE src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 "
+                "sport=2 dport=1 mark=0 use=1"
+            ),
         ),
     )
 

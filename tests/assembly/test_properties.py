@@ -100,7 +100,9 @@ def _check_node(node: Node) -> None:
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_mutated_tickets_never_raise(data: st.DataObject) -> None:
-    """A ticket with lines lost, doubled, cut and moved still gives a case that keeps its promises."""
+    """A ticket with lines lost, doubled, cut and moved still gives a case that keeps its
+    promises.
+    """
     lines = data.draw(st.sampled_from(TICKETS)).read_text().split("\n")
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(lines) - 1))

@@ -105,7 +105,9 @@ def test_node_is_what_the_kernel_says(*, as_json: bool) -> None:
             (item["ifname"], item["ifindex"], item["mtu"], item.get("master"))
             for item in _ask(real, "link")
         ]
-        assert [(str(own.address), own.length, own.secondary) for own in netns.addresses.items if own.address.family == 4] == [
+        assert [(
+            str(own.address), own.length, own.secondary,
+        ) for own in netns.addresses.items if own.address.family == 4] == [
             (own["local"], own["prefixlen"], own.get("secondary", False))
             for item in _ask(real, "-4 address") for own in item["addr_info"]
         ]  # fmt: skip

@@ -57,7 +57,10 @@ wait $FIRST $SECOND || true
 def record(folder: Path) -> list[Path]:
     """Send the packets, and give the two captures."""
     done = subprocess.run(
-        ["unshare", "--mount", "--net", "--propagation", "private", "bash", "-c", SCRIPT, "headers", str(folder)],
+        [
+            "unshare", "--mount", "--net", "--propagation", "private", "bash", "-c", SCRIPT,
+            "headers", str(folder),
+        ],
         capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -19,8 +19,10 @@ from podpath.capture.reading.read import read_capture
 from podpath.collect.captures import device_names
 
 TOOLS = ("bridge", "ethtool", "nft", "tcpdump", "unshare")
-PLACES = (("pod1", "pod1", "eth0"), ("n1-any", "n1", "any"), ("n1-u1", "n1", "u1"), ("n2-u2", "n2", "u2"),
-          ("n2-flannel", "n2", "flannel.1"), ("pod2", "pod2", "eth0"))  # fmt: skip
+PLACES = (
+    ("pod1", "pod1", "eth0"), ("n1-any", "n1", "any"), ("n1-u1", "n1", "u1"), ("n2-u2", "n2", "u2"),
+    ("n2-flannel", "n2", "flannel.1"), ("pod2", "pod2", "eth0"),
+)  # fmt: skip
 """The files, each with the namespace and device that it is taken in."""
 DROP = """
 table ip planted {
@@ -90,7 +92,7 @@ sleep 0.3
 kill -INT $PIDS
 wait $PIDS || true
 if [ -e "$OUT/drop.nft" ]; then ip netns exec n2 nft list ruleset >"$OUT/counted"; fi
-"""
+"""  # noqa: E501
 SERVER = """
 import socket
 server = socket.create_server(("10.244.2.10", 8080))
@@ -116,7 +118,7 @@ for size in (10, 300_000, 50):
         connection.sendall(bytes(size))
         while connection.recv(65536):
             pass
-"""
+"""  # noqa: E501
 
 
 class Recorded(NamedTuple):

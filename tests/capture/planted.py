@@ -135,10 +135,12 @@ class World:
                 )
                 self.hops.append(
                     Hop(
-                        name=f"point{at}.pcap", host=hosts[at], offset=offsets[hosts[at]], delay=delay,
-                        routed=new_host or draw.random() < 0.4, whole=draw.random() < 0.4,
+                        name=f"point{at}.pcap", host=hosts[at], offset=offsets[hosts[at]],
+                        delay=delay, routed=new_host or draw.random() < 0.4,
+                        whole=draw.random() < 0.4,
                         tunnel=tunnel if inside[0] <= at < inside[1] else "",
-                        destination=at == translated, source=at == masked, cooked=draw.random() < 0.2,
+                        destination=at == translated, source=at == masked,
+                        cooked=draw.random() < 0.2,
                     )
                 )  # fmt: skip
         self.shots: list[list[Shot]] = [[] for _ in self.hops]

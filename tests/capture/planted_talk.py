@@ -54,8 +54,10 @@ class Talker:
         self.ident[forward] = self.ident[forward] % 0xFFFF + 1
         stamp = (self.time // MILLISECOND & 0xFFFFFFF) + 1 if self.stamped else 0
         return Packet(
-            protocol=6, forward=forward, flags=flags, seq=self.next[forward] if seq is None else seq, size=size,
-            ack=self.acked[forward] if flags & ACK else 0, ident=self.ident[forward] if ident else 0, stamp=stamp,
+            protocol=6, forward=forward, flags=flags,
+            seq=self.next[forward] if seq is None else seq, size=size,
+            ack=self.acked[forward] if flags & ACK else 0,
+            ident=self.ident[forward] if ident else 0, stamp=stamp,
         )  # fmt: skip
 
     def until_it_arrives(self, packet: Packet, tries: int = 5) -> bool:

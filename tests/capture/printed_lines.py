@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 _START = st.sampled_from(
-    ["22:13:20.123456 ", "2023-11-14 22:13:20.000030 ", "2023-13-40 22:13:20.000030 ", "1700000000.123456 ",
-     " 00:00:00.001000 ",
-     "    7  22:13:20.123456 ",
-     "1234567  22:13:20.123456 ", "12345  1700000000.123456 ", "   12   00:00:00.000001 ",
-     "22:13:20.xxxxxx ", "22:13:20.1 ", "-00:00:00.000137 ", ""]
+    [
+        "22:13:20.123456 ", "2023-11-14 22:13:20.000030 ", "2023-13-40 22:13:20.000030 ",
+        "1700000000.123456 ", " 00:00:00.001000 ", "    7  22:13:20.123456 ",
+        "1234567  22:13:20.123456 ", "12345  1700000000.123456 ", "   12   00:00:00.000001 ",
+        "22:13:20.xxxxxx ", "22:13:20.1 ", "-00:00:00.000137 ", "",
+    ]
 )  # fmt: skip
 _PLACE = st.sampled_from(
     [
@@ -55,17 +56,24 @@ _NUMBER = st.sampled_from([0, 1, 19, 12345678, 123456789, 4294967295, 9999999999
 _LENGTH = st.sampled_from([0, 18, 1448, 64240, 9999999])
 _FLAGS = st.sampled_from(["S", "S.", ".", "P.", "F.", "R", "FPU", "SEW", "none", "Sx", "SFRPUEW."])
 _OPTIONS = st.sampled_from(
-    ["", "nop,nop,TS val 1116305200 ecr 3718914024", "mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10", "mss 1460",
-     "nop,nop,TS val 12345678 ecr 4294967295,nop,nop,sack 1 {164:1164}", "mss 1460,nop,wscale 8,nop,nop,sackOK",
-     "nop,nop,sack 2 {1:2}{3:4}", "mss 65535,sackOK,eol", "md5 valid", "mss 1460,nop,nop,TS val 5 ecr 0,sackOK,eol", "eol"]
+    [
+        "", "nop,nop,TS val 1116305200 ecr 3718914024",
+        "mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10", "mss 1460",
+        "nop,nop,TS val 12345678 ecr 4294967295,nop,nop,sack 1 {164:1164}",
+        "mss 1460,nop,wscale 8,nop,nop,sackOK", "nop,nop,sack 2 {1:2}{3:4}", "mss 65535,sackOK,eol",
+        "md5 valid", "mss 1460,nop,nop,TS val 5 ecr 0,sackOK,eol", "eol",
+    ]
 )  # fmt: skip
 _TAIL = st.sampled_from(
     ["", "", ": HTTP: GET / HTTP/1.1", ": , ", " [|http]", ": BGP, length: 5", "x", ".5"]
 )
 _NAMES = st.sampled_from(
-    ["4660+ A? svc.default.svc.cluster.local. (47)", "4660* 1/0/0 A 10.96.0.100 (92)", "4661 NXDomain 0/0/0 (28)", "9 (7) ",
-     "4660+ A? length.example. (35)", "1 op7 [|domain]", "12 Type6166 (Class 31066)? <BAD PTR> [|domain]", "1 ()", "1 (1234567)",
-     "5 stat, length 12", "7 ((12)", "77777 (1234567890)", "1 (5)"]
+    [
+        "4660+ A? svc.default.svc.cluster.local. (47)", "4660* 1/0/0 A 10.96.0.100 (92)",
+        "4661 NXDomain 0/0/0 (28)", "9 (7) ", "4660+ A? length.example. (35)", "1 op7 [|domain]",
+        "12 Type6166 (Class 31066)? <BAD PTR> [|domain]", "1 ()", "1 (1234567)",
+        "5 stat, length 12", "7 ((12)", "77777 (1234567890)", "1 (5)",
+    ]
 )  # fmt: skip
 
 
@@ -80,7 +88,10 @@ def _segments(draw: st.DrawFn) -> str:
     options = draw(_OPTIONS)
     shown = f" options [{options}]," if options else ""
     odd = draw(st.sampled_from(["", "", "", " urg 3,", " cksum 0x16f0 (correct),"]))
-    return f"Flags [{draw(_FLAGS)}],{numbers} win {window},{odd}{shown} length {draw(_LENGTH)}{draw(_TAIL)}"
+    return (
+        f"Flags [{draw(_FLAGS)}],{numbers} win {window},{odd}{shown} length "
+        f"{draw(_LENGTH)}{draw(_TAIL)}"
+    )
 
 
 @st.composite
@@ -101,7 +112,10 @@ def packet_lines(draw: st.DrawFn) -> str:
         if ported
         else echo
     )
-    return f"{draw(_START)}{draw(_PLACE)}{draw(kind)}{draw(address)}{ports[0]} > {draw(address)}{ports[1]}: {text}"
+    return (
+        f"{draw(_START)}{draw(_PLACE)}{draw(kind)}{draw(address)}{ports[0]} > "
+        f"{draw(address)}{ports[1]}: {text}"
+    )
 
 
 @st.composite
@@ -122,7 +136,10 @@ def _verbose_packets(draw: st.DrawFn) -> str:
             ["IP ", "0a:58:0a:f4:01:0a > 0a:58:0a:f4:01:0b, ethertype IPv4 (0x0800), length 74: "]
         )
     )
-    head = f"(tos {tos}, ttl {draw(st.integers(0, 255))}, id {draw(st.integers(0, 65535))}, offset {offset}, flags [{flags}]"
+    head = (
+        f"(tos {tos}, ttl {draw(st.integers(0, 255))}, id {draw(st.integers(0, 65535))}, offset "
+        f"{offset}, flags [{flags}]"
+    )
     sums = draw(
         st.sampled_from(["", "[udp sum ok] ", "[bad udp cksum 0x58ad -> 0x2ab4!] ", "[no cksum] "])
     )
@@ -135,7 +152,10 @@ def _verbose_packets(draw: st.DrawFn) -> str:
     )
     ends = "10.0.0.1 > 10.0.0.2" if body.startswith("ICMP") else "10.0.0.1.5 > 10.0.0.2.53"
     indent = draw(st.sampled_from(["    ", "    ", "\t", ""]))
-    return f"{draw(_START)}{link}{head}, proto {protocol}, length {size}{rest})\n{indent}{ends}: {body}"
+    return (
+        f"{draw(_START)}{link}{head}, proto {protocol}, length {size}{rest})\n"
+        f"{indent}{ends}: {body}"
+    )
 
 
 def any_lines() -> st.SearchStrategy[str]:
@@ -145,8 +165,11 @@ def any_lines() -> st.SearchStrategy[str]:
         packet_lines(),
         _verbose_packets(),
         st.sampled_from(
-            ["", "    10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0", "\t0x0000:  4500 0034", "a note", "^C",
-             "22:13:20.123456 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28", "3 packets captured", "   ",
-             "22:13:20.1 IP (tos 0x0, ttl 62, id 0, offset 0, flags [DF], proto TCP (6), length 60)", "x" * 2100]
+            ["", "    10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0",
+             "\t0x0000:  4500 0034", "a note", "^C",
+             "22:13:20.123456 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28",
+             "3 packets captured", "   ",
+             ("22:13:20.1 IP (tos 0x0, ttl 62, id 0, offset 0, flags [DF], proto TCP (6), length "
+             "60)"), "x" * 2100]
         ),
     )  # fmt: skip

@@ -53,7 +53,7 @@ def test_macs_and_fields() -> None:
         (1, frames.ethernet(40, bytes.fromhex("aaaa030000000800"))),
         (113, struct.pack(">3H", 4, 1, 6) + frames.MAC_A + bytes(2) + b"\x08\x00"),
         (276, struct.pack(">HHIHBB", 0x0800, 0, 12, 1, 4, 6) + frames.MAC_A + bytes(2)),
-        (101, b""), (228, b""), (0, struct.pack("<I", 2)), (0, struct.pack(">I", 2)), (108, struct.pack(">I", 2)),
+        (101, b""), (228, b""), (0, struct.pack("<I", 2)), (0, struct.pack(">I", 2)), (108, struct.pack(">I", 2)),  # noqa: E501
     ],
 )  # fmt: skip
 def test_link_types(link_type: int, head: bytes) -> None:
@@ -236,7 +236,8 @@ def test_icmp_error_quotes_its_packet() -> None:
 
     assert [3, 2] == packets.columns.icmp_type.tolist()
     assert ([0, 1], [1400, 1280], [40000, 40000], [80, 80], [1000, 1000]) == (
-        quotes.row.tolist(), quotes.mtu.tolist(), quotes.sport.tolist(), quotes.dport.tolist(), quotes.seq.tolist()
+        quotes.row.tolist(), quotes.mtu.tolist(), quotes.sport.tolist(), quotes.dport.tolist(),
+        quotes.seq.tolist(),
     )  # fmt: skip
     assert "fd00::2" == str(Address(6, packets.addresses[quotes.dst[1]]))
 

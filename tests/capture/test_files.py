@@ -148,7 +148,9 @@ def test_damage_in_the_middle_is_skipped() -> None:
 
 
 def test_every_capture_of_tcpdumps_own_tests_is_read() -> None:
-    """No capture of the tcpdump project's tests crashes the reader, or has a damage outside of it."""
+    """No capture of the tcpdump project's tests crashes the reader, or has a damage outside of
+    it.
+    """
     if not SHARED.is_dir():
         pytest.skip("the tcpdump project's test captures are not here")
     read = 0

@@ -29,8 +29,8 @@ def test_a_loss_names_where_it_was_last_seen() -> None:
     """The last of the points that it passed."""
     seen = tuple(SeenPacket(point, "a", 3 + point, 0) for point in range(2))
     loss = PacketLoss(
-        connection=0, forward=True, what="SYN", begin=0, end=0, seen=seen, missing_at=2, before=seen[0], after=seen[1],
-        basis="same direction", repeated=False,
+        connection=0, forward=True, what="SYN", begin=0, end=0, seen=seen, missing_at=2,
+        before=seen[0], after=seen[1], basis="same direction", repeated=False,
     )  # fmt: skip
 
     assert 4 == loss.last_seen.number

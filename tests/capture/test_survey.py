@@ -51,8 +51,8 @@ ERROR = frames.ethernet(
 )
 FRAMES = st.one_of(
     st.builds(
-        segment, st.integers(1024, 1027), st.sampled_from((0x02, 0x12, 0x10, 0x11, 0x04)), st.integers(1000, 1020),
-        back=st.booleans(), six=st.booleans(),
+        segment, st.integers(1024, 1027), st.sampled_from((0x02, 0x12, 0x10, 0x11, 0x04)),
+        st.integers(1000, 1020), back=st.booleans(), six=st.booleans(),
     ),
     st.sampled_from((ARP, ERROR)),
     st.sampled_from((ARP, ERROR)).map(lambda frame: frame[:6] + b"\x02\0\0\0\0\x07" + frame[12:]),

@@ -22,8 +22,8 @@ from tests.capture.printed_lines import any_lines, packet_lines
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "captures" / "tcpdump-tests"
 USUAL = (
-    "22:13:20.000030 IP 10.0.0.1.20000 > 10.96.0.1.80: Flags [S], seq 2812799846, win 64000, options [mss 1460,sackOK,"
-    "TS val 5000000 ecr 0,nop,wscale 7], length 0"
+    "22:13:20.000030 IP 10.0.0.1.20000 > 10.96.0.1.80: Flags [S], seq 2812799846, win 64000, "
+    "options [mss 1460,sackOK,TS val 5000000 ecr 0,nop,wscale 7], length 0"
 )
 
 
@@ -146,9 +146,12 @@ def test_the_lines_of_a_verbose_packet() -> None:
     head = "22:13:20.000030 IP (tos 0x0, ttl 62, id 77, offset 0, flags [DF], proto {}, length 78)"
     lines = [
         head.format("TCP (6)"),
-        "    10.0.0.1.5 > 10.0.0.2.80: Flags [S], cksum 0x16f0 (incorrect -> 0xa254), seq 5, win 5, length 0",
-        head.format("UDP (17)"), "    10.0.0.1.5 > 10.0.0.2.53: [udp sum ok] 4660+ A? a.b. [|domain]",
-        head.format("UDP (17)"), "    10.0.0.1.5 > 10.0.0.2.53: [bad udp cksum 0x58ad -> 0x2ab4!] UDP, length 9",
+        ("    10.0.0.1.5 > 10.0.0.2.80: Flags [S], cksum 0x16f0 (incorrect -> 0xa254), seq 5, win "
+        "5, length 0"),
+        head.format("UDP (17)"), ("    10.0.0.1.5 > 10.0.0.2.53: [udp sum ok] 4660+ A? a.b. "
+                                 "[|domain]"),
+        head.format("UDP (17)"), ("    10.0.0.1.5 > 10.0.0.2.53: [bad udp cksum 0x58ad -> 0x2ab4!] "
+                                 "UDP, length 9"),
     ]  # fmt: skip
     rows = read_rows(as_array("\n".join(lines)))
 
@@ -168,8 +171,10 @@ def test_every_usual_line_is_read() -> None:
     families, are all read.
     """
     ends = ("IP 10.0.0.1.5 > 10.0.0.2.80: ", "eth0  In  IP6 fd00::1.5 > fd00::2.80: ")
-    texts = ("Flags [.], ack 5, win 5, length 0", "Flags [P.], seq 1:19, ack 1, win 5, length 18: HTTP", "UDP, length 5",
-             "4660+ A? a.b. (47)")  # fmt: skip
+    texts = (
+        "Flags [.], ack 5, win 5, length 0", "Flags [P.], seq 1:19, ack 1, win 5, length 18: HTTP",
+        "UDP, length 5", "4660+ A? a.b. (47)",
+    )  # fmt: skip
     echoes = (
         "IP 10.0.0.1 > 10.0.0.2: ICMP echo request, id 7, seq 1, length 64",
         "IP6 ::1 > ::2: ICMP6, echo reply, id 7, seq 1, length 64",

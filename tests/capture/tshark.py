@@ -12,29 +12,32 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 
 FIELDS = {
-    "time": "frame.time_epoch", "wirelen": "frame.len", "caplen": "frame.cap_len", "protocols": "frame.protocols",
-    "src4": "ip.src", "dst4": "ip.dst", "src6": "ipv6.src", "dst6": "ipv6.dst", "ttl": "ip.ttl", "ident": "ip.id",
-    "hlim": "ipv6.hlim", "fragment": "ip.frag_offset", "dont_fragment": "ip.flags.df", "more": "ip.flags.mf",
-    "protocol": "ip.proto", "length": "ip.len",
-    "tcp_sport": "tcp.srcport", "tcp_dport": "tcp.dstport", "seq": "tcp.seq", "ack": "tcp.ack", "flags": "tcp.flags",
+    "time": "frame.time_epoch", "wirelen": "frame.len", "caplen": "frame.cap_len",
+    "protocols": "frame.protocols", "src4": "ip.src", "dst4": "ip.dst", "src6": "ipv6.src",
+    "dst6": "ipv6.dst", "ttl": "ip.ttl", "ident": "ip.id", "hlim": "ipv6.hlim",
+    "fragment": "ip.frag_offset", "dont_fragment": "ip.flags.df", "more": "ip.flags.mf",
+    "protocol": "ip.proto", "length": "ip.len", "tcp_sport": "tcp.srcport",
+    "tcp_dport": "tcp.dstport", "seq": "tcp.seq", "ack": "tcp.ack", "flags": "tcp.flags",
     "payload": "tcp.len", "window": "tcp.window_size_value", "tsval": "tcp.options.timestamp.tsval",
-    "tsecr": "tcp.options.timestamp.tsecr", "mss": "tcp.options.mss_val", "scale": "tcp.options.wscale.shift",
-    "sack_ok": "tcp.options.sack_perm", "udp_sport": "udp.srcport", "udp_dport": "udp.dstport", "udp_length": "udp.length",
-    "sctp_sport": "sctp.srcport", "sctp_dport": "sctp.dstport",
-    "icmp_type": "icmp.type", "icmp_code": "icmp.code", "icmp_ident": "icmp.ident", "icmp_seq": "icmp.seq",
-    "icmp_mtu": "icmp.mtu", "icmp6_type": "icmpv6.type", "icmp6_code": "icmpv6.code", "vlan": "vlan.id",
-    "vxlan_vni": "vxlan.vni", "geneve_vni": "geneve.vni", "gre_key": "gre.key",
-    "smac": "eth.src", "dmac": "eth.dst", "arp_operation": "arp.opcode", "arp_sender": "arp.src.proto_ipv4",
-    "arp_target": "arp.dst.proto_ipv4", "arp_smac": "arp.src.hw_mac", "arp_tmac": "arp.dst.hw_mac",
-    "direction": "sll.pkttype", "ifindex": "sll.ifindex",
+    "tsecr": "tcp.options.timestamp.tsecr", "mss": "tcp.options.mss_val",
+    "scale": "tcp.options.wscale.shift", "sack_ok": "tcp.options.sack_perm",
+    "udp_sport": "udp.srcport", "udp_dport": "udp.dstport", "udp_length": "udp.length",
+    "sctp_sport": "sctp.srcport", "sctp_dport": "sctp.dstport", "icmp_type": "icmp.type",
+    "icmp_code": "icmp.code", "icmp_ident": "icmp.ident", "icmp_seq": "icmp.seq",
+    "icmp_mtu": "icmp.mtu", "icmp6_type": "icmpv6.type", "icmp6_code": "icmpv6.code",
+    "vlan": "vlan.id", "vxlan_vni": "vxlan.vni", "geneve_vni": "geneve.vni", "gre_key": "gre.key",
+    "smac": "eth.src", "dmac": "eth.dst", "arp_operation": "arp.opcode",
+    "arp_sender": "arp.src.proto_ipv4", "arp_target": "arp.dst.proto_ipv4",
+    "arp_smac": "arp.src.hw_mac", "arp_tmac": "arp.dst.hw_mac", "direction": "sll.pkttype",
+    "ifindex": "sll.ifindex",
 }  # fmt: skip
 OPTIONS = (
-    "tcp.relative_sequence_numbers:FALSE", "tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE",
-    "ip.tso_support:TRUE", "udp.try_heuristic_first:FALSE",
+    "tcp.relative_sequence_numbers:FALSE", "tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE",
+    "ipv6.defragment:FALSE", "ip.tso_support:TRUE", "udp.try_heuristic_first:FALSE",
 )  # fmt: skip
 INNER = (
-    "udp_sport", "udp_dport", "udp_length", "tcp_sport", "tcp_dport", "sctp_sport", "sctp_dport", "seq", "ack", "flags",
-    "payload", "window", "tsval", "tsecr", "mss", "scale", "sack_ok", "vlan",
+    "udp_sport", "udp_dport", "udp_length", "tcp_sport", "tcp_dport", "sctp_sport", "sctp_dport",
+    "seq", "ack", "flags", "payload", "window", "tsval", "tsecr", "mss", "scale", "sack_ok", "vlan",
 )  # fmt: skip
 """Fields of the innermost header; of addresses, the tunnel's own stand before."""
 Row = dict[str, list[str]]

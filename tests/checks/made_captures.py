@@ -36,7 +36,10 @@ def tcp(after: float, ends: str, flags: str, *numbers: int, where: str = "") -> 
     )
     acknowledges = f", ack {ack}" if "." in flags else ""
     place = f"{where} " if where else ""
-    return f"{clock(after)} {place}IP {ends}: Flags [{flags}]{span}{acknowledges}, win 501, length {length}"
+    return (
+        f"{clock(after)} {place}IP {ends}: Flags [{flags}]{span}{acknowledges}, win 501, length "
+        f"{length}"
+    )
 
 
 def arp(after: float, macs: str, text: str) -> str:

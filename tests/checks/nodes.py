@@ -1,4 +1,6 @@
-"""Small nodes for tests of checks and of the diagnosis: facts with spans that quote a line of text."""
+"""Small nodes for tests of checks and of the diagnosis: facts with spans that quote a line of
+text.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,7 @@ def rule(
     """Make a rule with a ctstate match or an input device; its line spells it."""
     matches = (Match("conntrack", (MatchOption("ctstate", (state,)),)),) if state else ()
     device = InterfaceMatch(in_link.removesuffix("+"), in_link.endswith("+")) if in_link else None
-    words = f"-A {chain}{f' -i {in_link}' if in_link else ''}{f' -m conntrack --ctstate {state}' if state else ''} -j {target}"
+    words = f"-A {chain}{f' -i {in_link}' if in_link else ''}{f' -m conntrack --ctstate {state}' if state else ''} -j {target}"  # noqa: E501
     return Rule(
         table,
         chain,

@@ -250,8 +250,13 @@ def test_idle_connection_is_not_one_way() -> None:
 
 
 def test_icmp_error_is_tied_to_its_connection() -> None:
-    """The error names the connection that it refuses; one that is answered all the same is a note."""
-    error = f"{'10:00:01.000000'} IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin prohibited, length 68"
+    """The error names the connection that it refuses; one that is answered all the same is a
+    note.
+    """
+    error = (
+        f"{'10:00:01.000000'} IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin "
+        "prohibited, length 68"
+    )
     (refused,) = found(case_of(tcp(0, FORTH, "S", 1000), error), "icmp-error")
     (answered,) = found(case_of(*handshake(), *exchange(0.1), error), "icmp-error")
 
@@ -267,7 +272,10 @@ def test_icmp_error_is_certain_for_what_people_complain_of(
     complained: str, certainty: float
 ) -> None:
     """Refused is one connection; that another one fails it does not explain."""
-    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin prohibited, length 68"
+    error = (
+        "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin "
+        "prohibited, length 68"
+    )
     sentence = Complaint(span=span("it hangs"), works=False, addresses=(Address.parse(complained),))
     seen = replace(case_of(tcp(0, FORTH, "S", 1000), error), complaints=(sentence,))
     (refused,) = found(seen, "icmp-error")
@@ -296,7 +304,10 @@ def test_icmp_error_is_about_the_connection_complained_of(
     addresses: tuple[str, ...], sources: tuple[str, ...], ports: tuple[int, ...], certainty: float
 ) -> None:
     """Beside it stands another connection of the same client that nobody answers."""
-    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin prohibited, length 68"
+    error = (
+        "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin "
+        "prohibited, length 68"
+    )
     sentence = Complaint(
         span=span("it hangs"),
         works=False,
@@ -312,7 +323,10 @@ def test_icmp_error_is_about_the_connection_complained_of(
 def test_icmp_error_of_a_group_is_a_note() -> None:
     """What goes to a group nobody answers, refused or not."""
     asks = "10:00:00.000000 IP 10.7.0.5.41000 > 239.1.1.1.443: UDP, length 20"
-    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 239.1.1.1 udp port 443 unreachable, length 68"
+    error = (
+        "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 239.1.1.1 udp port 443 unreachable, length "
+        "68"
+    )
     (refused,) = found(case_of(asks, error), "icmp-error")
 
     assert refused.severity == Severity.NOTE
@@ -331,7 +345,10 @@ def test_icmp_error_of_a_group_is_a_note() -> None:
 )
 def test_icmpv6_error_is_tied_to_its_connection(text: str, reason: str) -> None:
     """What tcpdump prints of an ICMPv6 error names the connection that it refuses, as of ICMP."""
-    asks = "10:00:00.000000 IP6 fd00:7::5.41000 > fd00:9::5.443: Flags [S], seq 1000, win 64240, length 0"
+    asks = (
+        "10:00:00.000000 IP6 fd00:7::5.41000 > fd00:9::5.443: Flags [S], seq 1000, win 64240, "
+        "length 0"
+    )
     other = asks.replace("fd00:9::5", "fd00:9::6")
     error = f"10:00:01.000000 IP6 fd00:1::1 > fd00:7::5: ICMP6, {text}, length 68"
     (refused,) = found(case_of(asks, other, error), "icmp-error")
@@ -347,7 +364,10 @@ def test_icmpv6_error_is_tied_to_its_connection(text: str, reason: str) -> None:
 
 def test_size_that_fits_is_told() -> None:
     """An error that names an MTU is quoted with it."""
-    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 198.18.4.9 unreachable - need to frag (mtu 1400), length 556"
+    error = (
+        "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 198.18.4.9 unreachable - need to frag (mtu "
+        "1400), length 556"
+    )
     (finding,) = found(case_of(*handshake(), error), "icmp-error")
 
     assert "MTU 1400" in spell_claim(finding.claim)
@@ -361,7 +381,9 @@ def stuck(*errors: str) -> Case:
 
 
 def test_path_mtu_black_hole_is_found() -> None:
-    """Full-sized segments that are sent again and again while small ones arrived fall into a hole."""
+    """Full-sized segments that are sent again and again while small ones arrived fall into a
+    hole.
+    """
     (finding,) = found(stuck(), "path-mtu-black-hole")
 
     assert "Large packets from 198.18.4.9 to 10.7.0.5" in spell_claim(finding.claim)
@@ -370,7 +392,10 @@ def test_path_mtu_black_hole_is_found() -> None:
 
 def test_path_mtu_black_hole_tells_what_would_fit() -> None:
     """An error that comes and is not believed is part of it."""
-    error = "10:00:02.000000 IP 192.0.2.1 > 198.18.4.9: ICMP 10.7.0.5 unreachable - need to frag (mtu 1380), length 556"
+    error = (
+        "10:00:02.000000 IP 192.0.2.1 > 198.18.4.9: ICMP 10.7.0.5 unreachable - need to frag (mtu "
+        "1380), length 556"
+    )
     (finding,) = found(stuck(error), "path-mtu-black-hole")
 
     assert any("1380 bytes would fit" in reason for reason in map(spell_link, finding.reasoning))

@@ -1,4 +1,6 @@
-"""Faults of connection tracking: each is found where it is, and nothing where it only seems to be."""
+"""Faults of connection tracking: each is found where it is, and nothing where it only seems to
+be.
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ def test_one_rule_covers_another(upper: str, lower: str, sure: Maybe) -> None:
 def test_jumps_carry_their_conditions() -> None:
     """A rule takes what all jumps to it let through."""
     one, _, third = _paths(
-        "-A INPUT -i eth0 -j MINE\n-A INPUT -i eth1 -j ACCEPT\n-A INPUT -i eth0 -p tcp -j ACCEPT\n-A MINE -j DROP"
+        "-A INPUT -i eth0 -j MINE\n-A INPUT -i eth1 -j ACCEPT\n-A INPUT -i eth0 -p tcp -j ACCEPT\n"
+        "-A MINE -j DROP"
     )
 
     assert [rule.chain for rule in one.rules] == ["INPUT", "MINE"]
@@ -73,7 +74,8 @@ def test_jumps_carry_their_conditions() -> None:
 def test_what_returns_leaks() -> None:
     """Behind a RETURN a chain's rule does not see every packet."""
     _, drop, accept = _paths(
-        "-A INPUT -j MINE\n-A INPUT -p tcp -j ACCEPT\n-A MINE -s 10.0.0.1 -j RETURN\n-A MINE -j DROP"
+        "-A INPUT -j MINE\n-A INPUT -p tcp -j ACCEPT\n-A MINE -s 10.0.0.1 -j RETURN\n"
+        "-A MINE -j DROP"
     )
 
     assert drop.leaky

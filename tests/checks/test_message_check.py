@@ -29,12 +29,16 @@ ALMOST = {
 }
 """Lines that are nearly a message of a fault, by the fault's name."""
 SILENT = {
-    MessageKind.LINK_DOWN: "every device says it while it comes up; whether one is down, its listing tells",
+    MessageKind.LINK_DOWN: (
+        "every device says it while it comes up; whether one is down, its listing tells"
+    ),
     MessageKind.BRIDGE_NETFILTER_GONE: "every kernel says it when the module bridge is loaded",
     MessageKind.PROGRAM_ENDED: "it settles what its program said before",
     MessageKind.PROGRAM_STARTED: "it says that an end was none",
     MessageKind.CALL_FAILED: "it settles what a program said of the same call",
-    MessageKind.ROUTE_TABLE_EMPTY: "a table that no rule asks may be empty; walks tell whether one does",
+    MessageKind.ROUTE_TABLE_EMPTY: (
+        "a table that no rule asks may be empty; walks tell whether one does"
+    ),
 }
 """Kinds that no check rests on, since healthy nodes say them, too."""
 
@@ -192,7 +196,7 @@ def test_a_page_has_its_sections() -> None:
     page = replace(ROW, what="word " * 40).page
     assert page.startswith("bond-lost: a bond is lost.\n\nWhat it is\n    word word")
     assert (
-        "\n\nHow to confirm\n    ip link\n    ip addr\n\nHow to fix\n    Mend it.\n\nReferences\n    none\n"
-        in page
-    )
+        "\n\nHow to confirm\n    ip link\n    ip addr\n\nHow to fix\n    Mend it.\n\n"
+        "References\n    none\n"
+    ) in page
     assert max(map(len, page.split("\n"))) <= 118

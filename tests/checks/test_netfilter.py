@@ -46,7 +46,9 @@ def test_a_drop_of_invalid_packets_before_the_plugin_is_found() -> None:
     "sound", [ordered("PLUGIN", "PROXY"), ordered("PROXY", "PLUGIN", masquerade="false")]
 )
 def test_the_right_order_or_no_bypass_is_no_fault(sound: Node) -> None:
-    """A plugin that stands first accepts; and where conntrack sees every packet, none is INVALID."""
+    """A plugin that stands first accepts; and where conntrack sees every packet, none is
+    INVALID.
+    """
     assert findings(sound, "chain-order") == []
 
 

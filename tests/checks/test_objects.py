@@ -61,7 +61,8 @@ def test_sights_of_one_object_are_one() -> None:
     """The table has the selector, the YAML the policy."""
     (service,) = see(CASE, "Service")
     assert ("web", "Local", "shop/web") == (
-        service.text_at("spec", "selector", "app"), service.text_at("spec", "externalTrafficPolicy"), service.title,
+        service.text_at("spec", "selector", "app"),
+        service.text_at("spec", "externalTrafficPolicy"), service.title,
     )  # fmt: skip
 
 

@@ -15,10 +15,12 @@ from tests.checks.said import find_by_lines
 HARMLESS = (
     "dial tcp 10.96.0.1:443: i/o timeout",
     "dial tcp 10.96.0.1:443: connect: connection refused",
-    "[UFW AUDIT] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 DPT=5432",
+    ("[UFW AUDIT] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=10.0.0.5 LEN=60 PROTO=TCP SPT=4 "
+    "DPT=5432"),
     "[UFW BLOCK] IN=docker0 OUT= MAC=02 SRC=172.17.0.2 DST=224.0.0.1 LEN=32 PROTO=2",
     "IPv4: martian source 10.2.0.9 from 127.0.0.1, on dev eth1",
-    "cni0: received packet on veth12 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)",
+    ("cni0: received packet on veth12 with own address as source address (addr:02:aa:bb:cc:dd:ee, "
+    "vlan:0)"),
     '"GET /healthz HTTP/1.1" 200 - via_upstream - "-" 0 15 1 0 "-" "curl" "9" "web" "10.1.1.24:80"',
     "lookup web.shop on 10.96.0.10:53: no such host",
     "Started Session 9 of user root.",

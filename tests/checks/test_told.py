@@ -37,7 +37,10 @@ def certainty(found: list[Finding]) -> float | None:
         ("My docker containers cannot reach the internet, everything times out.", 1.0),
         ("Since the reboot pods can't ping pods on another node.", 1.0),
         (
-            "The box shares its connection over two network cards; the clients have been offline since it was restarted.",
+            (
+                "The box shares its connection over two network cards; the clients have been "
+                "offline since it was restarted."
+            ),
             0.6,
         ),
         ("Containers get connection refused from the internet.", None),
@@ -59,7 +62,10 @@ def test_forwarding_that_is_off_convicts_where_what_it_has_to_forward_fails(
     ("said", "expected"),
     [
         (
-            "Flannel. A pod cannot reach the service when its pod is on the same node, it times out.",
+            (
+                "Flannel. A pod cannot reach the service when its pod is on the same node, it "
+                "times out."
+            ),
             1.0,
         ),
         ("Flannel. A pod cannot reach any service by its cluster IP.", 0.5),
@@ -78,7 +84,10 @@ def test_bridged_packets_that_pass_no_rules_convict_on_one_bridge(
 def test_martian_is_the_failing_clients_own_address(client: str, proves: bool) -> None:  # noqa: FBT001 # a row
     """A stray packet of another host proves nothing of the client that people name."""
     line = "kernel: IPv4: martian source 10.5.0.7 from 10.1.2.3, on dev eth1"
-    text = f"The client {client} cannot connect to 10.5.0.{8 - proves}, it times out.\n\n```\n{line}\n```\n"
+    text = (
+        f"The client {client} cannot connect to 10.5.0.{8 - proves}, it times out.\n\n```\n{line}\n"
+        "```\n"
+    )
 
     assert proves is bool(next(martian_source.check(case_of(text))).proves)
 
@@ -92,7 +101,10 @@ def test_martian_is_the_failing_clients_own_address(client: str, proves: bool) -
 )
 def test_child_of_a_card_is_not_reached_by_its_own_host(said: str, proves: bool) -> None:  # noqa: FBT001 # a row
     """Others of the LAN are; so what fails elsewhere is not this."""
-    line = "7: mv0@eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP\n    macvlan mode bridge"
+    line = (
+        "7: mv0@eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP\n"
+        "    macvlan mode bridge"
+    )
     text = f"{said}\n\n```\n# ip -d link\n{line}\n```\n"
     found = list(macvlan_parent.check(case_of(text)))
 

@@ -50,7 +50,8 @@ def test_a_vxlan_device_without_a_lower_device_stands_on_its_local_address() -> 
 def tunnelled(direction: str, cksum: str) -> str:
     """Write an outer packet of VXLAN, as -vv prints it."""
     return (
-        f"10:00:00.000000 eth0  {direction} IP (tos 0x0, ttl 64, id 7, offset 0, flags [none], proto UDP (17), length 110)\n"
+        f"10:00:00.000000 eth0  {direction} IP (tos 0x0, ttl 64, id 7, offset 0, flags [none], "
+        "proto UDP (17), length 110)\n"
         f"    192.0.2.4.50111 > 192.0.2.5.8472: {cksum}OTV, flags [I] (0x08), overlay 0, instance 1"
     )
 

@@ -8,10 +8,20 @@ from podpath.checks.wanted import prefixes, read_length, wanted_devices
 from tests.assembly.evidence_text import case_of_document
 
 FILES = {
-    "/etc/network/interfaces": "iface eth0 inet static\n    address 10.0.0.2\n    netmask 255.255.255.0\n    gateway 10.0.0.1",
-    "/etc/sysconfig/network-scripts/ifcfg-eth0": "DEVICE=eth0\nIPADDR=10.0.0.2\nPREFIX=24\nGATEWAY=10.0.0.1",
-    "/etc/netplan/a.yaml": "network:\n  ethernets:\n    eth0:\n      addresses: [10.0.0.2/24]\n      gateway4: 10.0.0.1",
-    "/etc/systemd/network/a.network": "[Match]\nName=eth0\n[Network]\nAddress=10.0.0.2/24\nGateway=10.0.0.1",
+    "/etc/network/interfaces": (
+        "iface eth0 inet static\n    address 10.0.0.2\n    netmask 255.255.255.0\n"
+        "    gateway 10.0.0.1"
+    ),
+    "/etc/sysconfig/network-scripts/ifcfg-eth0": (
+        "DEVICE=eth0\nIPADDR=10.0.0.2\nPREFIX=24\nGATEWAY=10.0.0.1"
+    ),
+    "/etc/netplan/a.yaml": (
+        "network:\n  ethernets:\n    eth0:\n      addresses: [10.0.0.2/24]\n"
+        "      gateway4: 10.0.0.1"
+    ),
+    "/etc/systemd/network/a.network": (
+        "[Match]\nName=eth0\n[Network]\nAddress=10.0.0.2/24\nGateway=10.0.0.1"
+    ),
     "/etc/NetworkManager/a.nmconnection": (
         "[connection]\ninterface-name=eth0\n[ipv4]\naddress1=10.0.0.2/24,10.0.0.1\nmethod=manual"
     ),

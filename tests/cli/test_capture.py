@@ -1,4 +1,6 @@
-"""`podpath capture`: what it prints of captures alone, its filters, its schema and its exit codes."""
+"""`podpath capture`: what it prints of captures alone, its filters, its schema and its exit
+codes.
+"""
 
 from __future__ import annotations
 
@@ -154,7 +156,9 @@ def test_unreadable_input_is_refused(tmp_path: Path) -> None:
 
 
 def test_printed_captures_need_no_numpy(printed: Path) -> None:
-    """Without the extra, text is read as ever, and a capture file is refused with what to install."""
+    """Without the extra, text is read as ever, and a capture file is refused with what to
+    install.
+    """
     binary = printed.with_name("eth0.pcap")
     binary.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
     shown, refused = (
@@ -304,7 +308,7 @@ from podpath.cli.main import run
 run(["capture", sys.argv[1]])
 assert "numpy" in sys.modules
 sys.exit(f"{len(os.listdir('/proc/self/task'))} threads" if len(os.listdir("/proc/self/task")) > 1 else 0)
-"""
+"""  # noqa: E501
 
 
 def test_numpy_starts_no_threads(tmp_path: Path) -> None:

@@ -51,7 +51,10 @@ def test_a_change_says_what_it_changes(folder: Path) -> None:
     """Forwarding was off; with the change the walk goes on."""
     done = CliRunner().invoke(
         podpath,
-        ["check", str(folder / "flows.toml"), str(folder / "ticket.txt"), "--with", str(folder / "99.conf"), "--json"],
+        [
+            "check", str(folder / "flows.toml"), str(folder / "ticket.txt"), "--with",
+            str(folder / "99.conf"), "--json",
+        ],
     )  # fmt: skip
     (flow,) = json.loads(done.stdout)["flows"]
 

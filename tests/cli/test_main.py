@@ -71,7 +71,10 @@ def test_a_reader_that_has_gone() -> None:
         ("missing/node.tar.gz", "missing/node.tar.gz: no such folder: missing"),
         (
             "node.7z",
-            "node.7z: expected a folder or a name with .tar.gz, .tgz, .tar.zst, .tar, .zip, saw .7z",
+            (
+                "node.7z: expected a folder or a name with .tar.gz, .tgz, .tar.zst, .tar, .zip, "
+                "saw .7z"
+            ),
         ),
         ("ticket.md", "ticket.md exists already; name another file or remove it"),
         ("ticket.md/node", "ticket.md/node: {folder}/ticket.md is no folder"),

@@ -129,7 +129,9 @@ def programs() -> set[int]:
 @pytest.mark.kernel
 @pytest.mark.parametrize("delay", [0.2, 1.0, 3.0])
 def test_killed_it_leaves_nothing(namespace: str, delay: float) -> None:
-    """However early or late it is killed, the kernel has no program of it, and no trace instance."""
+    """However early or late it is killed, the kernel has no program of it, and no trace
+    instance.
+    """
     command = (
         sys.executable,
         "-m",

@@ -16,7 +16,9 @@ REQUIRED = os.environ.get("PODPATH_REQUIRE_CLUSTER") == "1"
 
 
 def need_programs() -> None:
-    """Skip where nobody asked for a cluster; fail where one is asked for and something is missing."""
+    """Skip where nobody asked for a cluster; fail where one is asked for and something is
+    missing.
+    """
     if not REQUIRED:
         pytest.skip("needs a whole cluster: scripts/test-cluster runs it")
     lacking = programs.missing()

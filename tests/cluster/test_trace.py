@@ -1,5 +1,5 @@
-"""What podpath predicts of a real cluster against connections that are really made there: pod to pod
-on one node, and pod to service, in both shapes of kube-proxy's rules.
+"""What podpath predicts of a real cluster against connections that are really made there: pod to
+pod on one node, and pod to service, in both shapes of kube-proxy's rules.
 """
 
 from __future__ import annotations

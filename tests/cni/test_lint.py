@@ -14,10 +14,12 @@ from podpath.cni.lint import lint_folder
 from podpath.cni.runtimes import RuntimeSettings
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["bridge", "true", "1.0.0", "k8s"]),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from([
+        "bridge", "true", "1.0.0", "k8s",
+    ]),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(
-        st.sampled_from(["name", "type", "plugins", "cniVersion", "cniVersions", "disableGC", "capabilities", "ipam"]), inner,
+        st.sampled_from(["name", "type", "plugins", "cniVersion", "cniVersions", "disableGC", "capabilities", "ipam"]), inner,  # noqa: E501
         max_size=6,
     ),
     max_leaves=20,

@@ -68,7 +68,9 @@ class Machine:
                 self._add_pod(stack, node, number)
 
     def _add_pod(self, stack: ExitStack, node: str, number: int) -> None:
-        """Add a pod, linked crosswise: the indices of one pod's ends are those of another's, too."""
+        """Add a pod, linked crosswise: the indices of one pod's ends are those of another's,
+        too.
+        """
         netns, outside = f"{node}-{number}", f"veth{number}"
         add_netns(stack, netns)
         ends = ("address", f"02:00:00:00:00:0{number}", "netns", netns, "index", "2")
@@ -99,7 +101,9 @@ def add_netns(stack: ExitStack, name: str) -> None:
 
 
 def run_in(stack: ExitStack, netns: str, host_name: str) -> subprocess.Popen[bytes]:
-    """Have a process live in a namespace that sees a host name of its own, and wait until it does."""
+    """Have a process live in a namespace that sees a host name of its own, and wait until it
+    does.
+    """
     script = 'hostname "$1"; echo; exec sleep 600'
     words = ("nsenter", f"--net=/run/netns/{netns}", "unshare", "--uts", "sh", "-c", script, "sh")
     process = subprocess.Popen((*words, host_name), stdout=subprocess.PIPE)

@@ -23,8 +23,10 @@ def test_a_folder_of_logs(tmp_path: Path) -> None:
     """
     (tmp_path / "apt").mkdir()
     (tmp_path / "messages").write_text(MESSAGES, encoding="utf-8")
-    for name, pack in (("messages-20250301.gz", gzip.compress), ("messages-20250302.xz", lzma.compress),
-                       ("messages-20250303.bz2", bz2.compress)):  # fmt: skip
+    for name, pack in (
+        ("messages-20250301.gz", gzip.compress), ("messages-20250302.xz", lzma.compress),
+        ("messages-20250303.bz2", bz2.compress),
+    ):  # fmt: skip
         (tmp_path / name).write_bytes(pack(CLIENT.encode()))
     (tmp_path / "wtmp").write_bytes(b"\x00\x01\x02" * 100)
     (tmp_path / ".hidden").write_text(MESSAGES, encoding="utf-8")
@@ -73,7 +75,9 @@ def test_a_packed_log_and_standard_input(tmp_path: Path) -> None:
 
 
 def test_a_wrong_encoding_is_a_gap(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 are read as Latin-1, and that is said; UTF-16 with its mark is read."""
+    """Bytes that are no UTF-8 are read as Latin-1, and that is said; UTF-16 with its mark is
+    read.
+    """
     latin, wide = tmp_path / "latin.log", tmp_path / "wide.log"
     latin.write_bytes("Mar 12 03:13:20 kn-04 caf\xe9: gr\xfc\xdf\n".encode("latin-1") * 20)
     wide.write_bytes(b"\xff\xfe" + MESSAGES.encode("utf-16-le"))

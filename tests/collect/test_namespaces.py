@@ -35,8 +35,8 @@ def test_a_folder_without_processes_is_refused(tmp_path: Path) -> None:
 @pytest.mark.kernel("ip", "unshare")
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_node_has_its_own_pods_and_their_peers(place: int, tmp_path: Path) -> None:
-    """Of two nodes on one wire whose pods are alike in name, index, address and MAC, the snapshot of
-    each has its own pods alone, and joins each with its own end.
+    """Of two nodes on one wire whose pods are alike in name, index, address and MAC, the snapshot
+    of each has its own pods alone, and joins each with its own end.
     """
     with Machine() as machine:
         node = machine.nodes[place]
@@ -81,7 +81,9 @@ def test_who_is_named_is_taken_though_no_link_leads_there() -> None:
 
 @pytest.mark.kernel("ip", "unshare")
 def test_nodes_side_by_side_on_one_cable_part_at_their_gateways() -> None:
-    """Where the routes between nodes go over a cable that joins them, neither has the other's pods."""
+    """Where the routes between nodes go over a cable that joins them, neither has the other's
+    pods.
+    """
     with ExitStack() as stack:
         nodes = [f"{PREFIX}-{name}" for name in ("p", "q")]
         for place, node in enumerate(nodes):

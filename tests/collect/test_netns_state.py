@@ -112,7 +112,10 @@ def test_what_a_namespace_has_is_taken_though_others_have_nothing(netns: str) ->
         "-t",
         "300",
     )
-    listener = "import socket, time; s = socket.create_server(('', 7777)); print(flush=True); time.sleep(60)"
+    listener = (
+        "import socket, time; s = socket.create_server(('', 7777)); print(flush=True); "
+        "time.sleep(60)"
+    )
     server = subprocess.Popen(
         ["ip", "netns", "exec", netns, "python3", "-c", listener], stdout=subprocess.PIPE
     )

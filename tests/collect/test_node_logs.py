@@ -75,7 +75,8 @@ def test_lines_as_logger_makes_them(tmp_path: Path) -> None:
         shown = subprocess.run(
             ("logger", "-n", "127.0.0.1", "-P", "9", "-d", "--no-act", "--stderr", *options,
              "-t", "tuned", "static tuning from profile 'x' applied"),
-            capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
+            capture_output=True, text=True, check=True,
+            env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
         ).stderr  # fmt: skip
         path = tmp_path / "messages"
         path.write_text(shown, encoding="utf-8")

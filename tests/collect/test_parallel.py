@@ -174,7 +174,9 @@ def test_loading_what_is_no_map_does_nothing(tmp_path: Path) -> None:
 
 
 def test_who_reads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short captures, one core, other threads: one process. Else one for each core, up to a limit."""
+    """Short captures, one core, other threads: one process. Else one for each core, up to a
+    limit.
+    """
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)))
     assert count_workers(1000) == 1
     if threading.active_count() == 1:

@@ -23,12 +23,14 @@ from podpath.net.provenance import Source
 COUNT = 700
 """Connections of nine lines each: more lines than a document has."""
 NOTES = {
-    100: "Here the other side was restarted, as far as anybody can remember it now, at about the time of the second alert.",
+    100: "Here the other side was restarted, as far as anybody can remember it now, at about the "
+         "time of the second alert.",
     101: "listening on eth7, link-type EN10MB (Ethernet), snapshot length 262144 bytes", 2000: "^C",
     2001: "22:13:21.000001 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28",
     2002: "22:13:21.000002 ARP, Reply 10.0.0.3 is-at 02:00:00:00:00:03, length 28",
     3000: "22:13:22.000001 IP 10.9.9.1 > 10.0.0.5: ICMP host 10.96.0.1 unreachable, length 68",
-    3001: "22:13:22.000002 IP (tos 0x0, ttl 62, id 7, offset 0, flags [DF], proto UDP (17), length 60)",
+    3001: "22:13:22.000002 IP (tos 0x0, ttl 62, id 7, offset 0, flags [DF], proto UDP (17), length "
+          "60)",
     3002: "    10.0.0.5.5353 > 10.96.0.10.53: [udp sum ok] 4660+ A? a.b. (32)",
 }  # fmt: skip
 
@@ -42,19 +44,37 @@ def make_lines(*, broken: int = 3, start: str = "2023-11-14 ") -> list[str]:
         client, server = f"IP 10.0.{number >> 8}.{number & 255}.{30000 + number}", "10.96.0.1.80"
         there, back = f"{client} > {server}: Flags", f"IP {server} > {client[3:]}: Flags"
         texts = [
-            f"{there} [S], seq {5000 + number}, win 64240, options [mss 1460,sackOK,TS val 5 ecr 0,nop,wscale 7], length 0"
+            (
+                f"{there} [S], seq {5000 + number}, win 64240, options [mss 1460,sackOK,TS val 5 "
+                "ecr 0,nop,wscale 7], length 0"
+            )
         ]
         if number < broken:
             texts *= 9
         else:
             texts += [
-                f"{back} [S.], seq 900, ack {5001 + number}, win 65160, options [mss 1460,sackOK,TS val 9 ecr 5], length 0",
+                (
+                    f"{back} [S.], seq 900, ack {5001 + number}, win 65160, options [mss "
+                    "1460,sackOK,TS val 9 ecr 5], length 0"
+                ),
                 f"{there} [.], ack 1, win 502, options [nop,nop,TS val 6 ecr 9], length 0",
-                f"{there} [P.], seq 1:19, ack 1, win 502, options [nop,nop,TS val 6 ecr 9], length 18: HTTP: GET / HTTP/1.1",
+                (
+                    f"{there} [P.], seq 1:19, ack 1, win 502, options [nop,nop,TS val 6 ecr 9], "
+                    "length 18: HTTP: GET / HTTP/1.1"
+                ),
                 f"{back} [.], ack 19, win 509, options [nop,nop,TS val 9 ecr 6], length 0",
-                f"{back} [P.], seq 1:101, ack 19, win 509, options [nop,nop,TS val 9 ecr 6], length 100: HTTP: HTTP/1.1 200 OK",
-                f"{there} [F.], seq 19, ack 101, win 501, options [nop,nop,TS val 7 ecr 9], length 0",
-                f"{back} [F.], seq 101, ack 20, win 509, options [nop,nop,TS val 9 ecr 7], length 0",
+                (
+                    f"{back} [P.], seq 1:101, ack 19, win 509, options [nop,nop,TS val 9 ecr 6], "
+                    "length 100: HTTP: HTTP/1.1 200 OK"
+                ),
+                (
+                    f"{there} [F.], seq 19, ack 101, win 501, options [nop,nop,TS val 7 ecr 9], "
+                    "length 0"
+                ),
+                (
+                    f"{back} [F.], seq 101, ack 20, win 509, options [nop,nop,TS val 9 ecr 7], "
+                    "length 0"
+                ),
                 f"{there} [.], ack 102, win 501, options [nop,nop,TS val 8 ecr 9], length 0",
             ]
         lines += [
@@ -129,7 +149,10 @@ def test_what_tells_of_a_failure_is_shown(tmp_path: Path) -> None:
 
     assert count == len(kept[0].capture.packets)
     assert [
-        f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {3 * 9 + 3}"
+        (
+            f"of {count} packets only ARP, ICMP errors and connections that may have failed are "
+            f"shown: {3 * 9 + 3}"
+        )
     ] == why
     assert 3 * 9 == sum(
         record.packet is not None and record.packet.flags == 2 for record in packets
@@ -202,7 +225,9 @@ def test_without_numpy_every_line_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at_an_end", [False, True])
 def test_a_text_past_the_limit_is_cut_at_a_line(tmp_path: Path, *, at_an_end: bool) -> None:
-    """Of a text that is longer than columns are made of the first lines are read, and that is said."""
+    """Of a text that is longer than columns are made of the first lines are read, and that is
+    said.
+    """
     path = written(tmp_path, make_lines())
     limit = path.stat().st_size - 1000
     limit = path.read_bytes().rfind(b"\n", 0, limit) + 1 if at_an_end else limit

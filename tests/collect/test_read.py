@@ -187,7 +187,9 @@ def test_a_long_log_is_cut(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    """A missing, empty or endless file, an empty folder and an empty input are errors that name it."""
+    """A missing, empty or endless file, an empty folder and an empty input are errors that name
+    it.
+    """
     (tmp_path / "empty").write_bytes(b"\n")
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")

@@ -13,8 +13,8 @@ from podpath.collect.sockets import COMMAND, list_owners, name_owners
 
 LISTED = (
     b"Netid State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n"
-    b"tcp   LISTEN 0      128          0.0.0.0:2024      0.0.0.0:*    uid:7 ino:10 sk:1 cgroup:/ <->\n"
-    b"udp   UNCONN 0      0            0.0.0.0:53        0.0.0.0:*    ino:11 sk:2\n"
+    b"tcp   LISTEN 0      128          0.0.0.0:2024      0.0.0.0:*    uid:7 ino:10 sk:1 cgroup:/ "
+    b"<->\nudp   UNCONN 0      0            0.0.0.0:53        0.0.0.0:*    ino:11 sk:2\n"
 )
 
 

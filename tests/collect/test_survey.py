@@ -13,7 +13,9 @@ from tests.collect.machines import PREFIX, Machine, add_netns, ip
 
 @pytest.mark.kernel("ip")
 def test_pairs_are_right_where_indices_names_and_addresses_are_equal() -> None:
-    """Each end's namespace is the one that the kernel has a number for, whatever else looks like it."""
+    """Each end's namespace is the one that the kernel has a number for, whatever else looks like
+    it.
+    """
     with Machine() as machine:
         names = [machine.wire, *machine.nodes]
         names += [f"{node}-{number}" for node in machine.nodes for number in range(2)]

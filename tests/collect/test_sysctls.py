@@ -33,7 +33,9 @@ def test_they_are_those_of_the_namespace_as_the_program_prints_them() -> None:
 
 
 def test_values_of_several_lines_and_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line has the key before it; what cannot be read is left out, as a folder that is gone."""
+    """Each line has the key before it; what cannot be read is left out, as a folder that is
+    gone.
+    """
     (tmp_path / "net").mkdir()
     (tmp_path / "net/two").write_bytes(b"a\nb\n")
     (tmp_path / "net/none").write_bytes(b"")

@@ -159,14 +159,16 @@ def _interface_addresses(held: Mapping[str, str]) -> Iterable[InterfaceAddress]:
             address, _, length = text.partition("/")
             network = Prefix.parse(text)
             yield InterfaceAddress(
-                link=IfName(link), address=Address.parse(address), length=int(length), secondary=network in networks,
-                scope="host" if link == "lo" else "global",
+                link=IfName(link), address=Address.parse(address), length=int(length),
+                secondary=network in networks, scope="host" if link == "lo" else "global",
             )  # fmt: skip
             networks.add(network)
 
 
 def _routes(addresses: Mapping[str, str]) -> Iterable[Route]:
-    """Yield the routes that addresses bring with them, and a default route over the first device."""
+    """Yield the routes that addresses bring with them, and a default route over the first
+    device.
+    """
     for link, text in ((link, text) for link, texts in addresses.items() for text in texts.split()):
         address = Address.parse(text.partition("/")[0])
         hop = (Nexthop(link=IfName(link)),)

@@ -86,7 +86,9 @@ BPF: Fields = {"enable_bpf_masquerade": "true"}
 
 
 def test_bpf_masquerade_hides_the_answer_from_conntrack() -> None:
-    """The SYN leaves masqueraded; its answer goes straight to the pod, past the host's netfilter."""
+    """The SYN leaves masqueraded; its answer goes straight to the pod, past the host's
+    netfilter.
+    """
     traces = converse(given(INVALID_FIRST, **BPF), WORLD).branches[0].traces
 
     assert "192.0.2.2" == str(arrived_as(traces[0]).src)
@@ -114,7 +116,9 @@ def test_ciliums_accept_before_it_lets_it_pass() -> None:
 
 
 def test_without_bpf_masquerade_conntrack_sees_both_ways() -> None:
-    """Where the configuration does not state it, BPF does not masquerade, and nothing is INVALID."""
+    """Where the configuration does not state it, BPF does not masquerade, and nothing is
+    INVALID.
+    """
     assert "ALWAYS" == converse(given(INVALID_FIRST), WORLD).verdict
 
 

@@ -26,7 +26,8 @@ def test_an_error_quotes_its_cause(dst: str, source: str) -> None:
     assert Rejected(netns="host", reason="IP_INNOROUTES", answer="icmp-net-unreachable") == outcome
     assert skb.answer is not None
     assert (ip(source), ip("192.0.2.7"), 3, 0, 0xD0, skb.packet) == (
-        skb.answer.src, skb.answer.dst, skb.answer.icmp_type, skb.answer.icmp_code, skb.answer.tos, skb.answer.quoted,
+        skb.answer.src, skb.answer.dst, skb.answer.icmp_type, skb.answer.icmp_code, skb.answer.tos,
+        skb.answer.quoted,
     )  # fmt: skip
 
 

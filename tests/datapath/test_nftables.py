@@ -52,18 +52,36 @@ def assumed(conversation: Conversation) -> set[str]:
     [
         ("socket transparent 1 drop", "SOMETIMES"), ("ct count over 3 drop", "SOMETIMES"),
         ("limit rate 1/second accept; drop", "SOMETIMES"),
-        ("numgen random mod 2 0 drop", "SOMETIMES"), ("numgen random mod 100 vmap { 0-98 : accept, 99 : drop }", "SOMETIMES"),
+        ("numgen random mod 2 0 drop", "SOMETIMES"), ((
+            "numgen random mod 100 vmap { 0-98 : accept, 99 : drop "
+            "}"
+        ), "SOMETIMES"),
         ("queue num 3", "SOMETIMES"), ("jhash ip saddr mod 2 vmap { 0 : drop }", "SOMETIMES"),
-        ("jump elsewhere", "SOMETIMES"), ("meta skuid 0 drop", "ALWAYS"), ("iif 77 drop", "ALWAYS"), ("iif lxc1 drop", "NEVER"),
-        ("oif eth0 ct direction reply drop", "ALWAYS"), ("ip saddr { 10.0.0.0/8, 11.0.0.1-11.0.0.9 } drop", "NEVER"),
-        ("ip saddr != { 10.0.0.0/8 } drop", "NEVER"), ("tcp dport vmap { 1-79 : drop, 80 : accept }; drop", "NEVER"),
+        ("jump elsewhere", "SOMETIMES"), ("meta skuid 0 drop", "ALWAYS"), ("iif 77 drop", "ALWAYS"), ("iif lxc1 drop", "NEVER"),  # noqa: E501
+        ("oif eth0 ct direction reply drop", "ALWAYS"), ((
+            "ip saddr { 10.0.0.0/8, 11.0.0.1-11.0.0.9 } "
+            "drop"
+        ), "NEVER"),
+        ("ip saddr != { 10.0.0.0/8 } drop", "NEVER"), ((
+            "tcp dport vmap { 1-79 : drop, 80 : accept }; "
+            "drop"
+        ), "NEVER"),
         ("th dport > 79 drop", "NEVER"), ("icmp type != echo-request drop", "ALWAYS"),
         ("ether saddr 02:00:00:00:01:00 drop", "NEVER"),
-        ("meta mark set ip daddr map { 198.51.100.1 : 0x7 } meta mark 0x7 drop", "NEVER"), ("ip ttl < 64 drop", "NEVER"),
-        ("meta mark set ip daddr map { 198.51.100.2 : 0x7 } drop", "ALWAYS"), ("rt mtu 1400 drop", "SOMETIMES"),
-        ('log prefix "x" notrack; ct state untracked drop', "ALWAYS"), ("ct state ! new,established drop", "ALWAYS"),
+        ((
+            "meta mark set ip daddr map { 198.51.100.1 : 0x7 } meta mark 0x7 "
+            "drop"
+        ), "NEVER"), ("ip ttl < 64 drop", "NEVER"),
+        ((
+            "meta mark set ip daddr map { 198.51.100.2 : 0x7 } "
+            "drop"
+        ), "ALWAYS"), ("rt mtu 1400 drop", "SOMETIMES"),
+        ('log prefix "x" notrack; ct state untracked drop', "ALWAYS"), ((
+            "ct state ! new,established "
+            "drop"
+        ), "ALWAYS"),
         ("fib daddr type local drop", "ALWAYS"), ("fib saddr . iif oif missing drop", "ALWAYS"),
-        ("synproxy mss 1460", "SOMETIMES"), ("frobnicate 7", "SOMETIMES"), ("frobnicate drop; accept", "SOMETIMES"),
+        ("synproxy mss 1460", "SOMETIMES"), ("frobnicate 7", "SOMETIMES"), ("frobnicate drop; accept", "SOMETIMES"),  # noqa: E501
         ("ip saddr 11.0.0.1 frobnicate drop", "ALWAYS"),
         ("ip dscp set cs1 ip dscp cs1 drop", "NEVER"), ("meta pkttype host drop", "NEVER"),
     ],

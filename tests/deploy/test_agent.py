@@ -100,8 +100,8 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
         code, message = early.validate(tmp_path / "log")
         labels = {"linkerd.io/control-plane-ns": "linkerd"}
         broken = kube.pod(
-            "early", namespace=SPACE, node=NODE, init=("linkerd-network-validator",), containers=("app", "linkerd-proxy"),
-            labels=labels, owners=[kube.owner()],
+            "early", namespace=SPACE, node=NODE, init=("linkerd-network-validator",),
+            containers=("app", "linkerd-proxy"), labels=labels, owners=[kube.owner()],
         )  # fmt: skip
         api_server.apply(broken)
         ended = kube.ended(code, message)

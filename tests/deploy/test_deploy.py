@@ -279,7 +279,9 @@ def test_the_validator_is_put_first_where_it_is_asked_for(workloads: list[Object
 
 
 def test_the_validator_needs_no_right(workloads: list[Object]) -> None:
-    """Nobody's user, no capability, no escalation, read-only root: it fits the level `restricted`."""
+    """Nobody's user, no capability, no escalation, read-only root: it fits the level
+    `restricted`.
+    """
     (context,) = {
         json.dumps(pod_spec(each)["initContainers"][0]["securityContext"], sort_keys=True)
         for each in workloads
@@ -287,8 +289,9 @@ def test_the_validator_needs_no_right(workloads: list[Object]) -> None:
     }
 
     assert {
-        "runAsNonRoot": True, "runAsUser": 65534, "runAsGroup": 65534, "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
+        "runAsNonRoot": True, "runAsUser": 65534, "runAsGroup": 65534,
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]}, "seccompProfile": {"type": "RuntimeDefault"},
     } == json.loads(context)  # fmt: skip
 
 
@@ -386,8 +389,8 @@ def bound(api_server: ApiServer) -> Iterator[ApiServer]:
 
 
 ALLOWED = [
-    "get pods", "list pods", "watch pods", "patch pods", "create pods/eviction", "create events.events.k8s.io", "get nodes",
-    "patch nodes",
+    "get pods", "list pods", "watch pods", "patch pods", "create pods/eviction",
+    "create events.events.k8s.io", "get nodes", "patch nodes",
 ]  # fmt: skip
 FORBIDDEN = [
     "get secrets",
@@ -498,7 +501,9 @@ def test_the_images_programs_are_those_that_are_run() -> None:
 
 
 def test_both_parts_run_one_image(objects: list[Object], workloads: list[Object]) -> None:
-    """Agent and validator are of one image at one version, so that neither is ahead of the other."""
+    """Agent and validator are of one image at one version, so that neither is ahead of the
+    other.
+    """
     images = {
         pod_spec(of_kind(objects, "DaemonSet"))["containers"][0]["image"],
         pod_spec(of_kind(workloads, "Job"))["initContainers"][0]["image"],

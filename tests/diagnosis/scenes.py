@@ -134,7 +134,9 @@ def _whole(namespace: Netns) -> Netns:
             name: getattr(namespace, name)._replace(complete=True)
             for name in ("links", "addresses", "routes", "rules", "nftables", "neighbours")
         },
-        sockets=namespace.sockets._replace(complete=True, items=(*namespace.sockets.items, *LISTENING)),
+        sockets=namespace.sockets._replace(
+            complete=True, items=(*namespace.sockets.items, *LISTENING),
+        ),
     )  # fmt: skip
 
 

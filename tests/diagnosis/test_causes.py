@@ -67,8 +67,8 @@ def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:
     )
     node = given_node(
         given_netns(
-            "host", "veth0 10.0.0.1/24 peer pod:eth0", "wan 192.0.2.2/24", routes=["10.9.0.0/16 via 10.0.0.2 dev veth0"],
-            sysctls=forwarding(rp_filter="0"),
+            "host", "veth0 10.0.0.1/24 peer pod:eth0", "wan 192.0.2.2/24",
+            routes=["10.9.0.0/16 via 10.0.0.2 dev veth0"], sysctls=forwarding(rp_filter="0"),
         ),
         back,
     )  # fmt: skip

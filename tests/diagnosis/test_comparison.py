@@ -42,8 +42,8 @@ def told(bad: Node, good: Node, *quoted: str, written: str = "") -> tuple[list[o
         else ()
     )
     finding = Finding(
-        check="x", severity=Severity.CAUSE, claim="", evidence=(*evidence, span("first")), repairs=repairs,
-        reasoning=("It is so.",),
+        check="x", severity=Severity.CAUSE, claim="", evidence=(*evidence, span("first")),
+        repairs=repairs, reasoning=("It is so.",),
     )  # fmt: skip
     found = compare_with_good(finding, good, compare_nodes(bad, good))
     assert "It is so." == found.reasoning[0]

@@ -19,12 +19,17 @@ from podpath.node.node import Node, Pod, Service, ServicePort
 from podpath.testing.nodes import given_netns, given_node
 
 DNS = Service(
-    namespace="kube-system", name="kube-dns", type="ClusterIP", addresses=(Address.parse("10.96.0.10"),),
-    ports=(ServicePort(protocol=protocols.UDP, port=53, endpoints=((Address.parse("10.1.0.2"), 53),)),),
+    namespace="kube-system", name="kube-dns", type="ClusterIP",
+    addresses=(Address.parse("10.96.0.10"),),
+    ports=(ServicePort(
+        protocol=protocols.UDP, port=53, endpoints=((Address.parse("10.1.0.2"), 53),),
+    ),),
 )  # fmt: skip
 SHOP = Service(
     namespace="shop", name="api", type="ClusterIP", addresses=(Address.parse("10.96.0.20"),),
-    ports=(ServicePort(protocol=protocols.TCP, port=8080, endpoints=((Address.parse("10.1.0.2"), 8080),)),),
+    ports=(ServicePort(
+        protocol=protocols.TCP, port=8080, endpoints=((Address.parse("10.1.0.2"), 8080),),
+    ),),
 )  # fmt: skip
 
 
@@ -32,8 +37,8 @@ def network(forward: str = "1") -> Node:
     """Return a node with two pods, one of which is described by name, and two services."""
     host = given_netns(
         "host", "eth0 192.168.0.1/24", "a0 10.1.0.1/24 mac 02:00:00:00:00:01 peer a:eth0",
-        "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer b:eth0", routes=["default via 192.168.0.254 dev eth0"],
-        sysctls={"net.ipv4.ip_forward": forward},
+        "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer b:eth0",
+        routes=["default via 192.168.0.254 dev eth0"], sysctls={"net.ipv4.ip_forward": forward},
     )  # fmt: skip
     first = given_netns(
         "a",
@@ -67,10 +72,16 @@ def placed(text: str) -> Complained:
 SENTENCES = [
     ("From pod 10.1.0.2 a curl to 10.2.0.2:8080 times out.", "tcp 10.1.0.2 > 10.2.0.2:8080 from a"),
     ("10.2.0.2 cannot be pinged from 10.1.0.2, it times out.", "icmp 10.1.0.2 > 10.2.0.2 from a"),
-    ("The pod web-1 cannot reach the service api.shop.svc.cluster.local.", "tcp 10.2.0.2 > 10.96.0.20:8080 from b"),
+    (
+        "The pod web-1 cannot reach the service api.shop.svc.cluster.local.",
+        "tcp 10.2.0.2 > 10.96.0.20:8080 from b",
+    ),
     ("Names do not resolve in the pod web-1.", "udp 10.2.0.2 > 10.96.0.10:53 from b"),
     ("From the node I cannot ping the pod 10.2.0.2.", "icmp 192.168.0.1 > 10.2.0.2 from host"),
-    ("From the node the service api cannot be reached.", "tcp 192.168.0.1 > 10.96.0.20:8080 from host"),
+    (
+        "From the node the service api cannot be reached.",
+        "tcp 192.168.0.1 > 10.96.0.20:8080 from host",
+    ),
 ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ FIN = protocols.FIN | protocols.ACK
 @pytest.mark.parametrize(
     ("flags", "payload", "kind"),
     [
-        (SYN, 0, "SYN"), (SYN_ACK, 0, "SYN-ACK"), (ACK, 0, "ACK"), (ACK, 5, "data"), (PUSH, 0, "data"),
+        (SYN, 0, "SYN"), (SYN_ACK, 0, "SYN-ACK"), (ACK, 0, "ACK"), (ACK, 5, "data"), (PUSH, 0, "data"),  # noqa: E501
         (FIN, 0, "FIN"), (FIN, 5, "data"), (protocols.RST | protocols.SYN, 0, "RST"),
     ],
 )  # fmt: skip

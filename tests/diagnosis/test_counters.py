@@ -97,8 +97,9 @@ SETUP = (
     f"ip link add c0 netns {FAR} type veth peer name r1 netns {ROUTER}",
     f"ip -n {SEND} addr add 10.61.0.2/24 dev a0", f"ip -n {ROUTER} addr add 10.61.0.1/24 dev r0",
     f"ip -n {ROUTER} addr add 10.62.0.1/24 dev r1", f"ip -n {FAR} addr add 10.62.0.2/24 dev c0",
-    f"ip -n {SEND} link set a0 up", f"ip -n {ROUTER} link set r0 up", f"ip -n {ROUTER} link set r1 mtu 1300 up",
-    f"ip -n {FAR} link set c0 up", f"ip -n {SEND} route add default via 10.61.0.1",
+    f"ip -n {SEND} link set a0 up", f"ip -n {ROUTER} link set r0 up",
+    f"ip -n {ROUTER} link set r1 mtu 1300 up", f"ip -n {FAR} link set c0 up",
+    f"ip -n {SEND} route add default via 10.61.0.1",
     f"ip netns exec {ROUTER} sysctl -qw net.ipv4.ip_forward=1",
 )  # fmt: skip
 TRIED = {
@@ -115,7 +116,10 @@ TRIED = {
         ),
         SEND, "ping -c 1 -W 1 -I 10.62.0.9 10.62.0.2",
     ),
-    "ip-forward": ((f"ip netns exec {ROUTER} sysctl -qw net.ipv4.ip_forward=0",), SEND, "ping -c 1 -W 1 10.62.0.2"),
+    "ip-forward": (
+        (f"ip netns exec {ROUTER} sysctl -qw net.ipv4.ip_forward=0",), SEND,
+        "ping -c 1 -W 1 10.62.0.2",
+    ),
 }  # fmt: skip
 """By fault: what is set, who sends, and what the router then has to count."""
 

@@ -1,4 +1,6 @@
-"""Two nodes: what differs is told and can be taken over, and the least of it that cures is found."""
+"""Two nodes: what differs is told and can be taken over, and the least of it that cures is
+found.
+"""
 
 from __future__ import annotations
 
@@ -96,9 +98,13 @@ def host(**parts: object) -> Node:
 
 
 CHANGED: dict[str, tuple[Node, Node, str]] = {
-    "sysctl": (host(sysctls={"a.b": "1"}), host(sysctls={"a.b": "0"}), "a.b is 1 here, and 0 where it works"),
+    "sysctl": (
+        host(sysctls={"a.b": "1"}), host(sysctls={"a.b": "0"}),
+        "a.b is 1 here, and 0 where it works",
+    ),
     "route": (
-        host(routes=[route("10.0.0.0/8", "eth0"), route("10.1.0.0/16", "eth0")]), host(routes=[route("10.0.0.0/8", "eth0")]),
+        host(routes=[route("10.0.0.0/8", "eth0"), route("10.1.0.0/16", "eth0")]),
+        host(routes=[route("10.0.0.0/8", "eth0")]),
         "the route 10.1.0.0/16 dev eth0 is absent where it works",
     ),
     "changed route": (
@@ -116,7 +122,9 @@ CHANGED: dict[str, tuple[Node, Node, str]] = {
         "the policy of FORWARD in filter is DROP here, and ACCEPT where it works",
     ),
     "rule": (
-        host(tables=[table("filter", chain("FORWARD", rule("FORWARD", 1, "DROP"), policy="ACCEPT"))]),
+        host(tables=[table(
+            "filter", chain("FORWARD", rule("FORWARD", 1, "DROP"), policy="ACCEPT"),
+        )]),
         host(tables=[table("filter", chain("FORWARD", policy="ACCEPT"))]),
         "DROP (rule 1 of FORWARD here) is absent where it works",
     ),
@@ -209,7 +217,10 @@ def test_native_tables_are_compared_whole() -> None:
             )
         )
 
-    dropping = "table inet fw {\n\tchain f {\n\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}\n"
+    dropping = (
+        "table inet fw {\n\tchain f {\n\t\ttype filter hook forward priority 0; "
+        "policy drop;\n\t}\n}\n"
+    )
     accepting = dropping.replace("drop", "accept")
     extra = "table ip extra {\n\tchain c {\n\t}\n}\n"
     bad, good = made(dropping, extra), made(accepting)
@@ -224,7 +235,9 @@ def test_native_tables_are_compared_whole() -> None:
 
 
 def test_a_listing_in_part_lacks_nothing() -> None:
-    """What an output does not list may be there; an output of one family says nothing of the other."""
+    """What an output does not list may be there; an output of one family says nothing of the
+    other.
+    """
     whole = host(routes=[route("10.0.0.0/8", "eth0")])
     part = replace(whole.host, routes=whole.host.routes._replace(items=(), complete=False))
     assert words(node(part), whole) == []

@@ -38,16 +38,18 @@ def network(
     }
     switches = {"net.ipv4.ip_forward": forward}
     host = given_netns(
-        "host", "a0 10.1.0.1/24 mac 02:00:00:00:00:01 peer client:eth0", "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer server:eth0",
-        sysctls=switches, routes=list(routes), netns=fields["host"],
+        "host", "a0 10.1.0.1/24 mac 02:00:00:00:00:01 peer client:eth0",
+        "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer server:eth0", sysctls=switches,
+        routes=list(routes), netns=fields["host"],
     )  # fmt: skip
     client = given_netns(
         "client", "eth0 10.1.0.2/24 mac 02:00:00:00:00:03 peer host:a0",
-        routes=[*own, "default via 10.1.0.1 dev eth0"] if "none" not in own else [], netns=fields["client"],
+        routes=[*own, "default via 10.1.0.1 dev eth0"] if "none" not in own else [],
+        netns=fields["client"],
     )  # fmt: skip
     server = given_netns(
-        "server", "eth0 10.2.0.2/24 mac 02:00:00:00:00:04 peer host:b0", routes=["default via 10.2.0.1 dev eth0"],
-        netns=fields["server"],
+        "server", "eth0 10.2.0.2/24 mac 02:00:00:00:00:04 peer host:b0",
+        routes=["default via 10.2.0.1 dev eth0"], netns=fields["server"],
     )  # fmt: skip
     return given_node(host, client, server)
 
@@ -63,8 +65,9 @@ def reject(answer: str) -> Node:
 
 
 REJECTS = [
-    ("icmp-port-unreachable", {"refused"}), ("icmp-host-prohibited", {"no route to host"}), ("tcp-reset", {"refused"}),
-    ("icmp-admin-prohibited", {"no route to host"}), ("icmp-net-unreachable", {"network unreachable"}),
+    ("icmp-port-unreachable", {"refused"}), ("icmp-host-prohibited", {"no route to host"}),
+    ("tcp-reset", {"refused"}), ("icmp-admin-prohibited", {"no route to host"}),
+    ("icmp-net-unreachable", {"network unreachable"}),
 ]  # fmt: skip
 
 
@@ -99,7 +102,7 @@ def test_the_own_output_says_so_to_datagrams() -> None:
 @pytest.mark.parametrize(
     ("own", "kind"),
     [
-        ("none", "network unreachable"), ("unreachable 10.2.0.2", "no route to host"), ("prohibit 10.2.0.2", "permission denied"),
+        ("none", "network unreachable"), ("unreachable 10.2.0.2", "no route to host"), ("prohibit 10.2.0.2", "permission denied"),  # noqa: E501
         ("blackhole 10.2.0.2", "invalid argument"),
     ],
 )  # fmt: skip
@@ -133,7 +136,10 @@ def test_a_connection_that_works_is_not_felt() -> None:
 WAYS = [
     # an own hook that is not of output tells what anybody else's would
     (("INPUT -j DROP",), "client", "udp 10.1.0.2 > 10.1.0.2:80 from client", PacketEnd.LOST),
-    (("INPUT -j REJECT",), "client", "udp 10.1.0.2 > 10.1.0.2:80 from client", PacketEnd.PORT_UNREACHABLE),
+    (
+        ("INPUT -j REJECT",), "client", "udp 10.1.0.2 > 10.1.0.2:80 from client",
+        PacketEnd.PORT_UNREACHABLE,
+    ),
     (("OUTPUT -j REJECT",), "client", UDP, PacketEnd.REJECTED_BY_SENDER),
     (("OUTPUT -p tcp -j REJECT --reject-with tcp-reset",), "client", TCP, PacketEnd.RESET),
     # a reply that is lost, and packets of a connection that stands
@@ -142,9 +148,18 @@ WAYS = [
     (("FORWARD -p tcp --tcp-flags SYN NONE -j DROP",), "host", TCP, PacketEnd.LATER),
     (("OUTPUT -j DROP",), "server", UDP, PacketEnd.LOST),
     # what the other end says
-    (("INPUT -j REJECT --reject-with icmp-proto-unreachable",), "server", TCP, PacketEnd.PROTOCOL_UNREACHABLE),
-    (("INPUT -j REJECT --reject-with icmp-net-prohibited",), "server", TCP, PacketEnd.NET_PROHIBITED),
-    (("INPUT -j REJECT --reject-with icmp-host-unreachable",), "server", PING, PacketEnd.HOST_UNREACHABLE),
+    (
+        ("INPUT -j REJECT --reject-with icmp-proto-unreachable",), "server", TCP,
+        PacketEnd.PROTOCOL_UNREACHABLE,
+    ),
+    (
+        ("INPUT -j REJECT --reject-with icmp-net-prohibited",), "server", TCP,
+        PacketEnd.NET_PROHIBITED,
+    ),
+    (
+        ("INPUT -j REJECT --reject-with icmp-host-unreachable",), "server", PING,
+        PacketEnd.HOST_UNREACHABLE,
+    ),
     (("INPUT -j ACCEPT",), "server", TCP, None),
 ]  # fmt: skip
 

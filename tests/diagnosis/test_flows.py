@@ -25,7 +25,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
     (host / "iptables-save.txt").write_text(RULES.read_text())
     (host / "ip-addr.txt").write_text(
         "1: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 192.168.50.11/24 scope global eth0\n"
-        "2: flannel.1: <BROADCAST,UP,LOWER_UP> mtu 1450\n    vxlan id 1 local 192.168.50.11 dstport 8472 nolearning\n"
+        "2: flannel.1: <BROADCAST,UP,LOWER_UP> mtu 1450\n"
+        "    vxlan id 1 local 192.168.50.11 dstport 8472 nolearning\n"
         "    inet 10.244.1.0/32 scope global flannel.1\n"
     )
     (host / "ip-route.txt").write_text(
@@ -39,7 +40,8 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
         pod = folder / "netns" / f"pod{number}"
         pod.mkdir()
         (pod / "ip-addr.txt").write_text(
-            f"2: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1450\n    inet 10.244.1.{number + 5}/24 scope global eth0\n"
+            "2: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1450\n"
+            f"    inet 10.244.1.{number + 5}/24 scope global eth0\n"
         )
     return read((str(folder),)).nodes[0].facts.node
 

@@ -29,7 +29,9 @@ def node(routes: tuple[str, ...] = (), sysctls: Mapping[str, str] | None = None)
     """Return a host between pods and the world, each device with its number."""
     host = given_netns(
         "host", "eth0 192.0.2.1/24", "cni0 10.244.0.1/24",
-        routes=["default via 192.0.2.254 dev eth0", "local 192.0.2.1 dev eth0 table local", *routes],
+        routes=[
+            "default via 192.0.2.254 dev eth0", "local 192.0.2.1 dev eth0 table local", *routes,
+        ],
         sysctls=forwarding(rp_filter="1") | dict(sysctls or {}), netns={"sockets": listening(22)},
     )  # fmt: skip
     links: tuple[Link, ...] = tuple(
@@ -104,7 +106,9 @@ def test_nobody_listening_is_named() -> None:
 
 
 def test_forwarding_takes_one_off_the_ttl_before_it_filters() -> None:
-    """A packet seen in FORWARD with a TTL of 1 came in with 2, unless the TTL itself is the reason."""
+    """A packet seen in FORWARD with a TTL of 1 came in with 2, unless the TTL itself is the
+    reason.
+    """
     low = SYN._replace(ttl=1)
 
     assert explain(drop("NETFILTER_DROP", low)).agreement is DropAgreement.DISAGREES

@@ -14,7 +14,10 @@ from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle
 
 FOUND = chronicle(MESSAGES, CLIENT)
-CONNTRACK = "Mar 12 03:13:5{0} kn-04 kernel: nf_conntrack: table full, dropping packet\nMar 12 03:20:5{0} kn-04 a: b"
+CONNTRACK = (
+    "Mar 12 03:13:5{0} kn-04 kernel: nf_conntrack: table full, dropping packet\n"
+    "Mar 12 03:20:5{0} kn-04 a: b"
+)
 
 
 def finding(check: str, severity: Severity = Severity.CAUSE, certainty: float = 1.0) -> Finding:
@@ -37,9 +40,8 @@ def test_the_fact_meets_its_history() -> None:
     """
     (joined,) = join(finding("rp-filter")).findings
 
-    assert (
-        joined.claim
-        == "It is rp-filter. What set it: tuned started, 2.8 s before the first failing request began."
+    assert joined.claim == (
+        "It is rp-filter. What set it: tuned started, 2.8 s before the first failing request began."
     )
     assert joined.history[0] == "03:13:38: polkit is upgraded (log-0:3)."
     assert joined.history[-2].startswith(

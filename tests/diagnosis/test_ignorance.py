@@ -30,12 +30,12 @@ def branch(*, works: bool | None, random: bool = False, **answers: int) -> Branc
     ("branches", "is_open"),
     [
         ([branch(works=True, rp=0), branch(works=False, rp=1)], True),
-        ([branch(works=True, random=True, endpoint=0), branch(works=False, random=True, endpoint=1)], False),
+        ([branch(works=True, random=True, endpoint=0), branch(works=False, random=True, endpoint=1)], False),  # noqa: E501
         ([branch(works=True), branch(works=False, rp=0), branch(works=False, rp=1)], False),
         ([branch(works=True), branch(works=False, rp=0), branch(works=True, rp=1)], True),
         ([branch(works=False, rp=0), branch(works=None, rp=1)], True),
         ([branch(works=False)], False),
-        ([branch(works=False, rp=1, fwd=0), branch(works=True, rp=0), branch(works=False, rp=1, fwd=1)], True),
+        ([branch(works=False, rp=1, fwd=0), branch(works=True, rp=0), branch(works=False, rp=1, fwd=1)], True),  # noqa: E501
     ],
 )  # fmt: skip
 def test_only_what_nobody_chose_is_open(branches: list[Branch], *, is_open: bool) -> None:
@@ -58,7 +58,10 @@ def test_it_agrees_with_trying_every_answer(works: list[bool]) -> None:
     ("form", "rule", "verdict"),
     [
         (SAVE, "-A FORWARD -m foo --bar 3 -j DROP", Reachability.UNDECIDED),
-        (SAVE, "-A FORWARD -m statistic --mode random --probability 0.5 -j DROP", Reachability.SOMETIMES),
+        (SAVE, (
+            "-A FORWARD -m statistic --mode random --probability 0.5 -j "
+            "DROP"
+        ), Reachability.SOMETIMES),
         (NFT, "\t\tfoo bar drop", Reachability.UNDECIDED),
         (NFT, "\t\tnumgen random mod 2 0 drop", Reachability.SOMETIMES),
     ],

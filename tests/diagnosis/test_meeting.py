@@ -77,7 +77,9 @@ def test_failing_flow_of_a_capture_becomes_a_probe() -> None:
 
 
 def test_nothing_parts_where_all_is_seen_as_predicted() -> None:
-    """A capture of a connection that works, of which all packets pass both devices, is no parting."""
+    """A capture of a connection that works, of which all packets pass both devices, is no
+    parting.
+    """
     out = frame(f"{HOST_IP}:5000 > {OUTSIDE}:80", ACK, "out eth0", seq=8)
     works = replace(attempt(PROBE), result=Ending.OK)
     answer = diagnose(case(cilium_node(known(GOOD)), works, sightings=(*handshake_capture(), out)))

@@ -101,24 +101,37 @@ RULES = [
     (
         "rules and jumps that accept too late",
         node(
-            "FORWARD -p udp -j ACCEPT", DROP, "FORWARD -j LOG", "FORWARD -j ACCEPT", "FORWARD -j A", "FORWARD -j B",
-            "A -j ACCEPT", "B -j LOG", chains=("A", "B"),
+            "FORWARD -p udp -j ACCEPT", DROP, "FORWARD -j LOG", "FORWARD -j ACCEPT", "FORWARD -j A",
+            "FORWARD -j B", "A -j ACCEPT", "B -j LOG", chains=("A", "B"),
         ),
         OUT,
         [
-            ("iptables -t filter -D FORWARD -j ACCEPT", "iptables -t filter -I FORWARD 2 -j ACCEPT"),
+            (
+                "iptables -t filter -D FORWARD -j ACCEPT",
+                "iptables -t filter -I FORWARD 2 -j ACCEPT",
+            ),
             ("iptables -t filter -D FORWARD -j A", "iptables -t filter -I FORWARD 2 -j A"),
-            (ACCEPTING.format(chain="FORWARD", src="10.1.0.2", dst="203.0.113.9", port="dport").replace(" 1 ", " 2 "),),
+            (ACCEPTING.format(
+                chain="FORWARD", src="10.1.0.2", dst="203.0.113.9", port="dport",
+            ).replace(" 1 ", " 2 "),),
             (f"iptables -t filter -D {DROP}",),
         ],
     ),
     (
         "a drop two chains deep",
-        node("FORWARD -p udp -j ACCEPT", "FORWARD -j A", "A -j B", "B -p tcp -j DROP", "FORWARD -j ACCEPT", chains=("A", "B")),
+        node(
+            "FORWARD -p udp -j ACCEPT", "FORWARD -j A", "A -j B", "B -p tcp -j DROP",
+            "FORWARD -j ACCEPT", chains=("A", "B"),
+        ),
         OUT,
         [
-            ("iptables -t filter -D FORWARD -j ACCEPT", "iptables -t filter -I FORWARD 2 -j ACCEPT"),
-            (ACCEPTING.format(chain="FORWARD", src="10.1.0.2", dst="203.0.113.9", port="dport").replace(" 1 ", " 2 "),),
+            (
+                "iptables -t filter -D FORWARD -j ACCEPT",
+                "iptables -t filter -I FORWARD 2 -j ACCEPT",
+            ),
+            (ACCEPTING.format(
+                chain="FORWARD", src="10.1.0.2", dst="203.0.113.9", port="dport",
+            ).replace(" 1 ", " 2 "),),
             ("iptables -t filter -D B -p tcp -j DROP",),
         ],
     ),
@@ -136,7 +149,9 @@ RULES = [
         node("INPUT -p tcp -j DROP", at="pod2"),
         ACROSS,
         [
-            ("ip netns exec pod2 " + ACCEPTING.format(chain="INPUT", src="10.1.0.2", dst="10.2.0.2", port="dport"),),
+            ("ip netns exec pod2 " + ACCEPTING.format(
+                chain="INPUT", src="10.1.0.2", dst="10.2.0.2", port="dport",
+            ),),
             ("ip netns exec pod2 iptables -t filter -D INPUT -p tcp -j DROP",),
         ],
     ),
@@ -191,7 +206,10 @@ SETTINGS = [
         ("10.1.0.2 dev eth0",),
         ["net.ipv4.conf.lxc1.rp_filter=0"],
     ),
-    ("arp-ignore", OPEN | {"net.ipv4.conf.all.arp_ignore": "8"}, (), ["net.ipv4.conf.all.arp_ignore=0"]),
+    (
+        "arp-ignore", OPEN | {"net.ipv4.conf.all.arp_ignore": "8"}, (),
+        ["net.ipv4.conf.all.arp_ignore=0"],
+    ),
 ]  # fmt: skip
 
 
@@ -322,7 +340,8 @@ def bridged(nat: str, target: str, call: str) -> tuple[str, list[tuple[str, ...]
     """Return what ends a connection of a bridge's pod to a service, and its repairs."""
     tables = given_tables(given_rules(nat, table="nat"))
     host = given_netns(
-        "host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod:eth0 master cni0", "veth2 peer pod2:eth0 master cni0",
+        "host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod:eth0 master cni0",
+        "veth2 peer pod2:eth0 master cni0",
         sysctls=OPEN | {"net.bridge.bridge-nf-call-iptables": call},
         netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}},
     )  # fmt: skip

@@ -42,7 +42,10 @@ def case(*attempts: Attempt, complaints: tuple[Complaint, ...] = ()) -> Case:
     ("line", "shared"),
     [
         ("10.2.0.0/16 via 10.9.0.1 dev eth1", True), ("10.3.0.0/16 via 10.9.0.1 dev eth1", False),
-        ("0.0.0.0/0 via 10.9.0.1", False), ("-A KUBE-SEP -s 10.1.0.2/32 -j DROP", True), ("unreachable 110.2.0.9", False),
+        ("0.0.0.0/0 via 10.9.0.1", False), ((
+            "-A KUBE-SEP -s 10.1.0.2/32 -j "
+            "DROP"
+        ), True), ("unreachable 110.2.0.9", False),
     ],
 )  # fmt: skip
 def test_a_line_with_an_end_is_about_it(line: str, shared: bool) -> None:  # noqa: FBT001  # a column of a table

@@ -1,4 +1,6 @@
-"""Connections that the user or the evidence speaks of: in what order, and which lines are about one."""
+"""Connections that the user or the evidence speaks of: in what order, and which lines are about
+one.
+"""
 
 from __future__ import annotations
 

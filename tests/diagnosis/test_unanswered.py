@@ -51,7 +51,9 @@ def cut(made: Node, target: str, source: str = "10.1.0.2", start: str = "pod") -
 def test_private_addresses_are_answered_only_near_by(
     source: str, target: str, *, answered: bool
 ) -> None:
-    """Within one cluster's range somebody may have a route back; a public address is the world's."""
+    """Within one cluster's range somebody may have a route back; a public address is the
+    world's.
+    """
     conversation = cut(routed(pod=source), target, source)
     (branch,) = conversation.branches
 

@@ -62,7 +62,7 @@ COMMIT
 :OUTPUT ACCEPT [0:0]
 COMMIT
 ```
-"""
+"""  # noqa: E501
 TARGETS = st.builds(
     lambda start, last: Address.parse(f"{start}.{last}"),
     st.sampled_from(("10.244.1", "10.9.0")),
@@ -151,7 +151,8 @@ def with_pods_range(inferred: Inferred | None) -> Case:
     made = case_of_document(
         TICKET.format(target="10.244.1.9", policy="ACCEPT").replace(
             "```\n",
-            "```\nroot@node1:~# ip netns exec cni-1 ip addr\n3: eth0@if4: <BROADCAST,UP,LOWER_UP> mtu 1500 link-netnsid 0\n"
+            "```\nroot@node1:~# ip netns exec cni-1 ip addr\n"
+            "3: eth0@if4: <BROADCAST,UP,LOWER_UP> mtu 1500 link-netnsid 0\n"
             "    inet 10.77.0.5/24 scope global eth0\n",
             1,
         )
@@ -223,7 +224,9 @@ def test_a_pod_whose_namespace_is_a_guess_has_none_without_it() -> None:
 
 
 def test_only_what_was_guessed_is_stripped() -> None:
-    """Links, addresses, routes and neighbors of the guess; a peer that is one, but not its device."""
+    """Links, addresses, routes and neighbors of the guess; a peer that is one, but not its
+    device.
+    """
     host = given_netns(
         "host", "eth0 10.0.0.1/24", "lxc1 peer pod:eth0", routes=["default dev eth0"],
         neighbours=["10.0.0.9 dev eth0 lladdr 02:00:00:00:00:09 STALE"],

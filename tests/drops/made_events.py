@@ -71,7 +71,8 @@ def emit_key(
     protocol = 0 if arp else packet.protocol
     return KEY.pack(
         0xFFFFFFFF81A00012, reason, inode, ifindex, came, kind.to_bytes(2, "big"), protocol,
-        packet.flags & 0x17, socket.htons(sport), socket.htons(dport), _bytes(packet.src), _bytes(packet.dst),
+        packet.flags & 0x17, socket.htons(sport), socket.htons(dport), _bytes(packet.src),
+        _bytes(packet.dst),
     )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""What the tests of curl, ping and their like compare: an attempt without its span and its words."""
+"""What the tests of curl, ping and their like compare: an attempt without its span and its
+words.
+"""
 
 from __future__ import annotations
 

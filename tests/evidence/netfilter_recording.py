@@ -78,8 +78,14 @@ def load_specs(family: int, flavour: str) -> Iterator[str]:
     """
     program = f"{'ip6tables' if family == 6 else 'iptables'}-{flavour}"
     inet = "inet6" if family == 6 else "inet"
-    yield f"ipset create SETIP hash:ip family {inet} counters timeout 0; ipset create SETIP2 hash:net family {inet}"
-    yield f"ipset create SETIPPORT hash:ip,port family {inet}; ipset create SETSKB hash:ip family {inet} skbinfo"
+    yield (
+        f"ipset create SETIP hash:ip family {inet} counters timeout 0; ipset create SETIP2 "
+        f"hash:net family {inet}"
+    )
+    yield (
+        f"ipset create SETIPPORT hash:ip,port family {inet}; ipset create SETSKB hash:ip family "
+        f"{inet} skbinfo"
+    )
     yield "; ".join(f"{program} -t {table} -N SUB" for table in TABLES)
     for line in (SPECS / f"{family}.txt").read_text(encoding="utf-8").splitlines():
         table, chain, spec = line.split("|", 2)
@@ -91,10 +97,22 @@ SETS = (
     "ipset create pods hash:ip,port family inet timeout 300 counters comment",
     "ipset add pods 10.0.0.1,tcp:80 comment 'a pod' timeout 100; ipset add pods 10.0.0.2,udp:53-55",
     "ipset create nets hash:net; ipset add nets 10.0.0.0/8; ipset add nets 10.1.0.0/16 nomatch",
-    "ipset create links hash:net,iface; ipset add links 10.0.0.0/8,eth0; ipset add links 10.0.0.0/8,physdev:veth1",
-    "ipset create nets6 hash:net family inet6; ipset add nets6 fd00::/64; ipset create ports bitmap:port range 0-100",
-    "ipset add ports 80; ipset create marks hash:ip skbinfo; ipset add marks 1.2.3.4 skbmark 0x10/0xff skbprio 1:10 skbqueue 5",
-    "ipset create empty hash:ip; ipset create all list:set size 8; ipset add all pods; ipset add all nets",
+    (
+        "ipset create links hash:net,iface; ipset add links 10.0.0.0/8,eth0; "
+        "ipset add links 10.0.0.0/8,physdev:veth1"
+    ),
+    (
+        "ipset create nets6 hash:net family inet6; ipset add nets6 fd00::/64; "
+        "ipset create ports bitmap:port range 0-100"
+    ),
+    (
+        "ipset add ports 80; ipset create marks hash:ip skbinfo; ipset add marks 1.2.3.4 skbmark "
+        "0x10/0xff skbprio 1:10 skbqueue 5"
+    ),
+    (
+        "ipset create empty hash:ip; ipset create all list:set size 8; ipset add all pods; "
+        "ipset add all nets"
+    ),
 )
 """Sets of all shapes."""
 _TRANSLATED = (
@@ -102,15 +120,24 @@ _TRANSLATED = (
     "--reply-port-src 8080 --reply-port-dst 1001"
 )
 CONNECTIONS = (
-    "ip link set lo up; iptables -A OUTPUT -m conntrack --ctstate NEW -j ACCEPT; ip6tables -A OUTPUT -m conntrack --ctstate NEW",
+    (
+        "ip link set lo up; iptables -A OUTPUT -m conntrack --ctstate NEW -j ACCEPT; "
+        "ip6tables -A OUTPUT -m conntrack --ctstate NEW"
+    ),
     "iptables -t raw -A OUTPUT -p udp --dport 999 -j CT --zone 5",
     "iptables -t raw -A OUTPUT -p udp --dport 998 -j CT --zone-orig 7",
     "sysctl -qw net.netfilter.nf_conntrack_acct=1 net.netfilter.nf_conntrack_timestamp=1",
-    "conntrack -I -p tcp -s 10.0.0.1 -d 10.0.0.2 --sport 1000 --dport 80 --state ESTABLISHED -t 500 -u ASSURED,SEEN_REPLY -m 5",
+    (
+        "conntrack -I -p tcp -s 10.0.0.1 -d 10.0.0.2 --sport 1000 --dport 80 --state ESTABLISHED "
+        "-t 500 -u ASSURED,SEEN_REPLY -m 5"
+    ),
     f"conntrack -I -p tcp {_TRANSLATED} --state SYN_SENT -t 500",
     "conntrack -I -p 89 -s 10.0.0.1 -d 224.0.0.5 -t 100",
     "conntrack -I -p gre -s 10.0.0.1 -d 10.0.0.9 --srckey 1 --dstkey 2 -t 100",
-    "ping -qc1 127.0.0.1; ping -qc1 ::1; bash -c 'echo x > /dev/udp/127.0.0.1/999; echo x > /dev/udp/127.0.0.1/998'",
+    (
+        "ping -qc1 127.0.0.1; ping -qc1 ::1; bash -c 'echo x > /dev/udp/127.0.0.1/999; "
+        "echo x > /dev/udp/127.0.0.1/998'"
+    ),
 )
 """Connections of all shapes: zones, an untranslated and a translated one, protocols without ports,
 echoes.

@@ -22,7 +22,7 @@ from tests.evidence.consoles import block
 MANIFEST = """\
 {"format": "podpath/bundle/v1", "node": "n1", "kernel": "6.12.0", "time": "2026-11-21T23:12:17+00:00",
  "netns": {"host": {"role": "host"}, "cni-1": {"role": "pod", "pod": "shop/web-0"}},
- "veths": [{"netns": "host", "link": "veth1", "peer_netns": "cni-1", "peer_link": "eth0"}, "?"]}"""
+ "veths": [{"netns": "host", "link": "veth1", "peer_netns": "cni-1", "peer_link": "eth0"}, "?"]}"""  # noqa: E501
 
 PLACES = [
     ("netns/host/sysctl.txt", BundlePlace("host", "sysctl -a")),
@@ -104,7 +104,10 @@ def test_files_become_sources() -> None:
         ("netns/host/sysctl.txt", "b/netns/host/sysctl.txt", b"net.ipv4.ip_forward = 1\n"),
         ("netns/host/conntrack.txt", "b/netns/host/conntrack.txt", b""),
         ("captures/host-eth0.pcap", "b/captures/host-eth0.pcap", b"\xd4\xc3\xb2\xa1"),
-        ("captures/host-eth0.txt", "b/captures/host-eth0.txt", b"10:00:00.1 IP 10.0.0.1 > 10.0.0.2: ESP\n"),
+        (
+            "captures/host-eth0.txt", "b/captures/host-eth0.txt",
+            b"10:00:00.1 IP 10.0.0.1 > 10.0.0.2: ESP\n",
+        ),
         ("captures/eth1.pcap", "b/captures/eth1.pcap", b"\xd4\xc3\xb2\xa1"),
         ("logs/junk", "b/logs/junk", b"\0\0"),
     ])  # fmt: skip

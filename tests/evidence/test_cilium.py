@@ -12,10 +12,22 @@ from podpath.evidence.records import Reading
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
 SHOWN = [
-    'apiVersion: v1\ndata:\n  enable-bpf-masquerade: "true"\n  tunnel: vxlan\nkind: ConfigMap\nmetadata:\n  name: cilium-config',
-    "Name:         cilium-config\n\nData\n====\nenable-bpf-masquerade:\n----\ntrue\n\ntunnel:\n----\nvxlan",
-    "level=info msg=\"  --enable-bpf-masquerade='true'\" subsys=daemon\nlevel=info msg=\"  --tunnel='vxlan'\" subsys=daemon",
-    "enable-bpf-masquerade                      true\ntunnel                                     vxlan",
+    (
+        'apiVersion: v1\ndata:\n  enable-bpf-masquerade: "true"\n  tunnel: vxlan\nkind: ConfigMap\n'
+        "metadata:\n  name: cilium-config"
+    ),
+    (
+        "Name:         cilium-config\n\nData\n====\nenable-bpf-masquerade:\n----\ntrue\n\ntunnel:\n"
+        "----\nvxlan"
+    ),
+    (
+        "level=info msg=\"  --enable-bpf-masquerade='true'\" subsys=daemon\n"
+        "level=info msg=\"  --tunnel='vxlan'\" subsys=daemon"
+    ),
+    (
+        "enable-bpf-masquerade                      true\n"
+        "tunnel                                     vxlan"
+    ),
     '{"enable-bpf-masquerade":"true","tunnel":"vxlan"}',
     '  enable-bpf-masquerade: "true"\n  tunnel: vxlan',
 ]
@@ -66,7 +78,8 @@ def test_other_yaml_is_not_cilium() -> None:
 
 
 INSTALL = (
-    "cilium install --kube-proxy-replacement=probe --helm-set ipam.operator.clusterPoolIPv4PodCIDR=172.16.0.0/16 "
+    "cilium install --kube-proxy-replacement=probe --helm-set "
+    "ipam.operator.clusterPoolIPv4PodCIDR=172.16.0.0/16 "
     "--helm-set bpf.masquerade=true --version=v1.11.17"
 )
 UPGRADE = (
@@ -74,11 +87,21 @@ UPGRADE = (
     "bpf.masquerade=true,tunnel=disabled --set-string devices='{a,b}'"
 )
 COMMANDS = [
-    (INSTALL, {"kube-proxy-replacement": "probe", "cluster-pool-ipv4-cidr": "172.16.0.0/16", "enable-bpf-masquerade": "true",
-               "version": "1.11.17"}),
-    (UPGRADE, {"version": "1.12.1", "enable-bpf-masquerade": "true", "tunnel": "disabled", "devices": "a,b"}),
+    (INSTALL,
+     {
+         "kube-proxy-replacement": "probe", "cluster-pool-ipv4-cidr": "172.16.0.0/16",
+         "enable-bpf-masquerade": "true", "version": "1.11.17",
+     }),
+    (UPGRADE,
+     {
+         "version": "1.12.1", "enable-bpf-masquerade": "true", "tunnel": "disabled",
+         "devices": "a,b",
+     }),
     ("cilium config set enable-bpf-masquerade false", {"enable-bpf-masquerade": "false"}),
-    ("cilium-agent --tunnel=vxlan --enable-bpf-masquerade", {"tunnel": "vxlan", "enable-bpf-masquerade": "true"}),
+    (
+        "cilium-agent --tunnel=vxlan --enable-bpf-masquerade",
+        {"tunnel": "vxlan", "enable-bpf-masquerade": "true"},
+    ),
     ("helm install prometheus --set a=b", {}),
     ("cilium status", {}),
 ]  # fmt: skip
@@ -100,6 +123,7 @@ Host Routing:           Legacy
 Masquerading:           BPF   [eth0]   172.16.0.0/16 [IPv4: Enabled, IPv6: Disabled]"""
     assert recognise_status(block(text))
     assert {
-        "kube-proxy-replacement": "probe", "version": "1.11.17", "enable-host-legacy-routing": "true",
-        "enable-bpf-masquerade": "true", "enable-ipv4-masquerade": "true", "enable-ipv6-masquerade": "false",
+        "kube-proxy-replacement": "probe", "version": "1.11.17",
+        "enable-host-legacy-routing": "true", "enable-bpf-masquerade": "true",
+        "enable-ipv4-masquerade": "true", "enable-ipv6-masquerade": "false",
     } == _options(read_status(block(text)))  # fmt: skip

@@ -34,7 +34,10 @@ def test_a_document() -> None:
 
 def test_two_outputs_without_prompts() -> None:
     """Two outputs one below the other are two sources."""
-    text = "default via 10.0.0.1 dev eth0\n10.0.0.0/24 dev eth0 scope link\n\nnet.ipv4.ip_forward = 1\n"
+    text = (
+        "default via 10.0.0.1 dev eth0\n10.0.0.0/24 dev eth0 scope link\n\n"
+        "net.ipv4.ip_forward = 1\n"
+    )
     assert [2, 1] == [len(one.lines) for one in parse_file("x", text.encode()).sources]
 
 

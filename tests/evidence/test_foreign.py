@@ -49,7 +49,9 @@ def test_an_output_has_its_command_and_its_host() -> None:
 
 
 def test_an_empty_file_tells_where_errors_would_stand_in_it() -> None:
-    """A sosreport keeps no file of what did not run; the EKS log collector does, and drops errors."""
+    """A sosreport keeps no file of what did not run; the EKS log collector does, and drops
+    errors.
+    """
     found = read("b/sos_commands/networking/namespaces/cni-1/ip_netns_exec_cni-1_iptables-save")
     assert found is not None
     assert [("iptables-save", "cni-1", ())] == [

@@ -26,7 +26,7 @@ def _a(text: str) -> Address:
 
 def test_a_described_service() -> None:
     """Addresses, ports, targets and endpoints stand in one record."""
-    (service,) = [one for one in read(load_console(FOLDER / "cluster" / "kubectl-describe-service.txt")).records
+    (service,) = [one for one in read(load_console(FOLDER / "cluster" / "kubectl-describe-service.txt")).records  # noqa: E501
                   if isinstance(one, ServiceRecord)]  # fmt: skip
     assert ("billing", "ledger", "ClusterIP", (_a("10.97.44.210"),)) == (
         service.namespace, service.name, service.type, service.addresses,
@@ -88,15 +88,15 @@ Containers:
 Events:
   Type     Reason     Age                From     Message
   ----     ------     ----               ----     -------
-  Warning  Unhealthy  4s (x43 over 7m9s)  kubelet  Liveness probe failed: dial tcp 10.4.1.7:80: connect: connection refused"""
+  Warning  Unhealthy  4s (x43 over 7m9s)  kubelet  Liveness probe failed: dial tcp 10.4.1.7:80: connect: connection refused"""  # noqa: E501
     reading = read_describe(block(text))
     (pod,) = [one for one in reading.records if isinstance(one, PodRecord)]
     assert ("prod", "web-0", _a("10.4.1.7"), "node1", _a("10.0.0.5")) == (
         pod.namespace, pod.name, pod.address, pod.node, pod.node_address,
     )  # fmt: skip
     assert {
-        "labels.app": "web", "labels.ver": "1", "annotations.linkerd.io/inject": "enabled", "status": "Running",
-        "containers.app.state": "Running", "containers.app.ready": "False",
+        "labels.app": "web", "labels.ver": "1", "annotations.linkerd.io/inject": "enabled",
+        "status": "Running", "containers.app.state": "Running", "containers.app.ready": "False",
     } == pod.details  # fmt: skip
     assert ["pod/web-0"] == [one.object for one in reading.records if isinstance(one, EventRecord)]
     assert [("tcp", "10.4.1.7:80", "refused", "kubelet liveness probe", "host")] == attempted(
@@ -123,10 +123,19 @@ def test_events_alone() -> None:
 
 HEADING = "LAST SEEN   TYPE      REASON      OBJECT        MESSAGE\n"
 EVENTS = [
-    "  Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: Get http://10.4.3.6:91/: i/o timeout",
-    '3m20s       Warning   Unhealthy   pod/web-0     Readiness probe failed: Get "http://10.4.3.6:91/m": i/o timeout',
+    (
+        "  Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: "
+        "Get http://10.4.3.6:91/: i/o timeout"
+    ),
+    (
+        "3m20s       Warning   Unhealthy   pod/web-0     Readiness probe failed: Get "
+        '"http://10.4.3.6:91/m": i/o timeout'
+    ),
     HEADING
-    + "3m   Warning   Unhealthy   pod/web-0   Readiness probe failed: dial tcp 10.4.3.6:91: i/o timeout",
+    + (
+        "3m   Warning   Unhealthy   pod/web-0   Readiness probe failed: dial tcp 10.4.3.6:91: i/o "
+        "timeout"
+    ),
 ]
 
 
@@ -161,9 +170,13 @@ kube-system   kube-dns   NodePort   10.9.0.10    <none>        53/UDP,53:30053/T
         if isinstance(one, ServiceRecord)
     ]
     assert ("kube-system", [(17, 53, None, NOT_LISTED), (6, 53, 30053, NOT_LISTED)]) == (
-        service.namespace, [(port.protocol, port.port, port.node_port, port.more) for port in service.ports],
+        service.namespace,
+        [(port.protocol, port.port, port.node_port, port.more) for port in service.ports],
     )  # fmt: skip
-    text = "NAME   ENDPOINTS                                AGE\nweb    10.0.0.1:80,10.0.0.2:80 + 3 more...   5d"
+    text = (
+        "NAME   ENDPOINTS                                AGE\n"
+        "web    10.0.0.1:80,10.0.0.2:80 + 3 more...   5d"
+    )
     (service,) = [
         one
         for one in read_get(block(text, "kubectl get ep")).records

@@ -80,7 +80,9 @@ def test_a_whole_ruleset_has_no_gaps(reading: Reading) -> None:
 
 
 def test_both_forms_state_the_same() -> None:
-    """Tables, chains, sets and rules are the same in text and JSON, but for what JSON leaves out."""
+    """Tables, chains, sets and rules are the same in text and JSON, but for what JSON leaves
+    out.
+    """
     text, json = read_text(TEXT), nft_json.read(source(JSON))
     for kind in (NftTableRecord, NftChainRecord, NftSetRecord):
         named = [[record_name(record) for record in of(form, kind)] for form in (text, json)]
@@ -198,7 +200,10 @@ def test_rules_of_a_configuration_file_read_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("command", "scope"),
-    [("nft -a list ruleset", "ruleset"), ("nft list table ip x", "table"), ("nft list ruleset | grep drop", "part"),
+    [("nft -a list ruleset", "ruleset"), ("nft list table ip x", "table"), ((
+        "nft list ruleset | grep "
+        "drop"
+    ), "part"),
      ("nft list ruleset ip", "tables"), (None, ""), ("cat /etc/nftables.conf", "")],
 )  # fmt: skip
 def test_scope(command: str | None, scope: str) -> None:

@@ -58,7 +58,9 @@ def test_old_show() -> None:
 
 
 def test_recorded_bond() -> None:
-    """The output of 3.1 speaks of members; the record stands at the line that names the active one."""
+    """The output of 3.1 speaks of members; the record stands at the line that names the active
+    one.
+    """
     (bond,) = [
         one
         for one in read(load_console(FOLDER / "cluster" / "ovs-bond-show.txt")).records

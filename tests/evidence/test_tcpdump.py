@@ -57,8 +57,8 @@ def test_times(line: str, time: float | None) -> None:
 def test_a_syn() -> None:
     """A handshake's first packet keeps its absolute number."""
     record = _one(
-        "22:13:20.1 veth1 In  IP 10.4.1.10.38378 > 10.9.0.100.80: Flags [S], seq 1967064836, win 64860, "
-        "options [mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10], length 0"
+        "22:13:20.1 veth1 In  IP 10.4.1.10.38378 > 10.9.0.100.80: Flags [S], seq 1967064836, win "
+        "64860, options [mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10], length 0"
     )
     assert record.packet == Packet(
         Address.parse("10.4.1.10"),
@@ -74,10 +74,16 @@ def test_a_syn() -> None:
 
 FLAGS = [
     ("[.], ack 1, win 8, length 0", protocols.ACK, 0, 1, 0),
-    ("[P.], seq 1:19, ack 1, win 8, length 18: HTTP: GET / HTTP/1.1", protocols.PSH | protocols.ACK, 1, 1, 18),
+    (
+        "[P.], seq 1:19, ack 1, win 8, length 18: HTTP: GET / HTTP/1.1",
+        protocols.PSH | protocols.ACK, 1, 1, 18,
+    ),
     ("[R], seq 172474307, win 0, length 0", protocols.RST, 172474307, 0, 0),
     ("[R.], seq 1, ack 19, win 0", protocols.RST | protocols.ACK, 1, 19, 0),
-    ("[FPU], seq 1, win 8, urg 3, length 0", protocols.FIN | protocols.PSH | protocols.URG, 1, 0, 0),
+    (
+        "[FPU], seq 1, win 8, urg 3, length 0", protocols.FIN | protocols.PSH | protocols.URG, 1, 0,
+        0,
+    ),
     ("[SEW], seq 7, win 8, length 0", protocols.SYN | protocols.ECE | protocols.CWR, 7, 0, 0),
     ("[none], seq 1, win 8, length 0", 0, 1, 0, 0),
     ("[S.], cksum 0x16f0 (incorrect -> 0xa254), seq 5, ack 6, win 8, options [mss 1460], length 0",
@@ -101,7 +107,10 @@ def test_tcp(text: str, flags: int, seq: int, ack: int, payload: int) -> None:
 
 def test_what_applications_say_is_a_note() -> None:
     """The tail behind the length is kept."""
-    line = "22:13:20.1 IP 10.0.0.1.1000 > 10.0.0.2.80: Flags [P.], seq 1:19, ack 1, win 8, length 18: HTTP: GET / HTTP/1.1"
+    line = (
+        "22:13:20.1 IP 10.0.0.1.1000 > 10.0.0.2.80: Flags [P.], seq 1:19, ack 1, win 8, length 18: "
+        "HTTP: GET / HTTP/1.1"
+    )
     assert "HTTP: GET / HTTP/1.1" == _one(line).note
 
 
@@ -148,7 +157,10 @@ ICMP6 = [
         (protocols.TCP, 80),
     ),
     (
-        "destination unreachable, unreachable port, fd00::9 protocol 132 port 80 unreachable, length 68",
+        (
+            "destination unreachable, unreachable port, fd00::9 protocol 132 port 80 unreachable, "
+            "length 68"
+        ),
         1,
         4,
         (132, 80),
@@ -175,13 +187,20 @@ def test_icmp6_errors(text: str, kind: int, code: int, quoted: tuple[int, int] |
 
 
 ARPS = [
-    ("22:13:20.1 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28", "request", "10.0.0.2", "10.0.0.3", None),
-    ("22:13:20.1 ARP, Ethernet (len 6), IPv4 (len 4), Reply 10.0.0.3 is-at 02:00:00:00:00:03, length 28", "reply", "10.0.0.3",
+    (
+        "22:13:20.1 ARP, Request who-has 10.0.0.3 tell 10.0.0.2, length 28", "request", "10.0.0.2",
+        "10.0.0.3", None,
+    ),
+    (("22:13:20.1 ARP, Ethernet (len 6), IPv4 (len 4), Reply 10.0.0.3 is-at 02:00:00:00:00:03, "
+     "length 28"), "reply", "10.0.0.3",
      None, "02:00:00:00:00:03"),
-    ("22:13:20.1 A_MAC > Broadcast,     ethertype ARP (0x0806), Request who-has 169.254.1.1 tell 10.0.0.2", "request", "10.0.0.2",
+    (("22:13:20.1 A_MAC > Broadcast,     ethertype ARP (0x0806), Request who-has 169.254.1.1 tell "
+     "10.0.0.2"), "request", "10.0.0.2",
      "169.254.1.1", None),
-    ("22:13:20.1 PEER > HOST,   ethertype ARP (0x0806), Reply 10.0.0.3 is-at <PEER MAC>", "reply", "10.0.0.3", None,
-    "<PEER MAC>"),
+    (
+        "22:13:20.1 PEER > HOST,   ethertype ARP (0x0806), Reply 10.0.0.3 is-at <PEER MAC>",
+        "reply", "10.0.0.3", None, "<PEER MAC>",
+    ),
 ]  # fmt: skip
 
 
@@ -215,7 +234,8 @@ def test_verbose_lines_belong_together() -> None:
     ]
     assert packets[0].packet is not None
     assert (64, 84, True, "26:e1:bb:0f:5c:b3") == (
-        packets[0].packet.ttl, packets[0].packet.length, packets[0].packet.dont_fragment, packets[0].packet.smac,
+        packets[0].packet.ttl, packets[0].packet.length, packets[0].packet.dont_fragment,
+        packets[0].packet.smac,
     )  # fmt: skip
     assert ["veth0"] * 3 == [record.link for record in packets]
     assert 5 == sum(isinstance(record, HeadingRecord) for record in reading.records)
@@ -229,7 +249,7 @@ def test_tunnels_show_two_packets() -> None:
 22:13:20.1 IP 172.18.0.2.5 > 172.18.0.3.8472: OTV, flags [I] (0x08), overlay 0, instance 1
 IP 10.4.1.10.38378 > 10.4.2.10.80: Flags [S], seq 1, win 8, length 0
 22:13:20.2 IP 172.18.0.2 > 172.18.0.3: IP 10.4.1.10 > 10.4.2.10: ICMP echo request, id 7, seq 1, length 64
-22:13:20.3 IP 10.4.1.10.38378 > 10.4.2.10.80: Flags [.], ack 1, win 8, length 0"""
+22:13:20.3 IP 10.4.1.10.38378 > 10.4.2.10.80: Flags [.], ack 1, win 8, length 0"""  # noqa: E501
     shown = [(str(record.packet), record.note.partition(":")[0]) for record in _packets(text)]
     assert [
         ("udp 172.18.0.2:5 > 172.18.0.3:8472", "OTV, flags [I] (0x08), overlay 0, instance 1"),
@@ -253,18 +273,34 @@ def test_a_quoted_packet_belongs_to_its_error() -> None:
 
 
 _COOKED = "eth0  Out ifindex 2 96:d1:ab:c7:1b:4b ethertype IPv6 (0x86dd), length 76: "
-_TAGGED = "a2:00:00:00:00:01 > a2:00:00:00:00:02, ethertype 802.1Q (0x8100), length 58: vlan 100, p 3, ethertype IPv4 (0x0800), "
+_TAGGED = (
+    "a2:00:00:00:00:01 > a2:00:00:00:00:02, ethertype 802.1Q (0x8100), length 58: vlan 100, p 3, "
+    "ethertype IPv4 (0x0800), "
+)
 _CUT = "IP truncated-ip - 24 bytes missing! "
 OTHERS = [
-    (_COOKED + "fd00::1.1000 > fd00::2.443: Flags [S], seq 1, length 0", "tcp [fd00::1]:1000 > [fd00::2]:443 [SYN]"),
-    (_TAGGED + "10.0.0.1.5 > 10.0.0.2.53: 4660+ A? a.example. (47)", "udp 10.0.0.1:5 > 10.0.0.2:53"),
-    ("IP6 (hlim 63, next-header TCP (6) payload length: 24) fd00::1.1000 > fd00::2.443: Flags [.], ack 1, length 0",
+    (
+        _COOKED + "fd00::1.1000 > fd00::2.443: Flags [S], seq 1, length 0",
+        "tcp [fd00::1]:1000 > [fd00::2]:443 [SYN]",
+    ),
+    (
+        _TAGGED + "10.0.0.1.5 > 10.0.0.2.53: 4660+ A? a.example. (47)",
+        "udp 10.0.0.1:5 > 10.0.0.2:53",
+    ),
+    (("IP6 (hlim 63, next-header TCP (6) payload length: 24) fd00::1.1000 > fd00::2.443: Flags "
+      "[.], ack 1, length 0"),
      "tcp [fd00::1]:1000 > [fd00::2]:443 [ACK]"),
     ("IP6 fe80::1 > ff02::1:ff00:2: ICMP6, neighbor solicitation, who has fe80::2, length 32",
      "ipv6-icmp fe80::1 > ff02::1:ff00:2 type 135 code 0"),
     ("IP 10.0.0.1.1000 > 10.0.0.2.80: tcp 0", "tcp 10.0.0.1:1000 > 10.0.0.2:80 [NONE]"),
-    ("IP 10.0.0.1.1000 > 10.0.0.2.80: S 1234:1234(0) win 5840 <mss 1460>", "tcp 10.0.0.1:1000 > 10.0.0.2:80 [SYN]"),
-    (_CUT + "10.0.0.1.1000 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0", "tcp 10.0.0.1:1000 > 10.0.0.2:80 [SYN]"),
+    (
+        "IP 10.0.0.1.1000 > 10.0.0.2.80: S 1234:1234(0) win 5840 <mss 1460>",
+        "tcp 10.0.0.1:1000 > 10.0.0.2:80 [SYN]",
+    ),
+    (
+        _CUT + "10.0.0.1.1000 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0",
+        "tcp 10.0.0.1:1000 > 10.0.0.2:80 [SYN]",
+    ),
     ("IP 10.0.0.1 > 10.0.0.2: ip-proto-17", "udp 10.0.0.1:0 > 10.0.0.2:0"),
 ]  # fmt: skip
 
@@ -287,7 +323,10 @@ def test_packets_cut_to_the_essential() -> None:
 
 def test_elided_addresses_are_gaps() -> None:
     """A packet of which the address is not there is a gap, and the next one is read."""
-    text = "22:13:20.1 IP 10.0.x.x.5 > 10.0.0.2.80: Flags [S]\n...\n22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ESP"
+    text = (
+        "22:13:20.1 IP 10.0.x.x.5 > 10.0.0.2.80: Flags [S]\n...\n"
+        "22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ESP"
+    )
     reading = read_tcpdump(block(text))
     assert 1 == len(reading.gaps)
     assert 1 == sum(isinstance(record, PacketRecord) for record in reading.records)
@@ -339,22 +378,33 @@ def test_all_that_tcpdump_prints_is_accounted_for() -> None:
 BEHIND_HEADERS = [
     ("    1  IP 10.0.0.1.5 > 10.0.0.2.6: UDP, length 1", (17, 5, 6, 0, 1)),
     ("22:13:20.1000000 (invalid us) IP 10.0.0.1.5 > 10.0.0.2.6: UDP, length 1", (17, 5, 6, 0, 1)),
-    ("22:13:20.1 IP6 fd00::1 > ff02::16: HBH ICMP6, multicast listener report v2, length 48", (58, 0, 0, 143, 48)),
-    (("22:13:20.1 IP6 (hlim 1, next-header HBH (0), payload length 36) fe80::1 > ff02::16: HBH (rtalert: 0x0000) (padn) "
-     "[icmp6 sum ok] ICMP6, multicast listener query v2 [max resp delay=10000], length 28"), (58, 0, 0, 130, 28)),
-    (("22:13:20.1 IP6 fd00::1 > fd00::2: RT6 (len=2, type=0 [Deprecated], segleft=1, rsv=0x0, [0]fd00::3) 5645 > 5642: "
-     "[udp sum ok] UDP, length 0"), (17, 5645, 5642, 0, 0)),
-    ("22:13:20.1 IP6 fd00::1 > fd00::2: HBH (jumbo: 80040)  41851 > 43913: Flags [P.], seq 1:80001, ack 1, win 5, length 80000",
+    (
+        "22:13:20.1 IP6 fd00::1 > ff02::16: HBH ICMP6, multicast listener report v2, length 48",
+        (58, 0, 0, 143, 48),
+    ),
+    (("22:13:20.1 IP6 (hlim 1, next-header HBH (0), payload length 36) fe80::1 > ff02::16: HBH "
+      "(rtalert: 0x0000) (padn) [icmp6 sum ok] ICMP6, multicast listener query v2 [max resp "
+      "delay=10000], length 28"), (58, 0, 0, 130, 28)),
+    (("22:13:20.1 IP6 fd00::1 > fd00::2: RT6 (len=2, type=0 [Deprecated], segleft=1, rsv=0x0, "
+      "[0]fd00::3) 5645 > 5642: [udp sum ok] UDP, length 0"), (17, 5645, 5642, 0, 0)),
+    (("22:13:20.1 IP6 fd00::1 > fd00::2: HBH (jumbo: 80040)  41851 > 43913: Flags [P.], seq "
+     "1:80001, ack 1, win 5, length 80000"),
      (6, 41851, 43913, 0, 80000)),
     ("22:13:20.1 IP6 fd00::1 > fd00::2: frag (1448|552)", (0, 0, 0, 0, 0)),
-    ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP extended echo request, id 42, seq 1, length 28", (1, 42, 42, 42, 28)),
-    ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP time stamp reply id 1 seq 0: org 1, recv 2, xmit 3, length 20", (1, 0, 0, 14, 20)),
+    (
+        "22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP extended echo request, id 42, seq 1, length 28",
+        (1, 42, 42, 42, 28),
+    ),
+    (("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP time stamp reply id 1 seq 0: org 1, recv 2, xmit 3, "
+     "length 20"), (1, 0, 0, 14, 20)),
     ("22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ICMP type-#49, length 3", (1, 0, 0, 49, 3)),
     (("22:13:20.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 98) "
      "10.0.0.1.5 > 10.0.0.2.6: NTPv4, Client"), (17, 5, 6, 0, 70)),
-    ("22:13:20.1 IP [total length 62 > length 50] (invalid) 10.0.0.1.5 > 10.0.0.2.6: Flags [P.], seq 5:15", (6, 5, 6, 0, 10)),
-    (("22:13:20.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 80052 [was 0, presumed BIG TCP]) "
-     "10.0.0.1.5 > 10.0.0.2.6: Flags [.], seq 1:80001, ack 1, win 5, length 80000"), (6, 5, 6, 0, 80000)),
+    (("22:13:20.1 IP [total length 62 > length 50] (invalid) 10.0.0.1.5 > 10.0.0.2.6: Flags [P.], "
+     "seq 5:15"), (6, 5, 6, 0, 10)),
+    (("22:13:20.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 80052 "
+      "[was 0, presumed BIG TCP]) 10.0.0.1.5 > 10.0.0.2.6: Flags [.], seq 1:80001, ack 1, win 5, "
+      "length 80000"), (6, 5, 6, 0, 80000)),
 ]  # fmt: skip
 
 
@@ -379,10 +429,11 @@ def test_inner_packet_of_geneve_below_its_header() -> None:
     next line.
     """
     packets = _packets(
-        "22:13:20.1 IP6 (hlim 61, next-header UDP (17), payload length 6972) fd00::b.22155 > fd00::d.6081: [no cksum] Geneve, "
-        "Flags [none], vni 0x1389\n"
+        "22:13:20.1 IP6 (hlim 61, next-header UDP (17), payload length 6972) fd00::b.22155 > "
+        "fd00::d.6081: [no cksum] Geneve, Flags [none], vni 0x1389\n"
         "\tIP (tos 0x0, ttl 64, id 51474, offset 0, flags [DF], proto TCP (6), length 6942)\n"
-        "    192.168.1.2.36991 > 192.168.1.1.41507: Flags [P.], seq 1:6891, ack 9, win 169, length 6890"
+        "    192.168.1.2.36991 > 192.168.1.1.41507: Flags [P.], seq 1:6891, ack 9, win 169, length "
+        "6890"
     )
 
     assert ["udp", "tcp"] == [
@@ -399,7 +450,10 @@ def test_inner_packet_of_geneve_below_its_header() -> None:
     [
         ("Ethernet (len 6), IPv4 (len 4), Unknown (37)", "operation 37"),
         (
-            "Unknown Hardware (3) (len 6), IPv4 (len 4), Request who-has 10.0.0.1 tell 10.0.0.2, length 46",
+            (
+                "Unknown Hardware (3) (len 6), IPv4 (len 4), Request who-has 10.0.0.1 tell "
+                "10.0.0.2, length 46"
+            ),
             "request",
         ),
         (
@@ -420,7 +474,10 @@ def test_device_without_a_name_is_its_index() -> None:
     even that.
     """
     text = (
-        "03:04:06.268591 ?     In  ifindex 2 02:00:00:00:01:00 ethertype IPv4 (0x0800), length 80: 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",  # as tcpdump prints it  # noqa: E501 - a line as tcpdump prints it
+        (
+            "03:04:06.268591 ?     In  ifindex 2 02:00:00:00:01:00 ethertype IPv4 (0x0800), length "
+            "80: 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5"
+        ),  # as tcpdump prints it
         "03:04:06.268630 ?     Out IP 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",
     )
     reading = read_tcpdump(
@@ -440,8 +497,14 @@ def test_checksums_and_sizes_of_errors_are_kept() -> None:
     """
     text = (
         "03:04:06.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)",
-        "    10.1.0.2.3 > 10.1.0.3.4: Flags [.], cksum 0x1e47 (incorrect -> 0x3e31), ack 1, win 5, length 0",
-        "03:04:07.1 IP 10.9.9.9 > 10.1.0.2: ICMP 10.1.0.3 unreachable - need to frag (mtu 1400), length 36",
+        (
+            "    10.1.0.2.3 > 10.1.0.3.4: Flags [.], cksum 0x1e47 (incorrect -> 0x3e31), ack 1, "
+            "win 5, length 0"
+        ),
+        (
+            "03:04:07.1 IP 10.9.9.9 > 10.1.0.2: ICMP 10.1.0.3 unreachable - need to frag (mtu "
+            "1400), length 36"
+        ),
     )
     reading = read_tcpdump(Source(name="capture.txt", lines=text, command="tcpdump -vnn"))
 

@@ -50,7 +50,9 @@ def test_who_ends_a_flow_counts_where_the_file_says_so(by: str, met: bool) -> No
 
 
 def test_a_switch_is_found_by_leaving_it_out() -> None:
-    """A walk past a switch that is off meets no line of the change: without the line it connects."""
+    """A walk past a switch that is off meets no line of the change: without the line it
+    connects.
+    """
     text = "net.ipv4.conf.all.rp_filter = 0\nnet.ipv4.ip_forward = 0\n"
     found = compare(flow(Expectation.CONNECTS), Pasted(text, "99.conf"))
 

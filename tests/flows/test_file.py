@@ -1,4 +1,6 @@
-"""The file of flows: what it says becomes flows, and what it may not say is refused with its place."""
+"""The file of flows: what it says becomes flows, and what it may not say is refused with its
+place.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,9 @@ def test_a_listing_that_is_not_shown_leaves_a_flow_open() -> None:
 
 
 def test_a_line_that_was_not_read_leaves_a_failing_flow_open() -> None:
-    """It might have let the flow through: that it fails is no more certain than that it connects."""
+    """It might have let the flow through: that it fails is no more certain than that it
+    connects.
+    """
     found = walk(given_sound_node(), REFUSED, gaps=(Gap(span("-A FORWARD"), "cut"),))
 
     assert FlowState.UNDECIDED is found.state
@@ -68,8 +70,8 @@ def test_another_state_that_is_possible_leaves_a_failing_flow_open() -> None:
 
 
 def test_an_unknown_fact_is_no_chance() -> None:
-    """A flow that connects under one value of a fact and not under the other is undecided, and not a
-    flow that connects sometimes.
+    """A flow that connects under one value of a fact and not under the other is undecided, and not
+    a flow that connects sometimes.
     """
     found = walk(with_forwarding(given_sound_node(), "1", "0"), CONNECTS)
 

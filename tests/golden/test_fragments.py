@@ -28,7 +28,9 @@ class Fragment(NamedTuple):
     """A piece of a line that the first finding quotes."""
     probe: str = ""
     quiet: bool = False
-    """True where nothing is wrong: a fragment shows too little to say so, but no finding is told."""
+    """True where nothing is wrong: a fragment shows too little to say so, but no finding is
+    told.
+    """
 
 
 CASES = (

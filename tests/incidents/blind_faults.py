@@ -38,19 +38,34 @@ class Fault(NamedTuple):
 
 
 _BY_MARK = (
-    "in web: ip neigh replace 169.254.1.1 lladdr $(ip -n host -br link show veth1 | awk '{print $3}') dev eth0 nud permanent",
+    (
+        "in web: ip neigh replace 169.254.1.1 lladdr $(ip -n host -br link show veth1 | awk "
+        "'{print $3}') dev eth0 nud permanent"
+    ),
     "in host: ip rule add priority 90 fwmark 0x200/0xf00 lookup 90",
     "in host: ip route add 10.244.1.5 dev veth1 table 90",
-    "in host: iptables-legacy -t mangle -A PREROUTING ! -i veth+ -d 10.244.1.0/24 -j MARK --set-xmark 0x200/0xf00",
+    (
+        "in host: iptables-legacy -t mangle -A PREROUTING ! -i veth+ -d 10.244.1.0/24 -j MARK "
+        "--set-xmark 0x200/0xf00"
+    ),
     "in host: iptables-legacy -t mangle -A OUTPUT -d 10.244.1.0/24 -j MARK --set-xmark 0x200/0xf00",
     "in host: sysctl -qw net.ipv4.conf.veth1.rp_filter=1",
 )
 """A pod that is reached by a mark's table, as tunnels of plugins do it, under strict source
 validation.
 """
-_CONNTRACK = "in host: conntrack -I -p udp -s 10.244.1.5 -d 10.96.0.10 --sport 45678 --dport 53 --dst-nat {}:53 -t 600"
-_API = "in host: iptables-nft -t nat {} KUBE-SERVICES -d 10.96.44.7/32 -p tcp -m comment --comment 'shop/api cluster IP'"
-_HOSTPORT = "in host: iptables-nft -t nat -A CNI-DN-1f5bb1f5bb1f5bb1f5bb1 -p tcp -m tcp --dport {} -j DNAT --to-destination {}"
+_CONNTRACK = (
+    "in host: conntrack -I -p udp -s 10.244.1.5 -d 10.96.0.10 --sport 45678 --dport 53 --dst-nat "
+    "{}:53 -t 600"
+)
+_API = (
+    "in host: iptables-nft -t nat {} KUBE-SERVICES -d 10.96.44.7/32 -p tcp -m comment --comment "
+    "'shop/api cluster IP'"
+)
+_HOSTPORT = (
+    "in host: iptables-nft -t nat -A CNI-DN-1f5bb1f5bb1f5bb1f5bb1 -p tcp -m tcp --dport {} -j DNAT "
+    "--to-destination {}"
+)
 
 FAULTS = (
     Fault(
@@ -146,8 +161,9 @@ FAULTS = (
         (
             _API.format("-D") + " -m tcp --dport 80 -j KUBE-SVC-API2AAAAAAAAAAAA",
             (
-                "in host: iptables-nft -A KUBE-SERVICES -d 10.96.44.7/32 -p tcp -m comment --comment 'shop/api has no endpoints'"
-                " -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable"
+                "in host: iptables-nft -A KUBE-SERVICES -d 10.96.44.7/32 -p tcp -m comment "
+                "--comment 'shop/api has no endpoints' -m tcp --dport 80 -j REJECT --reject-with "
+                "icmp-port-unreachable"
             ),
         ),
         (_API.format("-A") + " -m tcp --dport 81 -j KUBE-SVC-API2AAAAAAAAAAAA",),
@@ -161,8 +177,10 @@ FAULTS = (
     ),
     Fault(
         "probes-of-kubelet-dropped", "routed", "legacy", "host tcp 10.244.1.6 8080",
-        ("in host: iptables-legacy -A OUTPUT -d 10.244.1.0/24 -p tcp -m conntrack --ctstate NEW -j DROP",),
-        ("in host: iptables-legacy -A OUTPUT -d 10.244.1.0/24 -p tcp -m conntrack --ctstate INVALID -j DROP",),
+        (("in host: iptables-legacy -A OUTPUT -d 10.244.1.0/24 -p tcp -m conntrack --ctstate NEW "
+          "-j DROP"),),
+        (("in host: iptables-legacy -A OUTPUT -d 10.244.1.0/24 -p tcp -m conntrack --ctstate "
+         "INVALID -j DROP"),),
         r"OUTPUT",
     ),
     Fault(
@@ -182,8 +200,10 @@ FAULTS = (
     ),
     Fault(
         "nodeport-dropped", "bridge", "legacy", "far tcp 192.168.50.11 30080",
-        ("in host: iptables-legacy -t raw -A PREROUTING -i eth0 -p tcp -m tcp --dport 30000:32767 -j DROP",),
-        ("in host: iptables-legacy -t raw -A PREROUTING -i eth0 -p tcp -m tcp --dport 32000:32767 -j DROP",),
+        (("in host: iptables-legacy -t raw -A PREROUTING -i eth0 -p tcp -m tcp --dport 30000:32767 "
+         "-j DROP"),),
+        (("in host: iptables-legacy -t raw -A PREROUTING -i eth0 -p tcp -m tcp --dport 32000:32767 "
+         "-j DROP"),),
         r"30000:32767|30080",
     ),
     Fault(
@@ -197,8 +217,10 @@ FAULTS = (
     ),
     Fault(
         "api-server-dropped", "bridge", "legacy", "web tcp 10.96.0.1 443",
-        ("in host: iptables-legacy -I INPUT 1 -p tcp -m tcp --dport 6443 ! -s 192.168.50.0/24 -j DROP",),
-        ("in host: iptables-legacy -I INPUT 1 -p tcp -m tcp --dport 6443 -s 172.30.0.0/16 -j DROP",),
+        (("in host: iptables-legacy -I INPUT 1 -p tcp -m tcp --dport 6443 ! -s 192.168.50.0/24 -j "
+         "DROP"),),
+        (("in host: iptables-legacy -I INPUT 1 -p tcp -m tcp --dport 6443 -s 172.30.0.0/16 -j "
+         "DROP"),),
         r"6443",
     ),
     Fault(

@@ -44,7 +44,7 @@ in far: ip route add 10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink
 in far: iptables-nft -t raw -A PREROUTING -s 10.244.0.0/16 ! -d 10.244.0.0/16 -j DROP
 in far: ip neigh add 10.244.1.0 lladdr 02:00:00:00:01:00 dev flannel.1 nud permanent
 in far: bridge fdb append 02:00:00:00:01:00 dev flannel.1 dst {NODE}
-"""
+"""  # noqa: E501
 _UPLINK = f"""
 in host: sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0
 in host: sysctl -qw net.ipv4.conf.eth0.rp_filter=0
@@ -58,7 +58,7 @@ in host: ip link set flannel.1 up
 in host: ip route add 10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink
 in host: ip neigh add 10.244.2.0 lladdr 02:00:00:00:02:00 dev flannel.1 nud permanent
 in host: bridge fdb append 02:00:00:00:02:00 dev flannel.1 dst 192.168.50.12
-"""
+"""  # noqa: E501
 _BRIDGE = """
 in host: ip link add cni0 type bridge
 in host: ip addr add 10.244.1.1/24 dev cni0
@@ -169,7 +169,9 @@ def connects(connection: str) -> bool:
 
 
 def take_snapshot(bundle: Path) -> None:
-    """Write the bundle that a snapshot on the node would write: the host's namespace and the pods'."""
+    """Write the bundle that a snapshot on the node would write: the host's namespace and the
+    pods'.
+    """
     namespaces = tuple(
         CollectedNamespace(
             name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == "host" else "pod"

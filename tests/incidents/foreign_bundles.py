@@ -73,13 +73,17 @@ def build_eks(folder: Path, node: str) -> None:
     tracked = printed("conntrack -S"), printed("conntrack -L 2>/dev/null")
     write(
         folder / "networking/conntrack.txt",
-        f"*** Output of conntrack -S *** \n{tracked[0]}*** Output of conntrack -L ***\n{tracked[1]}",
+        (
+            f"*** Output of conntrack -S *** \n{tracked[0]}*** Output of conntrack -L ***\n"
+            f"{tracked[1]}"
+        ),
     )
     sets = printed("ipset --list"), printed("ipset --save")
     write(folder / "networking/ipset.txt", f"{sets[0]}-e \n\n{sets[1]}")
     write_outputs(folder / "networking", (
-        ("iprule.txt", "ip rule show"), ("ip6rule.txt", "ip -6 rule show"), ("iproute.txt", "ip route show table all"),
-        ("ip6route.txt", "ip -6 route show table all"), ("ifconfig.txt", "ifconfig"),
+        ("iprule.txt", "ip rule show"), ("ip6rule.txt", "ip -6 rule show"),
+        ("iproute.txt", "ip route show table all"), ("ip6route.txt", "ip -6 route show table all"),
+        ("ifconfig.txt", "ifconfig"),
     ))  # fmt: skip
     write(folder / "sysctls/sysctl_all.txt", printed("sysctl --all 2>/dev/null"))
     write(folder / "system/netstat.txt", printed("netstat -plant"))
@@ -94,24 +98,31 @@ def build_sosreport(folder: Path, node: str) -> None:
     )
     write_outputs(folder / "sos_commands/networking", (
         ("ip_-o_addr", "ip -o addr"), ("ip_route_show_table_all", "ip route show table all"),
-        ("ip_-6_route_show_table_all", "ip -6 route show table all"), ("ip_-4_rule_list", "ip -4 rule list"),
-        ("ip_-6_rule_list", "ip -6 rule list"), ("ip_-s_-d_link", "ip -s -d link"), ("ip_-d_address", "ip -d address"),
-        ("ip_-s_-s_neigh_show", "ip -s -s neigh show"), ("bridge_-d_vlan_show", "bridge -d vlan show 2>/dev/null"),
-        ("bridge_-s_-s_-d_-t_fdb_show", "bridge -s -s -d -t fdb show"), ("nstat_-zas", "nstat -zas"),
-        ("ss_-peaonmi", "ss -peaonmi"), ("netstat_-W_-neopa", "netstat -W -neopa"),
+        ("ip_-6_route_show_table_all", "ip -6 route show table all"),
+        ("ip_-4_rule_list", "ip -4 rule list"), ("ip_-6_rule_list", "ip -6 rule list"),
+        ("ip_-s_-d_link", "ip -s -d link"), ("ip_-d_address", "ip -d address"),
+        ("ip_-s_-s_neigh_show", "ip -s -s neigh show"),
+        ("bridge_-d_vlan_show", "bridge -d vlan show 2>/dev/null"),
+        ("bridge_-s_-s_-d_-t_fdb_show", "bridge -s -s -d -t fdb show"),
+        ("nstat_-zas", "nstat -zas"), ("ss_-peaonmi", "ss -peaonmi"),
+        ("netstat_-W_-neopa", "netstat -W -neopa"),
         ("bridge_-s_-s_-d_link_show", "bridge -s -s -d link show"),
     ))  # fmt: skip
     write_outputs(folder / "sos_commands/firewall_tables", (
         ("nft_-a_list_ruleset", "nft -a list ruleset"), ("iptables_-vnxL", "iptables -vnxL"),
-        *((f"iptables_-t_{table}_-nvL", f"iptables -t {table} -nvL") for table in ("mangle", "filter", "nat")),
+        *((
+            f"iptables_-t_{table}_-nvL", f"iptables -t {table} -nvL",
+        ) for table in ("mangle", "filter", "nat")),
     ))  # fmt: skip
     write_outputs(folder / "sos_commands/kernel", (("sysctl_-a", "sysctl -a 2>/dev/null"),))
     for name in PODS:
         inside = folder / "sos_commands/networking/namespaces" / name
         write_outputs(inside, (
-            (f"ip_netns_exec_{name}_{command.replace(' ', '_')}", f"{command} 2>/dev/null") for command in (
-                "ip -d address show", "ip route show table all", "ip -s -s neigh show", "ip -4 rule list", "ip -6 rule list",
-                "sysctl -a", "netstat -W -neopa", "nstat -zas", "iptables-save", "ip6tables-save", "ss -peaonmi",
+            (
+                f"ip_netns_exec_{name}_{command.replace(' ', '_')}", f"{command} 2>/dev/null",
+            ) for command in (
+                "ip -d address show", "ip route show table all", "ip -s -s neigh show", "ip -4 rule list", "ip -6 rule list",  # noqa: E501
+                "sysctl -a", "netstat -W -neopa", "nstat -zas", "iptables-save", "ip6tables-save", "ss -peaonmi",  # noqa: E501
             )
         ), name)  # fmt: skip
 
@@ -121,9 +132,10 @@ def build_bugtool(folder: Path, node: str) -> None:
     write(folder / "cmd/hostname.md", f"{node}\n")
     write(folder / "cmd/ps-auxfw.md", "USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND\n")
     commands = (
-        "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "sysctl -a", "iptables-save -c",
-        "iptables -S", "ip6tables -S", "ip -4 route show table 254", "ip -4 route show table 255",
-        "ss -t -p -a -i -s", "iptables-nft-save -c", "iptables-legacy-save -c",
+        "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "sysctl -a",
+        "iptables-save -c", "iptables -S", "ip6tables -S", "ip -4 route show table 254",
+        "ip -4 route show table 255", "ss -t -p -a -i -s", "iptables-nft-save -c",
+        "iptables-legacy-save -c",
     )  # fmt: skip
     write_outputs(
         folder / "cmd",
@@ -142,8 +154,9 @@ def build_calico_node(folder: Path, node: str) -> None:
         "2026-11-22 10:00:00.000 [INFO][71] felix/summary.go 100: Summarising\n",
     )
     write_outputs(folder / "diagnostics", (
-        ("ipv4_route", "ip -4 route"), ("ipv6_route", "ip -6 route"), ("ipv4_addr", "ip -4 addr"), ("ipv6_addr", "ip -6 addr"),
-        ("nft_ruleset", "nft -n -a list ruleset"), ("ipv4_tables", "iptables-save -c"), ("ipv6_tables", "ip6tables-save -c"),
+        ("ipv4_route", "ip -4 route"), ("ipv6_route", "ip -6 route"), ("ipv4_addr", "ip -4 addr"),
+        ("ipv6_addr", "ip -6 addr"), ("nft_ruleset", "nft -n -a list ruleset"),
+        ("ipv4_tables", "iptables-save -c"), ("ipv6_tables", "ip6tables-save -c"),
         ("ipsets", "ipset list"), ("netstat", "netstat -a -n"),
     ))  # fmt: skip
 
@@ -152,10 +165,12 @@ def build_calico_cluster(folder: Path, node: str) -> None:
     """Write a node's folder of `calicoctl cluster diags`, beside those of other nodes."""
     write(folder / "cluster/nodes.txt", "NAME STATUS ROLES AGE VERSION\n")
     write_outputs(folder / "nodes" / node, (
-        ("iptables-legacy-save.txt", "iptables-legacy-save -c"), ("iptables-nft-save.txt", "iptables-nft-save -c"),
+        ("iptables-legacy-save.txt", "iptables-legacy-save -c"),
+        ("iptables-nft-save.txt", "iptables-nft-save -c"),
         ("nft-ruleset.txt", "nft -n -a list ruleset"), ("ip-route.txt", "ip route show table all"),
-        ("ip-route-v6.txt", "ip -6 route show table all"), ("ip-rule.txt", "ip rule"), ("ip-addr.txt", "ip addr"),
-        ("ip-link.txt", "ip link"), ("ip-neigh.txt", "ip neigh"), ("ipset-list.txt", "ipset list"),
+        ("ip-route-v6.txt", "ip -6 route show table all"), ("ip-rule.txt", "ip rule"),
+        ("ip-addr.txt", "ip addr"), ("ip-link.txt", "ip link"), ("ip-neigh.txt", "ip neigh"),
+        ("ipset-list.txt", "ipset list"),
         ("tc-qdisc.txt", "echo qdisc noqueue 0: dev lo root refcnt 2"),
     ))  # fmt: skip
 
@@ -167,11 +182,15 @@ def build_aks(folder: Path, node: str) -> None:
     for name in (HOST, *PODS):
         place = folder / "collect" / ("" if name == HOST else f"ip_netns_{name}")
         write_outputs(place, (
-            ("ip_4_addr.json", "ip -4 -d -j addr show"), ("ip_4_neighbor.json", "ip -4 -d -j neighbor show"),
-            ("ip_4_route.json", "ip -4 -d -j route show"), ("ip_6_addr.json", "ip -6 -d -j addr show"),
-            ("ip_6_route.json", "ip -6 -d -j route show table all"), ("ip_link.json", "ip -d -j link show"),
-            ("ip_netconf.json", "ip -d -j netconf show"), ("ip_rule.json", "ip -d -j rule show"),
-            ("iptables.txt", "iptables -L -vn --line-numbers"), ("ip6tables.txt", "ip6tables -L -vn --line-numbers"),
+            ("ip_4_addr.json", "ip -4 -d -j addr show"),
+            ("ip_4_neighbor.json", "ip -4 -d -j neighbor show"),
+            ("ip_4_route.json", "ip -4 -d -j route show"),
+            ("ip_6_addr.json", "ip -6 -d -j addr show"),
+            ("ip_6_route.json", "ip -6 -d -j route show table all"),
+            ("ip_link.json", "ip -d -j link show"), ("ip_netconf.json", "ip -d -j netconf show"),
+            ("ip_rule.json", "ip -d -j rule show"),
+            ("iptables.txt", "iptables -L -vn --line-numbers"),
+            ("ip6tables.txt", "ip6tables -L -vn --line-numbers"),
             ("ss.txt", "ss -anoempiO --cgroup"), ("conntrack.txt", "conntrack -L 2>/dev/null"),
         ), name)  # fmt: skip
         write(place / "nftables.txt", printed("nft -n list ruleset"))
@@ -184,17 +203,21 @@ def build_retina(folder: Path, node: str) -> None:
     """
     place = folder / f"capture-{node}-20261122100000UTC"
     _write_together(place / "ip-resources.txt", (
-        ("/sbin/ip -d -j addr show", "IP address configuration"), ("/sbin/ip -d -j neighbor show", "IP neighbor status"),
-        ("/sbin/ip rule list", "Policy routing list"), ("/sbin/ip route show table all", "Routes of all route tables"),
+        ("/sbin/ip -d -j addr show", "IP address configuration"),
+        ("/sbin/ip -d -j neighbor show", "IP neighbor status"),
+        ("/sbin/ip rule list", "Policy routing list"),
+        ("/sbin/ip route show table all", "Routes of all route tables"),
     ))  # fmt: skip
     tool = "/usr/sbin/iptables-nft"
     _write_together(place / "iptables-rules.txt", (
-        (f"{tool}-save", "IPtables rules"), (f"{tool} -vnx -L", "IPtables rules and stats in filter table"),
+        (f"{tool}-save", "IPtables rules"),
+        (f"{tool} -vnx -L", "IPtables rules and stats in filter table"),
         (f"{tool} -vnx -L -t nat", "IPtables rules and stats in nat table"),
         (f"{tool} -vnx -L -t mangle", "IPtables rules and stats in mangle table"),
     ))  # fmt: skip
     _write_together(place / "socket-stats.txt", (
-        ("/usr/bin/ss -s", "Socket statistics summary"), ("/usr/bin/ss -tapionume", "Socket statistics details"),
+        ("/usr/bin/ss -s", "Socket statistics summary"),
+        ("/usr/bin/ss -tapionume", "Socket statistics details"),
     ))  # fmt: skip
     write_outputs(
         place / "proc-net", ((name, f"cat /proc/net/{name}") for name in ("route", "dev", "arp"))
@@ -230,8 +253,9 @@ def build_must_gather(folder: Path, node: str) -> None:
     write(place / "version", "openshift/must-gather\n4.8\n")
     pod = f"{node}_ovnkube-node-x7k2p"
     write_outputs(place / "network_logs", (
-        (f"{pod}_iptables", "iptables-save -c"), (f"{pod}_ip_addr", "ip addr"), (f"{pod}_ip_route", "ip route"),
-        (f"{pod}_ip_6_route", "ip -6 route"), (f"{pod}_ip_-s_-d_link", "ip -s -d link"),
+        (f"{pod}_iptables", "iptables-save -c"), (f"{pod}_ip_addr", "ip addr"),
+        (f"{pod}_ip_route", "ip route"), (f"{pod}_ip_6_route", "ip -6 route"),
+        (f"{pod}_ip_-s_-d_link", "ip -s -d link"),
     ))  # fmt: skip
     write(place / "nodes" / node / "ethtool_features", printed("ethtool -k eth0", "web"))
     write(
@@ -272,12 +296,14 @@ def _dump_netns(name: str, number: int) -> dict[str, Any]:
     neighbours = json.loads(printed("ip -4 -j neigh", name) or "[]")
     numbers = {link["ifname"]: link["ifindex"] for link in links}
     return {
-        "n": f"/proc/{number}/ns/net", "i": str(4026531840 + number), "p": number, "k": "" if name == HOST else f"shop/{name}",
+        "n": f"/proc/{number}/ns/net", "i": str(4026531840 + number), "p": number,
+        "k": "" if name == HOST else f"shop/{name}",
         "if": [_dump_link(link, sysctls, neighbours, numbers) for link in links],
         "s": sysctls,
-        "r": [_dump_route(route) for route in json.loads(printed("ip -4 -d -j route show table all", name) or "[]")],
+        "r": [_dump_route(route) for route in json.loads(printed("ip -4 -d -j route show table all", name) or "[]")],  # noqa: E501
         "ru": [_dump_rule(rule) for rule in json.loads(printed("ip -4 -j rule", name))],
-        "it": printed("iptables-save | iptables-xml", name), "is": [], "vs": {}, "c": [*_dump_sockets(name)],
+        "it": printed("iptables-save | iptables-xml", name), "is": [], "vs": {},
+        "c": [*_dump_sockets(name)],
     }  # fmt: skip
 
 
@@ -286,10 +312,16 @@ def _dump_link(
 ) -> dict[str, Any]:
     up = link["operstate"] == "UP" or (link["operstate"] == "UNKNOWN" and "UP" in link["flags"])
     return {
-        "n": link["ifname"], "i": link["ifindex"], "m": link["mtu"], "d": link.get("linkinfo", {}).get("info_kind", "device"),
-        "a": [_dump_net(f"{each['local']}/{each['prefixlen']}", host=True) for each in link["addr_info"]],
-        "st": 1 if up else 2, "s": {key: value for key, value in sysctls.items() if f".{link['ifname']}." in key},
-        "ne": [_dump_neighbour(each, link) for each in neighbours if each.get("dev") == link["ifname"]],
+        "n": link["ifname"], "i": link["ifindex"], "m": link["mtu"],
+        "d": link.get("linkinfo", {}).get("info_kind", "device"),
+        "a": [_dump_net(
+            f"{each['local']}/{each['prefixlen']}", host=True,
+        ) for each in link["addr_info"]],
+        "st": 1 if up else 2,
+        "s": {key: value for key, value in sysctls.items() if f".{link['ifname']}." in key},
+        "ne": [_dump_neighbour(
+            each, link,
+        ) for each in neighbours if each.get("dev") == link["ifname"]],
         "f": None, "p": link.get("link_index", 0), "mi": numbers.get(link.get("master", ""), 0),
     }  # fmt: skip
 
@@ -342,10 +374,12 @@ def _dump_route(route: dict[str, Any]) -> dict[str, Any]:
     )
     dst = "0.0.0.0/0" if route["dst"] == "default" else route["dst"]
     return {
-        "f": 2, "o": route.get("dev", ""), "i": "", "sc": scopes.get(route.get("scope", "global"), 0), "d": _dump_net(dst),
-        "s": route.get("prefsrc", ""), "g": route.get("gateway", ""), "p": protocols.get(route.get("protocol", "boot"), 3),
-        "pr": route.get("metric", 0), "tb": tables.get(table) or int(table), "t": types[route.get("type", "unicast")],
-        "tos": 0, "fl": 0,
+        "f": 2, "o": route.get("dev", ""), "i": "",
+        "sc": scopes.get(route.get("scope", "global"), 0), "d": _dump_net(dst),
+        "s": route.get("prefsrc", ""), "g": route.get("gateway", ""),
+        "p": protocols.get(route.get("protocol", "boot"), 3), "pr": route.get("metric", 0),
+        "tb": tables.get(table) or int(table), "t": types[route.get("type", "unicast")], "tos": 0,
+        "fl": 0,
     }  # fmt: skip
 
 
@@ -354,8 +388,9 @@ def _dump_rule(rule: dict[str, Any]) -> dict[str, Any]:
     table = str(rule.get("table", "0"))
     src = None if rule["src"] == "all" else _dump_net(f"{rule['src']}/{rule.get('srclen', 32)}")
     return {
-        "p": rule["priority"], "f": 2, "tb": tables.get(table) or int(table), "m": -1, "ma": -1, "tos": 0, "ti": 0, "gt": -1,
-        "s": src, "d": None, "fl": -1, "i": rule.get("iif", ""), "o": rule.get("oif", ""),
+        "p": rule["priority"], "f": 2, "tb": tables.get(table) or int(table), "m": -1, "ma": -1,
+        "tos": 0, "ti": 0, "gt": -1, "s": src, "d": None, "fl": -1, "i": rule.get("iif", ""),
+        "o": rule.get("oif", ""),
     }  # fmt: skip
 
 
@@ -374,9 +409,10 @@ def _dump_sockets(name: str) -> Iterator[dict[str, Any]]:
 
 
 BUILDERS: dict[str, Build] = {
-    "eks": build_eks, "sosreport": build_sosreport, "bugtool": build_bugtool, "calico-node": build_calico_node,
-    "calico-cluster": build_calico_cluster, "aks": build_aks, "retina": build_retina, "gke": build_gke,
-    "must-gather": build_must_gather, "kubeskoop": build_kubeskoop,
+    "eks": build_eks, "sosreport": build_sosreport, "bugtool": build_bugtool,
+    "calico-node": build_calico_node, "calico-cluster": build_calico_cluster, "aks": build_aks,
+    "retina": build_retina, "gke": build_gke, "must-gather": build_must_gather,
+    "kubeskoop": build_kubeskoop,
 }  # fmt: skip
 
 

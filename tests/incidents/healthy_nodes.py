@@ -30,8 +30,8 @@ _SETTINGS = (
     r"(rp_filter|forwarding|accept_local|route_localnet|proxy_arp|arp_ignore|arp_filter)))$'"
 )
 STATE = (
-    "ip -d link", "ip addr", "ip route show table all", "ip rule", "ip neigh", "bridge -d link", "bridge fdb",
-    f"sysctl -a -r {_SETTINGS}", "ss -tulpn", "conntrack -L 2>/dev/null",
+    "ip -d link", "ip addr", "ip route show table all", "ip rule", "ip neigh", "bridge -d link",
+    "bridge fdb", f"sysctl -a -r {_SETTINGS}", "ss -tulpn", "conntrack -L 2>/dev/null",
 )  # fmt: skip
 NATIVE = """
 table inet filter {
@@ -76,9 +76,13 @@ class Recorded(NamedTuple):
 NODES = (
     Recorded("legacy", "routed", (
         ("iptables-save", ("iptables-legacy-save",)),
-        ("iptables-L", tuple(f"iptables-legacy -t {table} -L -n -v" for table in ("raw", "mangle", "nat", "filter"))),
+        ("iptables-L",
+         tuple(f"iptables-legacy -t {table} -L -n -v" for table in ("raw", "mangle", "nat", "filter"))),  # noqa: E501
     )),
-    Recorded("native", "bridge", (("nft", ("nft list ruleset",)), ("nft-json", ("nft -j list ruleset",)))),
+    Recorded(
+        "native", "bridge",
+        (("nft", ("nft list ruleset",)), ("nft-json", ("nft -j list ruleset",))),
+    ),
 )  # fmt: skip
 ALWAYS = ("iptables-save", "nft -j list ruleset")
 """What shows that a namespace has no other rules."""

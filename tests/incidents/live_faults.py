@@ -54,8 +54,8 @@ def rehearse(incident: Incident, folder: Path) -> Rehearsed:
         first = answer.findings[0] if answer.findings else None
         return Rehearsed(
             works=works, broken=broken, verdict=answer.verdict, check=first.check if first else "",
-            proven=[repair.proven for repair in first.repairs] if first else [], mended_by=mended_by,
-            mended=stage.probe(3).application,
+            proven=[repair.proven for repair in first.repairs] if first else [],
+            mended_by=mended_by, mended=stage.probe(3).application,
         )  # fmt: skip
     finally:
         stage.close()

@@ -45,7 +45,10 @@ def attempt(path: Path, stage: StagedNode, number: int) -> None:
     began = time.time()
     result = stage.probe(number).application
     now = time.time()
-    head = f"{time.strftime('%m%d %H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1e6):06d}       1 client.go:41]"
+    head = (
+        f"{time.strftime('%m%d %H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1e6):06d}       1 "
+        "client.go:41]"
+    )
     target = stage.incident.asked(number)
     if result == "ok":
         line = f"I{head} connected to {target.dst}:{target.dport}: success"

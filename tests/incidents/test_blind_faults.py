@@ -26,7 +26,9 @@ CHOSEN = (
     "dns-dropped",
     "masquerade-lost",
 )
-"""One of each area: a sysctl, a policy rule, a tunnel, a neighbour, a rule that drops, translation."""
+"""One of each area: a sysctl, a policy rule, a tunnel, a neighbour, a rule that drops,
+translation.
+"""
 
 pytestmark = pytest.mark.kernel(
     "ip", "bridge", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "nft", "sysctl"

@@ -50,7 +50,9 @@ def judged(
 
 @CASES
 def test_the_planted_fault_is_named(judged: dict[str, dict[str, Seen]], planted: Planted) -> None:
-    """The first lines of the answer name what was planted, as a cause or as the first possibility."""
+    """The first lines of the answer name what was planted, as a cause or as the first
+    possibility.
+    """
     seen = judged[planted.kind]["bad"]
     assert seen["named"], seen["first"]
     assert seen["faults"]
@@ -68,7 +70,9 @@ def test_a_healthy_twin_names_nothing(judged: dict[str, dict[str, Seen]], plante
 def test_no_namespace_and_no_host_is_merged(
     judged: dict[str, dict[str, Seen]], planted: Planted
 ) -> None:
-    """Each node of a bundle is one, and each namespace of it has its own addresses and no other's."""
+    """Each node of a bundle is one, and each namespace of it has its own addresses and no
+    other's.
+    """
     found = judged[planted.kind]["bad"]["addresses"]
     assert len(found) == len(planted.nodes)
     assert set(found) == (set(planted.nodes) if len(planted.nodes) > 1 else {""})

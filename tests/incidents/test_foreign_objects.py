@@ -78,12 +78,18 @@ def must_gather(subsets: str) -> Files:
     top = "must-gather.local.1/quay-io-x"
     return {
         f"{top}/version": "openshift/must-gather\n4.16\n",
-        f"{top}/cluster-scoped-resources/core/nodes/worker-1.yaml": "apiVersion: v1\nkind: Node\nmetadata:\n  name: worker-1\n",
+        f"{top}/cluster-scoped-resources/core/nodes/worker-1.yaml": (
+            "apiVersion: v1\nkind: Node\nmetadata:\n  name: worker-1\n"
+        ),
         f"{top}/namespaces/shop/core/pods.yaml": POD,
         f"{top}/namespaces/shop/core/services.yaml": SERVICE,
         f"{top}/namespaces/shop/core/endpoints.yaml": ENDPOINTS + subsets,
-        f"{top}/namespaces/shop/apps/deployments.yaml": "apiVersion: apps/v1\nkind: DeploymentList\nitems: []\n",
-        f"{top}/host_service_logs/masters/kubelet_service.log": "Nov 22 10:00:00 m1 kubelet[1]: Started\n",
+        f"{top}/namespaces/shop/apps/deployments.yaml": (
+            "apiVersion: apps/v1\nkind: DeploymentList\nitems: []\n"
+        ),
+        f"{top}/host_service_logs/masters/kubelet_service.log": (
+            "Nov 22 10:00:00 m1 kubelet[1]: Started\n"
+        ),
     }
 
 
@@ -110,7 +116,9 @@ def cluster_dump(selector: str) -> Files:
         "dump/kube-system/services.json": listed("Service"),
         "dump/shop/pods.json": listed("Pod", pod),
         "dump/shop/services.json": listed("Service", service),
-        "dump/shop/web-0/logs.txt": "==== START logs for container c of pod shop/web-0 ====\nlistening\n",
+        "dump/shop/web-0/logs.txt": (
+            "==== START logs for container c of pod shop/web-0 ====\nlistening\n"
+        ),
     }
 
 

@@ -25,7 +25,7 @@ CLIENT = """\
 I1122 00:33:43.100000       1 leader.go:280] got the leader's lease: success
 W1122 00:33:59.115335       1 leader.go:286] Get https://192.168.77.11:6443/api?timeout=10s: context deadline exceeded
 W1122 00:34:10.115335       1 leader.go:286] Get https://192.168.77.11:6443/api?timeout=10s: context deadline exceeded
-"""
+"""  # noqa: E501
 CLAIM = "What set it: tuned started, 2.1 s before the first failing request began."
 TIMES = ("--failed-at", "00:33:59", "--timeout", "10s", "--last-ok", "00:33:43")
 
@@ -63,7 +63,10 @@ def test_logs_pasted_into_the_ticket(incident: Path, tmp_path: Path) -> None:
     was, without being told when.
     """
     text = (incident / "ticket.md").read_text(encoding="utf-8")
-    pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n\n"
+    pasted = (
+        f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n"
+        f"$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n\n"
+    )
     ticket = tmp_path / "ticket.md"
     ticket.write_text(
         text.replace("The only thing that happened", f"{pasted}The only thing that happened"),
@@ -103,7 +106,10 @@ def test_without_the_sysctl_the_logs_weigh(incident: Path, tmp_path: Path) -> No
         .read_text(encoding="utf-8")
         .partition("The only thing that happened")[0]
     )
-    pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n"
+    pasted = (
+        f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n"
+        f"$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n"
+    )
     shares = []
     for name, body in (("bare.md", text), ("logs.md", text + pasted)):
         (tmp_path / name).write_text(body, encoding="utf-8")

@@ -65,7 +65,10 @@ def test_loss_is_placed_between_the_devices_that_enclose_the_rule(shown: dict[st
 
     assert any(
         re.search(
-            r"ACK.* (?:is|are) lost between host-any\.pcap ifindex \d+ in and host-any\.pcap ifindex \d+ out",
+            (
+                r"ACK.* (?:is|are) lost between host-any\.pcap ifindex \d+ in and host-any\.pcap "
+                r"ifindex \d+ out"
+            ),
             text,
         )
         for text in said

@@ -1,4 +1,6 @@
-"""The open half of the gathered incidents: no answer misleads, and none is worth less than it was."""
+"""The open half of the gathered incidents: no answer misleads, and none is worth less than it
+was.
+"""
 
 from __future__ import annotations
 

@@ -229,6 +229,7 @@ def _is_answer(packet: Packet) -> bool:
 def _entry(connection: Connection) -> Entry:
     one, two = connection.original, connection.reply
     return Entry(
-        (str(one.src), str(one.dst), one.sport, one.dport), (str(two.src), str(two.dst), two.sport, two.dport),
-        connection.state, connection.assured, connection.seen_reply, connection.mark,
+        (str(one.src), str(one.dst), one.sport, one.dport),
+        (str(two.src), str(two.dst), two.sport, two.dport), connection.state, connection.assured,
+        connection.seen_reply, connection.mark,
     )  # fmt: skip

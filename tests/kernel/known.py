@@ -7,4 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 KNOWN_DISAGREEMENTS: Mapping[str, str] = {}
-"""By the name of the case in tests/data/agreement: why the model differs, and what it would take."""
+"""By the name of the case in tests/data/agreement: why the model differs, and what it would
+take.
+"""

@@ -53,8 +53,8 @@ def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
     for flavour in ("nft", "legacy"):
         _add_rules(draft, held.get(flavour, {}), flavour)  # type: ignore[arg-type]  # one of the two keys
     return GeneratedCase(
-        seed=0, topology=topology.name, node=draft.freeze(os.uname().release, PORTS), probe=Probe.parse(held["probe"]),
-        nat=False, fault=name.stem,
+        seed=0, topology=topology.name, node=draft.freeze(os.uname().release, PORTS),
+        probe=Probe.parse(held["probe"]), nat=False, fault=name.stem,
     )  # fmt: skip
 
 

@@ -280,8 +280,8 @@ def encode(packet: Packet, way: str) -> bytes:
     flags = 0x4000 if packet.dont_fragment else 0
     fragment = 185 if packet.fragment else 0
     head = struct.pack(
-        "!BBHHHBBHII", 0x45, packet.tos, 20 + len(body), 1, flags | fragment, packet.ttl, packet.protocol, 0,
-        packet.src.value, packet.dst.value,
+        "!BBHHHBBHII", 0x45, packet.tos, 20 + len(body), 1, flags | fragment, packet.ttl,
+        packet.protocol, 0, packet.src.value, packet.dst.value,
     )  # fmt: skip
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
 

@@ -36,13 +36,15 @@ def given(
     texts += [given_rules(*rules)] if rules else []
     tables = tuple(table for text in texts for table in given_tables(text))
     host = given_netns(
-        "host", "cni0 bridge 10.1.0.1/24 mac 02:00:00:00:00:fe", f"veth1 peer pod1:eth0 master cni0 mac 02:00:00:00:01:01 {port}",
+        "host", "cni0 bridge 10.1.0.1/24 mac 02:00:00:00:00:fe",
+            f"veth1 peer pod1:eth0 master cni0 mac 02:00:00:00:01:01 {port}",
         "veth2 peer pod2:eth0 master cni0 mac 02:00:00:00:02:01", sysctls=settings,
         netns={"netfilter": {4: Netfilter(tables=tables, complete=True, sets_complete=True)}},
     )  # fmt: skip
     pods = [
         given_netns(
-            f"pod{number}", f"eth0 10.1.0.{number + 1}/24 mac 02:00:00:00:0{number}:02 peer host:veth{number}",
+            f"pod{number}", f"eth0 10.1.0.{number + 1}/24 mac 02:00:00:00:0{number}:02 peer "
+                            f"host:veth{number}",
             routes=["default via 10.1.0.1 dev eth0"],
         )
         for number in (1, 2)
@@ -77,7 +79,9 @@ def test_bridged_dnat_needs_forwarding() -> None:
 
 
 def test_rules_see_the_bridge_as_the_device() -> None:
-    """FORWARD sees a bridged packet with the bridge as both devices, and its ports by `-m physdev`."""
+    """FORWARD sees a bridged packet with the bridge as both devices, and its ports by `-m
+    physdev`.
+    """
     rules = (
         "FORWARD -i veth1 -j DROP",
         "FORWARD -i cni0 -o cni0 -m physdev --physdev-in veth1 --physdev-out veth2 -j ACCEPT",
@@ -109,7 +113,9 @@ def test_filter_rules_count_for_bridged_packets_only_with_br_netfilter(call: str
 def test_a_pod_reaches_itself_through_a_service_with_hairpin_and_masquerade(
     port: str, nat: tuple[str, ...], expected: str
 ) -> None:
-    """Hairpin: the port must send back what came from it, and the source must not be the pod's own."""
+    """Hairpin: the port must send back what came from it, and the source must not be the pod's
+    own.
+    """
     assert expected == agree(given(*nat, port=port), SERVICE).verdict
 
 
@@ -121,7 +127,9 @@ def test_hairpin_is_not_needed_where_the_host_routes() -> None:
 
 
 def test_prerouting_runs_once() -> None:
-    """A packet that goes up from the bridge runs through PREROUTING once: the rule counters agree."""
+    """A packet that goes up from the bridge runs through PREROUTING once: the rule counters
+    agree.
+    """
     node = given(*DNAT, rules=("INPUT -p tcp -j ACCEPT",))
 
     assert WORKS == agree(node, "tcp 10.1.0.2:40000 > 10.1.0.1:80 from pod1")
@@ -144,7 +152,9 @@ def test_a_reset_about_a_bridged_packet_leaves_by_its_port(chain: str, to: str) 
 
 
 def test_a_reset_about_what_no_rule_saw_on_the_bridge_leaves_by_the_bridge() -> None:
-    """Without br_netfilter the packet has no port any more: its reset passes OUTPUT and the bridge."""
+    """Without br_netfilter the packet has no port any more: its reset passes OUTPUT and the
+    bridge.
+    """
     reject = "INPUT -p tcp -j REJECT --reject-with tcp-reset"
     node = given(rules=(reject, "OUTPUT -p tcp -j ACCEPT"), call="0")
 

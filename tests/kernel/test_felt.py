@@ -40,9 +40,9 @@ except OSError as error:
     print(errno.errorcode[error.errno])
 """
 ERRNO: dict[str, Result] = {
-    "OK": Ending.OK, "ETIMEDOUT": FailureKind.TIMEOUT, "ECONNREFUSED": FailureKind.REFUSED, "EPERM": FailureKind.NOT_PERMITTED,
-    "EHOSTUNREACH": FailureKind.NO_ROUTE_TO_HOST, "ENETUNREACH": FailureKind.NETWORK_UNREACHABLE,
-    "EACCES": FailureKind.ACCESS_DENIED,
+    "OK": Ending.OK, "ETIMEDOUT": FailureKind.TIMEOUT, "ECONNREFUSED": FailureKind.REFUSED,
+    "EPERM": FailureKind.NOT_PERMITTED, "EHOSTUNREACH": FailureKind.NO_ROUTE_TO_HOST,
+    "ENETUNREACH": FailureKind.NETWORK_UNREACHABLE, "EACCES": FailureKind.ACCESS_DENIED,
     "EINVAL": FailureKind.INVALID_ARGUMENT, "ENOPROTOOPT": FailureKind.UNREACHABLE,
 }  # fmt: skip
 
@@ -61,24 +61,33 @@ ROWS = (
     Row(PacketEnd.LOST, SERVER, "iptables -A INPUT -j DROP"),
     Row(PacketEnd.LOST, SERVER, "ip route del default"),
     Row(PacketEnd.LOST, ROUTER, f"ip route add blackhole {TARGET}/32"),
-    Row(PacketEnd.NO_NEIGHBOUR, ROUTER, "sysctl -qw net.ipv4.conf.a0.rp_filter=1; ip route add 10.1.0.2/32 dev b0"),
+    Row(PacketEnd.NO_NEIGHBOUR, ROUTER, "sysctl -qw net.ipv4.conf.a0.rp_filter=1; ip route add "
+                                        "10.1.0.2/32 dev b0"),
     Row(PacketEnd.NO_NEIGHBOUR, CLIENT, f"ip route add {TARGET}/32 via 10.1.0.9"),
     Row(PacketEnd.NO_NEIGHBOUR, ROUTER, f"ip route add {TARGET}/32 via 10.2.0.9"),
     Row(PacketEnd.DROPPED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j DROP"),
     Row(PacketEnd.DROPPED_BY_SENDER, CLIENT, "iptables -t mangle -A POSTROUTING -j DROP"),
     *(
-        Row(PacketEnd.REJECTED_BY_SENDER, CLIENT, f"iptables -A OUTPUT -d {TARGET} -j REJECT --reject-with {answer}")
-        for answer in ("icmp-port-unreachable", "icmp-host-unreachable", "icmp-net-unreachable", "icmp-admin-prohibited")
+        Row(PacketEnd.REJECTED_BY_SENDER, CLIENT, f"iptables -A OUTPUT -d {TARGET} -j REJECT "
+                                                  f"--reject-with {answer}")
+        for answer in ("icmp-port-unreachable", "icmp-host-unreachable", "icmp-net-unreachable", "icmp-admin-prohibited")  # noqa: E501
     ),
     Row(PacketEnd.REJECTED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j REJECT"),
     Row(PacketEnd.PORT_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT"),
-    Row(PacketEnd.HOST_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-unreachable"),
-    Row(PacketEnd.NET_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-unreachable"),
-    Row(PacketEnd.HOST_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-prohibited"),
-    Row(PacketEnd.HOST_PROHIBITED, SERVER, "iptables -A INPUT -j REJECT --reject-with icmp-admin-prohibited"),
-    Row(PacketEnd.NET_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-prohibited"),
-    Row(PacketEnd.PROTOCOL_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-proto-unreachable"),
-    Row(PacketEnd.TTL_EXCEEDED, ROUTER, f"iptables -t mangle -A PREROUTING -d {TARGET} -j TTL --ttl-set 1"),
+    Row(PacketEnd.HOST_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with "
+                                            "icmp-host-unreachable"),
+    Row(PacketEnd.NET_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with "
+                                           "icmp-net-unreachable"),
+    Row(PacketEnd.HOST_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with "
+                                           "icmp-host-prohibited"),
+    Row(PacketEnd.HOST_PROHIBITED, SERVER, "iptables -A INPUT -j REJECT --reject-with "
+                                           "icmp-admin-prohibited"),
+    Row(PacketEnd.NET_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with "
+                                          "icmp-net-prohibited"),
+    Row(PacketEnd.PROTOCOL_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with "
+                                                "icmp-proto-unreachable"),
+    Row(PacketEnd.TTL_EXCEEDED, ROUTER, f"iptables -t mangle -A PREROUTING -d {TARGET} -j TTL "
+                                        "--ttl-set 1"),
     Row(PacketEnd.NET_UNREACHABLE, ROUTER, "ip route del 10.2.0.0/24"),
     Row(PacketEnd.HOST_UNREACHABLE, ROUTER, f"ip route add unreachable {TARGET}/32"),
     Row(PacketEnd.HOST_PROHIBITED, ROUTER, f"ip route add prohibit {TARGET}/32"),
@@ -115,11 +124,15 @@ def network() -> Iterator[None]:
     for end, near, subnet in ((CLIENT, "a0", "10.1.0"), (SERVER, "b0", "10.2.0")):
         run(f"ip -n {end} link add e0 type veth peer name {near} netns {ROUTER}")
         run(
-            f"ip -n {end} address add {subnet}.2/24 dev e0 && ip -n {ROUTER} address add {subnet}.1/24 dev {near}"
+            f"ip -n {end} address add {subnet}.2/24 dev e0 && ip -n {ROUTER} address add "
+            f"{subnet}.1/24 dev {near}"
         )
         run(f"ip -n {end} link set e0 up && ip -n {ROUTER} link set {near} up")
         run(f"ip -n {end} route add default via {subnet}.1")
-    settings = "net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.a0.rp_filter=0"
+    settings = (
+        "net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0 net.ipv4.conf.all.rp_filter=0 "
+        "net.ipv4.conf.a0.rp_filter=0"
+    )
     run(f"ip netns exec {ROUTER} sysctl -qw {settings}")
     yield
     for netns in (CLIENT, ROUTER, SERVER):
@@ -135,7 +148,9 @@ def try_all() -> dict[int, Result]:
         ["ping", "-c1", "-W4", TARGET],
     )
     started = [
-        subprocess.Popen([*inside, *command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for command in commands
+        subprocess.Popen(
+            [*inside, *command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ) for command in commands
     ]  # fmt: skip
     tcp, udp, ping = (process.communicate(timeout=30)[0] for process in started)
     answered = " 0% packet loss" in ping

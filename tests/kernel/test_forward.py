@@ -34,8 +34,8 @@ def given(*rules: str) -> Node:
         "netfilter": {4: Netfilter(tables=given_tables(given_rules(*rules)), complete=True)}
     }
     router = given_netns(
-        "host", "near 10.0.0.1/24 peer client:eth0", "far 192.0.2.1/24 mtu 1400 peer server:eth0", "lo 203.0.113.1/32",
-        sysctls=forwarding(rp_filter="0"), netns=netfilter,
+        "host", "near 10.0.0.1/24 peer client:eth0", "far 192.0.2.1/24 mtu 1400 peer server:eth0",
+        "lo 203.0.113.1/32", sysctls=forwarding(rp_filter="0"), netns=netfilter,
     )  # fmt: skip
     client = given_netns(
         "client", "eth0 10.0.0.2/24 peer host:near", routes=["default via 10.0.0.1 dev eth0"]
@@ -49,7 +49,9 @@ def given(*rules: str) -> Node:
 
 
 def predict(node: Node, ttl: int, size: int) -> tuple[str, str]:
-    """Say what the client is told of an echo request: the error and its source, or that it arrives."""
+    """Say what the client is told of an echo request: the error and its source, or that it
+    arrives.
+    """
     walk = given_walk(node)
     echo = Packet(
         ip("10.0.0.2"),

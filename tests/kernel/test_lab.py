@@ -19,8 +19,9 @@ from tests.command import podpath
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ipset", "ovs-vswitchd")
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "incidents"
-STATE = ("ip netns list; ip -br link; ip rule; ip route show table all; sysctl -a 2>/dev/null | grep -E 'rp_filter|forward'; "
-         "grep -v ' nsfs ' /proc/self/mounts; iptables-save; iptables-legacy-save")  # fmt: skip
+STATE = ("ip netns list; ip -br link; ip rule; ip route show table all; sysctl -a 2>/dev/null | "
+         "grep -E 'rp_filter|forward'; grep -v ' nsfs ' /proc/self/mounts; iptables-save; "
+         "iptables-legacy-save")  # fmt: skip
 """Mounts of namespaces are left out: those of other tests, copied when the world was made, go when
 their tests end.
 """
@@ -77,7 +78,9 @@ def test_a_twin_with_open_vswitch_teaches_the_wrong_mac() -> None:
 
 LEFTOVERS = {
     "conntrack-full": "its table takes half a minute to read and as long to write again",
-    "cni-chain-race": "entries of rules that are gone: the model takes conntrack to be on where there are any",
+    "cni-chain-race": (
+        "entries of rules that are gone: the model takes conntrack to be on where there are any"
+    ),
     "missing-masquerade": "as cni-chain-race",
 }
 """Incidents whose twins are not compared here, and why."""

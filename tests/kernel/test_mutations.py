@@ -1,4 +1,6 @@
-"""The harness can fail: each deliberate error in the model is noticed against what the kernel did."""
+"""The harness can fail: each deliberate error in the model is noticed against what the kernel
+did.
+"""
 
 from __future__ import annotations
 

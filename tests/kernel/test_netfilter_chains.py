@@ -13,15 +13,17 @@ from tests.kernel.agreement import Both
 
 USER_CHAINS = ("KUBE-A", "CALI-B", "CNI-C", "X-D", "Y-E")
 CONDITIONS = (
-    "", "", "-s 10.244.0.5/32", "! -s 10.244.0.5/32", "-d 198.51.100.0/24", "-p tcp -m tcp --dport 80",
-    "-p tcp -m tcp ! --dport 80", "-p udp", "-i cni0", "! -i cni0", "-o eth0", "-m conntrack --ctstate NEW",
-    "-m conntrack ! --ctstate NEW", "-m mark --mark 0x1/0x1", "-m mark ! --mark 0x1/0x1", "-m mark --mark 0x6/0x6",
+    "", "", "-s 10.244.0.5/32", "! -s 10.244.0.5/32", "-d 198.51.100.0/24",
+    "-p tcp -m tcp --dport 80", "-p tcp -m tcp ! --dport 80", "-p udp", "-i cni0", "! -i cni0",
+    "-o eth0", "-m conntrack --ctstate NEW", "-m conntrack ! --ctstate NEW",
+    "-m mark --mark 0x1/0x1", "-m mark ! --mark 0x1/0x1", "-m mark --mark 0x6/0x6",
     "-p tcp -m multiport --dports 80,443", "-m addrtype --dst-type LOCAL",
 )  # fmt: skip
 PLAIN_TARGETS = (
-    "", "-j MARK --set-xmark 0x1/0x1", "-j MARK --set-xmark 0x6/0x6", "-j MARK --and-mark 0xfffffffe", "-j RETURN", "-j RETURN",
-    "-j ACCEPT", "-j CONNMARK --save-mark --nfmask 0xff --ctmask 0xff", "-j CONNMARK --restore-mark --nfmask 0xff --ctmask 0xff",
-    "-j MARK --xor-mark 0x3",
+    "", "-j MARK --set-xmark 0x1/0x1", "-j MARK --set-xmark 0x6/0x6",
+    "-j MARK --and-mark 0xfffffffe", "-j RETURN", "-j RETURN", "-j ACCEPT",
+    "-j CONNMARK --save-mark --nfmask 0xff --ctmask 0xff",
+    "-j CONNMARK --restore-mark --nfmask 0xff --ctmask 0xff", "-j MARK --xor-mark 0x3",
 )  # fmt: skip
 ENDING_TARGETS = (
     "-j DROP",

@@ -58,34 +58,51 @@ CLOSE = [out(FIN | ACK), back(FIN | ACK, 1, 2), out(ACK, 2, 2)]
 
 SEQUENCES: Mapping[str, list[Way]] = {
     "whole connection": [
-        *HANDSHAKE, out(ACK | PSH, payload=78), back(ACK, 1, 79), back(ACK | PSH, 1, 79, 100), out(ACK, 79, 101),
-        out(FIN | ACK, 79, 101), back(FIN | ACK, 101, 80), out(ACK, 80, 102),
+        *HANDSHAKE, out(ACK | PSH, payload=78), back(ACK, 1, 79), back(ACK | PSH, 1, 79, 100),
+        out(ACK, 79, 101), out(FIN | ACK, 79, 101), back(FIN | ACK, 101, 80), out(ACK, 80, 102),
     ],
     "SYN-ACK passes by": [OPEN, CONFIRM, out(ACK | PSH, payload=78), out(RST)],
     "retransmitted SYN": [OPEN, OPEN, ANSWER, ANSWER, CONFIRM, OPEN],
     "refused": [OPEN, back(RST | ACK, 0, 1)],
     "reset": [*HANDSHAKE, back(RST, 1, 0), OPEN],
-    "reset behind the window": [*HANDSHAKE, back(ACK | PSH, payload=100), out(ACK, 1, 101), back(RST, 50, 0)],
+    "reset behind the window": [
+        *HANDSHAKE, back(ACK | PSH, payload=100), out(ACK, 1, 101), back(RST, 50, 0),
+    ],
     "reset ahead of the window": [*HANDSHAKE, back(RST, 500, 0), out(ACK)],
     "picked up in its middle": [out(ACK | PSH, payload=78), back(ACK, 1, 79), out(ACK, 79, 1)],
     "picked up from the reply": [back(ACK | PSH, payload=78), out(ACK, 1, 79)],
     "only the SYN-ACK": [ANSWER, CONFIRM, OPEN],
     "FIN first": [out(FIN | ACK)],
     "reset first": [out(RST), out(RST | ACK)],
-    "impossible flags": [OPEN, ANSWER, out(0), out(FIN | PSH | URG), out(SYN | FIN), out(SYN | RST)],
+    "impossible flags": [
+        OPEN, ANSWER, out(0), out(FIN | PSH | URG), out(SYN | FIN), out(SYN | RST),
+    ],
     "simultaneous open": [OPEN, back(SYN, 0, 0), out(SYN | ACK, 0, 1), back(ACK)],
-    "simultaneous open, both answer": [OPEN, back(SYN, 0, 0), out(SYN | ACK, 0, 1), back(SYN | ACK, 0, 1), CONFIRM, back(ACK)],
-    "answers pass by": [*HANDSHAKE, out(ACK | PSH, payload=78), out(ACK, 79, 1000), back(ACK, 1000, 79)],
+    "simultaneous open, both answer": [
+        OPEN, back(SYN, 0, 0), out(SYN | ACK, 0, 1), back(SYN | ACK, 0, 1), CONFIRM, back(ACK),
+    ],
+    "answers pass by": [
+        *HANDSHAKE, out(ACK | PSH, payload=78), out(ACK, 79, 1000), back(ACK, 1000, 79),
+    ],
     "opened anew": [*HANDSHAKE, *CLOSE, OPEN, ANSWER],
     "challenge ACK": [OPEN, back(ACK), out(RST, 1, 0), OPEN],
     "client's SYN-ACK": [*HANDSHAKE, out(SYN | ACK, 0, 1)],
     "server's SYN": [*HANDSHAKE, back(SYN, 0, 0)],
-    "half closed": [*HANDSHAKE, out(FIN | ACK), back(ACK, 1, 2), back(ACK | PSH, 1, 2, 10), out(ACK, 2, 11)],
-    "bad checksums": [
-        ("cni0", tcp()._replace(bad_checksum=True), "original"), ("cni0", udp()._replace(bad_checksum=True), "original"),
+    "half closed": [
+        *HANDSHAKE, out(FIN | ACK), back(ACK, 1, 2), back(ACK | PSH, 1, 2, 10), out(ACK, 2, 11),
     ],
-    "UDP": [("cni0", udp(), "original"), ("eth0", udp(SERVER, POD, 53, 40000), "reply"), ("cni0", udp(), "original")],
-    "echo": [("cni0", echo(), "original"), ("eth0", echo(SERVER, POD, reply=True), "original"), ("cni0", echo(), "original")],
+    "bad checksums": [
+        ("cni0", tcp()._replace(bad_checksum=True), "original"),
+        ("cni0", udp()._replace(bad_checksum=True), "original"),
+    ],
+    "UDP": [
+        ("cni0", udp(), "original"), ("eth0", udp(SERVER, POD, 53, 40000), "reply"),
+        ("cni0", udp(), "original"),
+    ],
+    "echo": [
+        ("cni0", echo(), "original"), ("eth0", echo(SERVER, POD, reply=True), "original"),
+        ("cni0", echo(), "original"),
+    ],
     "echo reply alone": [("eth0", echo(SERVER, POD, reply=True), "original")],
     "GRE": [("cni0", Packet(Address.parse(POD), Address.parse(SERVER), protocols.GRE), "original")],
 }  # fmt: skip
@@ -143,18 +160,25 @@ def test_a_dropped_first_packet_leaves_no_entry() -> None:
     ("rules", "tracks"),
     [
         (given_rules("FORWARD -p tcp", "FORWARD -m mark --mark 0x1"), False),
-        (given_rules("POSTROUTING -s 203.0.113.1/32 -j RETURN", "POSTROUTING -j ACCEPT", table="nat"), False),
+        (given_rules((
+            "POSTROUTING -s 203.0.113.1/32 -j "
+            "RETURN"
+        ), "POSTROUTING -j ACCEPT", table="nat"), False),
         (given_rules("POSTROUTING -s 203.0.113.1/32 -j MASQUERADE", table="nat"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -m conntrack --ctstate NEW"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -m state --state NEW"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -m connmark --mark 0x1"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -j CONNMARK --save-mark", table="mangle"), True),
         (given_rules("PREROUTING -s 203.0.113.1/32 -j CT --zone 3", table="raw"), True),
-        (given_rules("FORWARD -s 203.0.113.1/32 -m connbytes --connbytes 1 --connbytes-dir both --connbytes-mode bytes"), True),
+        (given_rules("FORWARD -s 203.0.113.1/32 -m connbytes --connbytes 1 --connbytes-dir both "
+            "--connbytes-mode bytes"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -m connlimit --connlimit-above 3"), True),
         (given_rules("FORWARD -s 203.0.113.1/32 -m helper --helper ftp"), True),
         (given_rules("PREROUTING -s 203.0.113.1/32 -j CT --notrack", table="raw"), False),
-        (given_rules("INPUT -s 203.0.113.1/32 -m socket", "PREROUTING -s 203.0.113.1/32 -m socket", table="mangle"), False),
+        (given_rules("INPUT -s 203.0.113.1/32 -m socket", (
+            "PREROUTING -s 203.0.113.1/32 -m "
+            "socket"
+        ), table="mangle"), False),
     ],
 )  # fmt: skip
 def test_conntrack_is_on_where_a_rule_needs_it(rules: str, tracks: bool) -> None:  # noqa: FBT001  # a case
@@ -181,6 +205,8 @@ def test_conntrack_is_on_where_a_rule_needs_it(rules: str, tracks: bool) -> None
     ],
 )
 def test_zones_keep_connections_apart(rules: tuple[str, ...]) -> None:
-    """Zones of both directions, of one, and from the mark find the same entries as in the kernel."""
+    """Zones of both directions, of one, and from the mark find the same entries as in the
+    kernel.
+    """
     with Both(given_rules(*rules, table="raw"), TRACKING) as both:
         _agree(both, [*HANDSHAKE, ("cni0", tcp("10.244.0.6", SERVER), "original")])

@@ -194,7 +194,10 @@ def test_matches_count_what_the_kernel_counts(flavour: str, hook: str) -> None:
         conditions += PREROUTING_CONDITIONS
     rules = given_rules(*(f"{hook} {condition}" for condition in conditions), table="mangle")
     nat = given_rules(
-        "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:80",
+        (
+            "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination "
+            "198.51.100.7:80"
+        ),
         table="nat",
     )
     texts, legacy = ((rules, nat), "") if flavour == "nft" else ((nat,), rules)

@@ -48,7 +48,10 @@ MANY = [
     pod(80, 40000 + number, src=f"10.244.0.{5 + number % 2}", dst=f"198.51.100.{7 + number}")
     for number in range(10)
 ]
-SERVICE = "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:8080"
+SERVICE = (
+    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination "
+    "198.51.100.7:8080"
+)
 ERROR_MASQUERADED = Packet(
     Address.parse("198.51.100.1"), Address.parse(HOST), 1, icmp_type=11, quoted=tcp(HOST, SERVER)
 )
@@ -62,9 +65,15 @@ ERROR_OF_SERVICE = Packet(
 )
 
 CASES: Mapping[str, tuple[Sequence[str], Sequence[Way]]] = {
-    "masquerade": (["POSTROUTING -o eth0 -j MASQUERADE"], [pod(), server(HOST, 80, 40000), pod(flags=ACK)]),
-    "no rule matches": (["POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"], [pod(), server(POD, 80, 40000)]),
-    "invalid packets leave as they are": (["POSTROUTING -o eth0 -j MASQUERADE"], [pod(flags=FIN | ACK), pod(flags=RST)]),
+    "masquerade": (
+        ["POSTROUTING -o eth0 -j MASQUERADE"], [pod(), server(HOST, 80, 40000), pod(flags=ACK)],
+    ),
+    "no rule matches": (
+        ["POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"], [pod(), server(POD, 80, 40000)],
+    ),
+    "invalid packets leave as they are": (
+        ["POSTROUTING -o eth0 -j MASQUERADE"], [pod(flags=FIN | ACK), pod(flags=RST)],
+    ),
     "service": ([SERVICE], [pod(dst=VIP), server(POD, 8080, 40000), pod(dst=VIP, flags=ACK)]),
     "hairpin": (
         [
@@ -74,16 +83,20 @@ CASES: Mapping[str, tuple[Sequence[str], Sequence[Way]]] = {
         [pod(dst=VIP), ("cni0", tcp(POD, "10.244.0.1", 80, 40000, flags=SYN | ACK), "reply")],
     ),
     "one port": (["POSTROUTING -o eth0 -p tcp -j SNAT --to-source 192.0.2.5:40000"], [pod()]),
-    "the port is in the range": (["POSTROUTING -o eth0 -p tcp -j SNAT --to-source 192.0.2.5:39000-41000"], [pod()]),
+    "the port is in the range": ([("POSTROUTING -o eth0 -p tcp -j SNAT --to-source "
+                                  "192.0.2.5:39000-41000")], [pod()]),
     "range of sources": (["POSTROUTING -o eth0 -j SNAT --to-source 192.0.2.5-192.0.2.9"], MANY),
-    "persistent range": (["POSTROUTING -o eth0 -j SNAT --to-source 192.0.2.5-192.0.2.9 --persistent"], MANY),
-    "range of destinations": (["PREROUTING -i cni0 -j DNAT --to-destination 198.51.100.20-198.51.100.40"], MANY),
+    "persistent range": ([("POSTROUTING -o eth0 -j SNAT --to-source 192.0.2.5-192.0.2.9 "
+                          "--persistent")], MANY),
+    "range of destinations": ([("PREROUTING -i cni0 -j DNAT --to-destination "
+                               "198.51.100.20-198.51.100.40")], MANY),
     "range of ports": (
         ["PREROUTING -i cni0 -p tcp -j DNAT --to-destination 198.51.100.20:9000-9010"],
         [pod(), pod(9005, 40001), pod(81, 40000)],
     ),
     "shifted ports": (
-        ["PREROUTING -i cni0 -p tcp -j DNAT --to-destination 198.51.100.20:9000-9010/80"], [pod(80), pod(85, 40001)],
+        ["PREROUTING -i cni0 -p tcp -j DNAT --to-destination 198.51.100.20:9000-9010/80"],
+        [pod(80), pod(85, 40001)],
     ),
     "port alone": (["PREROUTING -i cni0 -p tcp -j DNAT --to-destination :8080"], [pod()]),
     "a source keeps its mapping": (
@@ -116,14 +129,16 @@ CASES: Mapping[str, tuple[Sequence[str], Sequence[Way]]] = {
     "marked for masquerade": (
         [
             "PREROUTING -d 10.96.0.10/32 -j KUBE-SVC", "KUBE-SVC -j KUBE-MARK-MASQ",
-            "KUBE-SVC -p tcp -j DNAT --to-destination 198.51.100.7:8080", "KUBE-MARK-MASQ -j MARK --or-mark 0x4000",
-            "POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN", "POSTROUTING -j MARK --xor-mark 0x4000",
-            "POSTROUTING -j MASQUERADE",
+            "KUBE-SVC -p tcp -j DNAT --to-destination 198.51.100.7:8080",
+            "KUBE-MARK-MASQ -j MARK --or-mark 0x4000",
+            "POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN",
+            "POSTROUTING -j MARK --xor-mark 0x4000", "POSTROUTING -j MASQUERADE",
         ],
         [pod(dst=VIP), pod(src=OTHER_POD)],
     ),
     "UDP service": (
-        ["PREROUTING -d 10.96.0.10/32 -p udp -m udp --dport 53 -j DNAT --to-destination 198.51.100.7:5353"],
+        [("PREROUTING -d 10.96.0.10/32 -p udp -m udp --dport 53 -j DNAT --to-destination "
+         "198.51.100.7:5353")],
         [("cni0", udp(POD, VIP), "original"), ("eth0", udp(SERVER, POD, 5353, 40000), "reply")],
     ),
 }  # fmt: skip
@@ -145,7 +160,9 @@ def _agree(both: Both, packets: Sequence[Way]) -> None:
 @pytest.mark.parametrize("flavour", ["nft", "legacy"])
 @pytest.mark.parametrize("name", CASES)
 def test_packets_leave_with_the_kernels_addresses(name: str, flavour: str) -> None:
-    """First packets are translated by the rules, later ones by the stored tuples, and replies back."""
+    """First packets are translated by the rules, later ones by the stored tuples, and replies
+    back.
+    """
     rules, packets = CASES[name]
     chains = sorted({rule.partition(" ")[0] for rule in rules} - {"PREROUTING", "POSTROUTING"})
     table = given_rules(*rules, table="nat", chains=chains)
@@ -174,7 +191,9 @@ def test_a_packet_that_filter_drops_leaves_no_translation() -> None:
 
 @KERNEL
 def test_redirect_takes_the_address_of_the_incoming_device() -> None:
-    """REDIRECT in PREROUTING sends to the first address of the device that the packet came in on."""
+    """REDIRECT in PREROUTING sends to the first address of the device that the packet came in
+    on.
+    """
     redirect = given_rules(
         "PREROUTING -i cni0 -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", table="nat"
     )

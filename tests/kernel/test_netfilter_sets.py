@@ -50,23 +50,26 @@ create empty hash:ip family inet
 """
 
 CONDITIONS = (
-    "-m set --match-set ip src", "-m set --match-set ip dst", "-m set ! --match-set ip src", "-m set --match-set masked src",
-    "-m set --match-set net dst", "-m set ! --match-set net dst", "-m set --match-set net dst --return-nomatch",
-    "-m set --match-set ipport dst,dst", "-m set --match-set ipport src,src", "-m set --match-set netport dst,dst",
+    "-m set --match-set ip src", "-m set --match-set ip dst", "-m set ! --match-set ip src",
+    "-m set --match-set masked src", "-m set --match-set net dst", "-m set ! --match-set net dst",
+    "-m set --match-set net dst --return-nomatch", "-m set --match-set ipport dst,dst",
+    "-m set --match-set ipport src,src", "-m set --match-set netport dst,dst",
     "-m set --match-set ipportip dst,dst,src", "-m set --match-set ipportip src,dst,dst",
-    "-m set --match-set ipportnet dst,dst,src",
-    "-m set --match-set netiface src,src",
+    "-m set --match-set ipportnet dst,dst,src", "-m set --match-set netiface src,src",
     "-m set --match-set netiface dst,dst", "-m set --match-set ipmac src,src",
-    "-m set --match-set bitip src", "-m set --match-set bitport dst", "-m set --match-set bitport src",
-    "-m set --match-set both src", "-m set --match-set both dst", "-m set ! --match-set both src,src",
-    "-m set --match-set empty src", "-m set ! --match-set empty src",
+    "-m set --match-set bitip src", "-m set --match-set bitport dst",
+    "-m set --match-set bitport src", "-m set --match-set both src", "-m set --match-set both dst",
+    "-m set ! --match-set both src,src", "-m set --match-set empty src",
+    "-m set ! --match-set empty src",
 )  # fmt: skip
 
 PACKETS = [
-    ("cni0", tcp()), ("cni0", tcp("10.244.0.6")), ("cni0", tcp(dport=443)), ("cni0", tcp(dst="198.51.100.9", dport=443)),
-    ("cni0", tcp(dst="198.51.100.10")), ("cni0", tcp("10.244.0.9", "203.0.113.1", 80, 1000)), ("cni0", udp()), ("cni0", echo()),
+    ("cni0", tcp()), ("cni0", tcp("10.244.0.6")), ("cni0", tcp(dport=443)),
+    ("cni0", tcp(dst="198.51.100.9", dport=443)), ("cni0", tcp(dst="198.51.100.10")),
+    ("cni0", tcp("10.244.0.9", "203.0.113.1", 80, 1000)), ("cni0", udp()), ("cni0", echo()),
     ("cni0", Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), 47)),
-    ("eth0", tcp("198.51.100.7", "10.244.0.5", 80, 40000, flags=0x12)), ("eth0", udp("192.0.2.9", "10.244.0.6", 53, 53)),
+    ("eth0", tcp("198.51.100.7", "10.244.0.5", 80, 40000, flags=0x12)),
+    ("eth0", udp("192.0.2.9", "10.244.0.6", 53, 53)),
 ]  # fmt: skip
 
 

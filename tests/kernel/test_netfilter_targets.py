@@ -46,9 +46,10 @@ def test_header_targets_write_what_the_kernel_writes(flavour: str) -> None:
     """TOS, DSCP and TTL with their operations and masks."""
     rules = (
         "PREROUTING -p tcp -j TOS --set-tos 0x10/0x3f", "PREROUTING -p udp -j DSCP --set-dscp 0x2e",
-        "PREROUTING -p icmp -j TTL --ttl-set 9", "FORWARD -p tcp -j TTL --ttl-inc 3", "POSTROUTING -p udp -j TTL --ttl-dec 2",
-        "POSTROUTING -p icmp -j TOS --or-tos 0x4", "POSTROUTING -p tcp -j TOS --and-tos 0x10",
-        "POSTROUTING -p udp -j TOS --xor-tos 0x0c", "FORWARD -p udp -m dscp --dscp-class EF",
+        "PREROUTING -p icmp -j TTL --ttl-set 9", "FORWARD -p tcp -j TTL --ttl-inc 3",
+        "POSTROUTING -p udp -j TTL --ttl-dec 2", "POSTROUTING -p icmp -j TOS --or-tos 0x4",
+        "POSTROUTING -p tcp -j TOS --and-tos 0x10", "POSTROUTING -p udp -j TOS --xor-tos 0x0c",
+        "FORWARD -p udp -m dscp --dscp-class EF",
     )  # fmt: skip
     packets: list[Way] = [
         pod(),
@@ -64,7 +65,7 @@ def test_header_targets_write_what_the_kernel_writes(flavour: str) -> None:
 @pytest.mark.parametrize(
     "operation",
     [
-        "--set-xmark 0xff/0xf0", "--set-mark 0x3/0x1", "--xor-mark 0x3", "--and-mark 0xfe", "--or-mark 0x4000",
+        "--set-xmark 0xff/0xf0", "--set-mark 0x3/0x1", "--xor-mark 0x3", "--and-mark 0xfe", "--or-mark 0x4000",  # noqa: E501
         "--set-mark 0x7",
     ],
 )  # fmt: skip
@@ -89,9 +90,12 @@ def test_mark_operations_are_the_kernels(operation: str, flavour: str) -> None:
 def test_connection_marks_are_saved_and_restored(save: str, flavour: str) -> None:
     """CONNMARK moves masked bits between packet and connection, shifted where a rule says so."""
     rules = (
-        "PREROUTING -j CONNMARK --restore-mark --nfmask 0xffff --ctmask 0xffff", "PREROUTING -m mark ! --mark 0x0",
-        "PREROUTING -p tcp -m tcp --dport 80 -j MARK --set-mark 0xa5", f"POSTROUTING -j CONNMARK {save}",
-        "FORWARD -p tcp -m tcp --dport 443 -j CONNMARK --set-xmark 0x700/0xf00", "FORWARD -m connmark --mark 0x700/0xf00",
+        "PREROUTING -j CONNMARK --restore-mark --nfmask 0xffff --ctmask 0xffff",
+        "PREROUTING -m mark ! --mark 0x0",
+        "PREROUTING -p tcp -m tcp --dport 80 -j MARK --set-mark 0xa5",
+        f"POSTROUTING -j CONNMARK {save}",
+        "FORWARD -p tcp -m tcp --dport 443 -j CONNMARK --set-xmark 0x700/0xf00",
+        "FORWARD -m connmark --mark 0x700/0xf00",
     )  # fmt: skip
     _agree(rules, "mangle", [pod(), back(), pod(443, 41000), back(443, 41000)], flavour)
 
@@ -103,7 +107,8 @@ def test_targets_without_effect_let_the_next_rule_decide(flavour: str) -> None:
     rules = (
         "FORWARD -j LOG --log-prefix x", "FORWARD -j NFLOG",
         "FORWARD -p tcp -m tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss 1200",
-        "FORWARD -j CLASSIFY --set-class 1:2", "FORWARD -j CHECKSUM --checksum-fill", "FORWARD -p tcp -j DROP",
+        "FORWARD -j CLASSIFY --set-class 1:2", "FORWARD -j CHECKSUM --checksum-fill",
+        "FORWARD -p tcp -j DROP",
     )  # fmt: skip
     _agree(rules, "mangle", [pod(), ("cni0", udp(), "original")], flavour)
 
@@ -113,7 +118,7 @@ def test_targets_without_effect_let_the_next_rule_decide(flavour: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "icmp-net-unreachable", "icmp-host-unreachable", "icmp-proto-unreachable", "icmp-port-unreachable",
+        "icmp-net-unreachable", "icmp-host-unreachable", "icmp-proto-unreachable", "icmp-port-unreachable",  # noqa: E501
         "icmp-net-prohibited", "icmp-host-prohibited", "icmp-admin-prohibited",
     ],
 )  # fmt: skip
@@ -130,8 +135,8 @@ def test_rejected_packets_are_answered_as_by_the_kernel(answer: str, flavour: st
         quoted=tcp(POD, SERVER),
     )
     packets: list[Way] = [
-        pod(), pod(flags=RST), ("cni0", udp()._replace(tos=0x18), "original"), ("cni0", echo(), "original"),
-        ("eth0", error, "original"),
+        pod(), pod(flags=RST), ("cni0", udp()._replace(tos=0x18), "original"),
+        ("cni0", echo(), "original"), ("eth0", error, "original"),
     ]  # fmt: skip
     _agree((f"FORWARD -j REJECT --reject-with {answer}",), "filter", packets, flavour)
 

@@ -30,7 +30,9 @@ def mark_rule(value: str) -> Rule:
 
 @pytest.mark.parametrize("hook", ["prerouting", "forward", "postrouting"])
 def test_chains_run_in_the_order_of_their_priorities(hook: str) -> None:
-    """Each chain sees the mark that the ones before it set, and iptables' tables stand among them."""
+    """Each chain sees the mark that the ones before it set, and iptables' tables stand among
+    them.
+    """
     chains = "".join(
         f"""
         chain c{place} {{
@@ -58,7 +60,7 @@ def test_of_equal_priority_the_chain_made_last_runs_first() -> None:
     table inet u {
         chain three { type filter hook forward priority 0; meta mark 0x0 counter; meta mark 0x1 counter; }
     }
-    """
+    """  # noqa: E501
     assert hold(text).verdict == "ALWAYS"
 
 
@@ -69,7 +71,7 @@ def test_accept_ends_only_its_own_base_chain() -> None:
         chain early { type filter hook forward priority -10; policy drop; counter accept; counter; }
         chain late { type filter hook forward priority 10; policy accept; tcp dport 80 counter drop; }
     }
-    """
+    """  # noqa: E501
     assert hold(text).verdict == "NEVER"
 
 
@@ -145,7 +147,10 @@ def test_only_a_chain_of_type_route_has_packets_routed_again(kind: str) -> None:
         host.add_route("default", type="unreachable", table=100)
         host.rules.append(PolicyRule(family=4, priority=100, table=100, mark=MaskedMark(7)))
 
-    text = f"table ip t {{ chain c {{ type {kind} hook output priority mangle; tcp dport 80 counter meta mark set 0x7; }}\n}}"
+    text = (
+        f"table ip t {{ chain c {{ type {kind} hook output priority mangle; tcp dport 80 counter "
+        f"meta mark set 0x7; }}\n}}"
+    )
     assert hold(text, LOCAL, prepare=prepare).verdict == ("NEVER" if kind == "route" else "ALWAYS")
 
 
@@ -154,7 +159,10 @@ def test_only_a_chain_of_type_route_has_packets_routed_again(kind: str) -> None:
 )
 def test_reject_answers_as_it_says(answer: str) -> None:
     """The sender is told what the rule wants."""
-    text = f"table inet t {{ chain c {{ type filter hook forward priority 0; tcp dport 80 counter reject {answer}; }}\n}}"
+    text = (
+        f"table inet t {{ chain c {{ type filter hook forward priority 0; tcp dport 80 counter "
+        f"reject {answer}; }}\n}}"
+    )
     assert hold(text).verdict == "NEVER"
 
 

@@ -1,4 +1,6 @@
-"""Chains at the ingress and egress of devices against the real kernel: drops, rewriting, and `fwd`."""
+"""Chains at the ingress and egress of devices against the real kernel: drops, rewriting, and
+`fwd`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ def test_chains_of_a_device_run_by_priority() -> None:
 def test_a_bridge_port_has_chains_too() -> None:
     """Frames that are bridged pass the ingress of one port and the egress of the other."""
     text = table(
-        chain("ingress", "veth1", "meta protocol ip counter"), chain("egress", "veth2", "meta protocol ip counter"),
+        chain("ingress", "veth1", "meta protocol ip counter"),
+        chain("egress", "veth2", "meta protocol ip counter"),
         chain("egress", "cni0", "meta protocol ip counter"),
     )  # fmt: skip
     assert (
@@ -65,16 +68,22 @@ def test_rewriting_past_netfilter_and_fwd_past_conntrack() -> None:
     out = chain("egress", "eth0", "ip saddr 10.1.0.2 counter ip saddr set 172.31.0.10")
     back = chain(
         "ingress", "eth0",
-        "ip daddr 172.31.0.10 tcp sport 80 counter ip daddr set 10.1.0.2 ether daddr set 02:00:00:00:01:00 "
-        "ether saddr set 02:00:00:00:01:01 fwd to lxc1",
+        "ip daddr 172.31.0.10 tcp sport 80 counter ip daddr set 10.1.0.2 ether daddr set "
+        "02:00:00:00:01:00 ether saddr set 02:00:00:00:01:01 fwd to lxc1",
     )  # fmt: skip
     assert hold(table(out, back)).verdict == "ALWAYS"
-    guard = "table ip f { chain guard { type filter hook forward priority 0; ct state invalid counter drop; }\n}"
+    guard = (
+        "table ip f { chain guard { type filter hook forward priority 0; ct state invalid counter "
+        "drop; }\n}"
+    )
     assert hold(f"{table(out, back)}\n{guard}").verdict == "NEVER"
 
 
 def test_family_inet_has_ingress() -> None:
     """A chain of family inet at a device's ingress sees IPv4 alone where it asks for it."""
-    text = "table inet t { chain c { type filter hook ingress device eth0 priority 0; ip saddr 172.31.0.1 counter drop; }\n}"
+    text = (
+        "table inet t { chain c { type filter hook ingress device eth0 priority 0; "
+        "ip saddr 172.31.0.1 counter drop; }\n}"
+    )
     assert hold(text, IN).verdict == "NEVER"
     assert hold(text, OUT).verdict == "ALWAYS"

@@ -128,7 +128,7 @@ table ip kube-proxy {
 		meta l4proto udp counter dnat to 10.1.0.3:8080
 	}
 }
-"""
+"""  # noqa: E501
 
 FIREWALLD = """
 table inet firewalld {
@@ -273,7 +273,10 @@ def test_firewalld_refuses_a_source_without_a_way_back() -> None:
         "tcp dport 80 counter dnat to 10.1.0.3:8080",
         "ip daddr 10.96.0.10 counter dnat to 10.1.0.3",
         "meta l4proto tcp counter dnat ip to ip daddr map { 10.96.0.10 : 10.1.0.3 }",
-        "meta l4proto tcp counter dnat ip addr . port to ip daddr . tcp dport map { 10.96.0.10 . 80 : 10.1.0.3 . 8080 }",
+        (
+            "meta l4proto tcp counter dnat ip addr . port to ip daddr . tcp dport map { 10.96.0.10 "
+            ". 80 : 10.1.0.3 . 8080 }"
+        ),
         "tcp dport 80 counter redirect to :8080",
         "ip daddr 10.96.0.10 counter meta mark set 0x1 goto later",
     ],
@@ -303,7 +306,10 @@ def test_destination_nat(rule: str) -> None:
 )  # fmt: skip
 def test_source_nat(rule: str) -> None:
     """Every spelling of snat and masquerade gives the packet the same source as in the kernel."""
-    text = f"table ip t {{ chain post {{ type nat hook postrouting priority srcnat; {rule}; counter; }}\n}}"
+    text = (
+        f"table ip t {{ chain post {{ type nat hook postrouting priority srcnat; {rule}; counter; "
+        f"}}\n}}"
+    )
     assert hold(text).verdict == "ALWAYS"
 
 
@@ -316,5 +322,8 @@ def test_native_and_iptables_nat_chains_share_a_dispatcher() -> None:
         host.table("nat", "nft")
         assert Address.parse("10.96.0.10").family == 4
 
-    text = "table ip t { chain pre { type nat hook prerouting priority -110; ip daddr 10.96.0.10 counter dnat to 10.1.0.3; }\n}"
+    text = (
+        "table ip t { chain pre { type nat hook prerouting priority -110; ip daddr 10.96.0.10 "
+        "counter dnat to 10.1.0.3; }\n}"
+    )
     assert hold(text, SERVICE, prepare=prepare).verdict == "ALWAYS"

@@ -37,8 +37,10 @@ def pod(**parts: object) -> Netns:
 def world(*routes: str) -> Netns:
     """Return the network outside, with an address further away."""
     device = "eth0 192.0.2.1/24 mac 02:00:00:00:00:09 peer host:eth0"
-    return given_netns("world", device, "lo 203.0.113.1/32", routes=["10.1.0.0/16 via 192.0.2.10 dev eth0", *routes],
-                       sysctls=hasty("eth0"))  # fmt: skip
+    return given_netns(
+        "world", device, "lo 203.0.113.1/32",
+        routes=["10.1.0.0/16 via 192.0.2.10 dev eth0", *routes], sysctls=hasty("eth0"),
+    )  # fmt: skip
 
 
 def given(
@@ -57,9 +59,11 @@ def given(
         **(sysctls or {}),
     }
     host = given_netns(
-        "host", "eth0 192.0.2.10/24 mac 02:00:00:00:00:0a peer world:eth0", f"lxc1 {lxc} mac 02:00:00:00:00:01 peer pod:eth0",
-        "cilium_host bridge mac 02:00:00:00:00:0c", routes=routes or ("10.1.0.2 dev lxc1", "default via 192.0.2.1 dev eth0"),
-        rules=rules, sysctls=settings,
+        "host", "eth0 192.0.2.10/24 mac 02:00:00:00:00:0a peer world:eth0",
+        f"lxc1 {lxc} mac 02:00:00:00:00:01 peer pod:eth0",
+        "cilium_host bridge mac 02:00:00:00:00:0c",
+        routes=routes or ("10.1.0.2 dev lxc1", "default via 192.0.2.1 dev eth0"), rules=rules,
+        sysctls=settings,
     )  # fmt: skip
     return given_node(host, more.get("pod", pod()), more.get("world", world()))
 

@@ -157,7 +157,9 @@ def test_a_mark_stays_with_what_a_tunnel_wraps() -> None:
 
 
 def test_the_type_of_an_address_is_that_of_the_local_table() -> None:
-    """An address that a route blackholes is UNICAST to addrtype: only the local table is looked at."""
+    """An address that a route blackholes is UNICAST to addrtype: only the local table is looked
+    at.
+    """
     topology = routed_pods()
     topology.draft.namespaces[HOST].add_route("198.51.100.1", type="blackhole")
     node = built(

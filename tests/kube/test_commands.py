@@ -1,5 +1,5 @@
-"""Tests of `kube.commands`: a command's output by its channels, and every way in which it ends. That
-real kubelets speak so is tested on a real cluster (`tests/cluster/test_sources.py`).
+"""Tests of `kube.commands`: a command's output by its channels, and every way in which it ends.
+That real kubelets speak so is tested on a real cluster (`tests/cluster/test_sources.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def run(tmp_path: Path, server: ScriptedSocket, **more: Any) -> CommandOutput:  
 
 
 def test_channels_are_told_apart(tmp_path: Path) -> None:
-    """Output in pieces, complaints beside it, and the status last; the words are passed one by one."""
+    """Output in pieces, complaints beside it, and the status last; the words are passed one by
+    one.
+    """
     heard: list[int] = []
     server = ScriptedSocket([b"\x01", b"\x01one ", b"\x02no", b"\x01two", WELL])
     done = run(tmp_path, server, told=heard.append)

@@ -119,7 +119,9 @@ def test_the_same_is_not_said_again_for_a_while(server: ApiServer, client: Clien
 def test_an_event_about_a_node_is_one_that_describe_finds(
     server: ApiServer, client: Client
 ) -> None:
-    """Events about nodes stand where the server wants them, and `kubectl describe node` shows them."""
+    """Events about nodes stand where the server wants them, and `kubectl describe node` shows
+    them.
+    """
     server.apply(kube.node("node-told"))
 
     speaker(client).publish(

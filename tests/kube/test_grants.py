@@ -67,7 +67,9 @@ def test_a_right_is_asked_for_as_rbac_grants_it(api_server: ApiServer) -> None:
 
 
 def test_an_explicit_denial_wins(tmp_path: Path) -> None:
-    """An authorizer may allow and deny in one answer; and an account is spelled as it is asked for."""
+    """An authorizer may allow and deny in one answer; and an account is spelled as it is asked
+    for.
+    """
     with Scripted(lambda _: Answer(201, [b'{"status":{"allowed":true,"denied":true}}'])) as server:
         path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
         with Client(access.find(path)) as client:

@@ -80,7 +80,10 @@ def test_nulls_are_as_good_as_absent() -> None:
     """Servers write null for what is not set, anywhere: it is read as not there, and wrong kinds
     are refused.
     """
-    sent = b'{"metadata":{"name":"w","labels":null,"ownerReferences":null},"spec":{"containers":null},"status":{"podIPs":null}}'
+    sent = (
+        b'{"metadata":{"name":"w","labels":null,"ownerReferences":null},"spec":{"containers":null},'
+        b'"status":{"podIPs":null}}'
+    )
 
     pod = decode(KubePod, sent, "/pods")
     assert ({}, (), ()) == (pod.metadata.labels, pod.spec.containers, pod.addresses)

@@ -66,7 +66,9 @@ def test_a_label_is_set_and_taken_off(server: ApiServer, client: Client) -> None
 def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(
     server: ApiServer, client: Client
 ) -> None:
-    """When the name belongs to another pod by now, the label is refused and reading gives nothing."""
+    """When the name belongs to another pod by now, the label is refused and reading gives
+    nothing.
+    """
     before = made(server, client, "again")
     server.kubectl("-n", SPACE, "delete", "pod", "again", "--grace-period=0", "--force")
     assert pods.read(client, before) is None

@@ -14,7 +14,9 @@ from podpath_lab.script import WRITE_SYSCTLS, ScriptCommand
 def test_sysctls_are_written_where_they_exist(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each line sets its key; one that the kernel lacks is passed over, as sysctl(8) does with -e."""
+    """Each line sets its key; one that the kernel lacks is passed over, as sysctl(8) does with
+    -e.
+    """
     monkeypatch.setattr(apply, "SYSCTLS", tmp_path)
     (tmp_path / "net").mkdir()
     (tmp_path / "net/one").write_text("0")

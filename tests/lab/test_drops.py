@@ -5,8 +5,8 @@ from __future__ import annotations
 from podpath_lab.drops import _EVENT, _parse_event
 
 LINE = (
-    "  python-1234 [001] b..1.  12.345678: kfree_skb: skbaddr=00000000f1 rx_sk=0000000000000000 protocol=2048 "
-    "location=nf_hook_slow+0xa1/0x110 reason: NETFILTER_DROP"
+    "  python-1234 [001] b..1.  12.345678: kfree_skb: skbaddr=00000000f1 rx_sk=0000000000000000 "
+    "protocol=2048 location=nf_hook_slow+0xa1/0x110 reason: NETFILTER_DROP"
 )
 
 

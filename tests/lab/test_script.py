@@ -71,10 +71,14 @@ def test_only_sysctls_of_the_datapath_are_written_by_path() -> None:
 def test_policy_rule_with_every_selector() -> None:
     """Each selector is spelled as `ip rule` takes it."""
     rule = PolicyRule(
-        family=4, priority=7, negated=True, src=Prefix.parse("10.0.0.0/8"), iif=IfName("eth0"), mark=MaskedMark(2, 0xFF),
-        protocol=6, dport=PortRange(80, 90), table=100, suppress_prefixlength=0,
+        family=4, priority=7, negated=True, src=Prefix.parse("10.0.0.0/8"), iif=IfName("eth0"),
+        mark=MaskedMark(2, 0xFF), protocol=6, dport=PortRange(80, 90), table=100,
+        suppress_prefixlength=0,
     )  # fmt: skip
-    words = "not priority 7 from 10.0.0.0/8 iif eth0 fwmark 0x2/0xff ipproto 6 dport 80-90 suppress_prefixlength 0 lookup 100"
+    words = (
+        "not priority 7 from 10.0.0.0/8 iif eth0 fwmark 0x2/0xff ipproto 6 dport 80-90 "
+        "suppress_prefixlength 0 lookup 100"
+    )
     assert f"rule add {words}" == emit_policy_rule(rule)
 
 

@@ -44,6 +44,6 @@ LOG = Pasted(
 2025-03-12T03:13:40Z kn-04 systemd[1]: Stopping tuned.service - Dynamic System Tuning Daemon...
 2025-03-12T03:13:47Z kn-04 systemd[1]: Started tuned.service - Dynamic System Tuning Daemon.
 2025-03-12T03:13:59Z kn-04 kubelet[812]: E0312 03:13:59.100000 812 prober.go:1] "Probe failed" err="context deadline exceeded"
-""",
+""",  # noqa: E501
     "messages",
 )

@@ -25,7 +25,7 @@ run(["capture", sys.argv[1]])
 assert gc.isenabled()
 heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversations.conversation", "tarfile"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_result_is_a_document(result: Result) -> None:
 
 
 def test_names_from_evidence_are_no_markup() -> None:
-    """Devices and files with tags and escape sequences in their names change nothing on the page."""
+    """Devices and files with tags and escape sequences in their names change nothing on the
+    page.
+    """
     page = (
         diagnose(HOSTILE, [PROBE.replace(" in cni0", "")])._repr_html_()
         + trace(HOSTILE, PROBE[:-8])._repr_html_()

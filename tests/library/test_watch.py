@@ -142,7 +142,9 @@ def test_a_disagreement_has_the_node_read_again() -> None:
 
 
 def test_the_node_is_not_read_again_and_again() -> None:
-    """Soon after a reading a drop that still does not fit is told as it is, with the model's age."""
+    """Soon after a reading a drop that still does not fit is told as it is, with the model's
+    age.
+    """
     made = Made()
     explainer = made.explainer()
     made.clock.now = 103.0
@@ -177,7 +179,9 @@ def test_an_old_model_is_not_believed_for_ever() -> None:
 
 
 def test_strange_namespaces_cost_one_look() -> None:
-    """A namespace of another node on the machine is looked for once; a new pod has the node read."""
+    """A namespace of another node on the machine is looked for once; a new pod has the node
+    read.
+    """
     made = Made()
     explainer = made.explainer()
     for moment in (110.0, 120.0):

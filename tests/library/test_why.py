@@ -76,7 +76,10 @@ def test_a_service_by_its_port_of_that_name() -> None:
             "node2",
             "dropped-by-rule",
             "node2/netns/host/iptables-save.txt",
-            "iptables -t filter -I INPUT 1 -s 10.199.0.11/32 -d 10.199.0.12/32 -p udp -m udp --dport 8472 -j ACCEPT",
+            (
+                "iptables -t filter -I INPUT 1 -s 10.199.0.11/32 -d 10.199.0.12/32 -p udp -m udp "
+                "--dport 8472 -j ACCEPT"
+            ),
         ),
         (
             "forwarding-off",

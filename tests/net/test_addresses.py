@@ -1,4 +1,6 @@
-"""Addresses, prefixes, port ranges and marks read and spell themselves as iproute2 and iptables do."""
+"""Addresses, prefixes, port ranges and marks read and spell themselves as iproute2 and iptables
+do.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,9 @@ def probes(draw: st.DrawFn) -> Probe:
 
 @given(probes())
 def test_a_probe_reads_back_what_it_spells(probe: Probe) -> None:
-    """Spelling and parsing are inverse, for both families, all protocols and both kinds of place."""
+    """Spelling and parsing are inverse, for both families, all protocols and both kinds of
+    place.
+    """
     assert Probe.parse(str(probe)) == probe
 
 

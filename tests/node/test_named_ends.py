@@ -61,7 +61,9 @@ def cluster(*, sockets: tuple[Socket, ...] = ()) -> Node:
     ],
 )
 def test_ends_become_a_probe(source: str, destination: str, spelled: str) -> None:
-    """A bare name is what alone has it; the protocol is the service's, or an echo without a port."""
+    """A bare name is what alone has it; the protocol is the service's, or an echo without a
+    port.
+    """
     assert str(make_probe(source, destination, cluster(), ())) == spelled
 
 

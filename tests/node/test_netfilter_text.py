@@ -76,7 +76,8 @@ def test_a_rule_is_spelled_as_iptables_save_does() -> None:
 
     assert emit_rule(rule) == (
         "-A KUBE-SERVICES ! -s 10.244.0.0/16 -d 10.96.0.1/32 ! -i lxc+ -p tcp ! -f "
-        '-m comment --comment "it\'s 5\\$ \\"a day\\"" -m tcp ! --dport 80 -j DNAT --to-destination 10.244.1.5:8080'
+        '-m comment --comment "it\'s 5\\$ \\"a day\\"" -m tcp ! --dport 80 -j DNAT '
+        "--to-destination 10.244.1.5:8080"
     )
 
 

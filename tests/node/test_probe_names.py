@@ -37,7 +37,8 @@ def cluster() -> Node:
     """Make a node with two pods of one name, one that only a namespace shows, and services."""
     host = netns(
         links=[link("lo"), link("eth0"), link("eth1")],
-        addresses=[address("eth1", "10.8.0.2"), address("eth0", "10.9.0.2")], routes=[route("0.0.0.0/0", "eth0")],
+        addresses=[address("eth1", "10.8.0.2"), address("eth0", "10.9.0.2")],
+        routes=[route("0.0.0.0/0", "eth0")],
     )  # fmt: skip
     inside = netns("cni-1", links=[link("eth0")], addresses=[address("eth0", "10.22.0.5")])
     alone = netns("batch-7", links=[link("eth0")], addresses=[address("eth0", "10.22.0.9")])
@@ -53,12 +54,20 @@ def cluster() -> Node:
         ),
         services=(
             Service(
-                namespace="shop", name="api", type="ClusterIP", addresses=(ip("10.96.0.7"), ip("fd00:96::7")),
-                ports=(ServicePort(protocol=tcp, port=80, name="http"), ServicePort(protocol=tcp, port=443, name="https")),
+                namespace="shop", name="api", type="ClusterIP",
+                addresses=(ip("10.96.0.7"), ip("fd00:96::7")),
+                ports=(
+                    ServicePort(protocol=tcp, port=80, name="http"),
+                    ServicePort(protocol=tcp, port=443, name="https"),
+                ),
             ),
             Service(
-                namespace="kube-system", name="kube-dns", type="ClusterIP", addresses=(ip("10.96.0.10"),),
-                ports=(ServicePort(protocol=udp, port=53, name="dns"), ServicePort(protocol=tcp, port=53, name="dns-tcp")),
+                namespace="kube-system", name="kube-dns", type="ClusterIP",
+                addresses=(ip("10.96.0.10"),),
+                ports=(
+                    ServicePort(protocol=udp, port=53, name="dns"),
+                    ServicePort(protocol=tcp, port=53, name="dns-tcp"),
+                ),
             ),
         ),
     )  # fmt: skip

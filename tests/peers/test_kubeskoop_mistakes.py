@@ -45,7 +45,7 @@ net.ipv4.conf.DEVICE.rp_filter = 0
 
 
 def connect(  # noqa: PLR0913  # each argument is one thing that a test varies
-    filters: str = "", *, nat: str = "", mangle: str = "", device: str = "cali5e0a", strict: bool = False, routes: str = "",
+    filters: str = "", *, nat: str = "", mangle: str = "", device: str = "cali5e0a", strict: bool = False, routes: str = "",  # noqa: E501
     probe: str = f"tcp {POD} > {OUTSIDE}:80",
 ) -> Conversation:  # fmt: skip
     """Walk a connection through a node with these rules: a pod behind `device`, and an uplink."""
@@ -77,10 +77,13 @@ def deciding_line(conversation: Conversation) -> str:
 @pytest.mark.parametrize(
     ("match", "dropped"),
     [
-        (f"! -s {POD}", False), (f"! -d {OUTSIDE}", False), ("! -i DEVICE", False), ("! -o eth0", False), ("! -p tcp", False),
-        ("-p tcp -m tcp ! --dport 80", False), ("-m conntrack ! --ctstate NEW", False), ("-m mark ! --mark 0x0", False),
-        ("! -s 10.99.0.0/16", True), ("! -d 10.99.0.0/16", True), ("! -i eth0", True), ("! -o lo", True), ("! -p udp", True),
-        ("-p tcp -m tcp ! --dport 443", True), ("-m conntrack ! --ctstate INVALID", True), ("-m mark ! --mark 0x1", True),
+        (f"! -s {POD}", False), (f"! -d {OUTSIDE}", False), ("! -i DEVICE", False), ("! -o eth0", False), ("! -p tcp", False),  # noqa: E501
+        ("-p tcp -m tcp ! --dport 80", False), ("-m conntrack ! --ctstate NEW", False), ("-m mark ! --mark 0x0", False),  # noqa: E501
+        ("! -s 10.99.0.0/16", True), ("! -d 10.99.0.0/16", True), ("! -i eth0", True), ("! -o lo", True), ("! -p udp", True),  # noqa: E501
+        ("-p tcp -m tcp ! --dport 443", True), ((
+            "-m conntrack ! --ctstate "
+            "INVALID"
+        ), True), ("-m mark ! --mark 0x1", True),
     ],
 )  # fmt: skip
 def test_negated_matches_are_honoured(match: str, *, dropped: bool) -> None:
@@ -93,7 +96,8 @@ def test_negated_matches_are_honoured(match: str, *, dropped: bool) -> None:
 def test_mark_does_not_end_the_table() -> None:
     """MARK sets the mark, and the next rule is asked."""
     conversation = connect(
-        ":FORWARD ACCEPT [0:0]\n-A FORWARD -j MARK --set-mark 0x1\n-A FORWARD -m mark --mark 0x1 -j DROP"
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -j MARK --set-mark 0x1\n"
+        "-A FORWARD -m mark --mark 0x1 -j DROP"
     )
 
     assert (conversation.verdict, deciding_line(conversation)) == (
@@ -107,7 +111,8 @@ def test_dnat_rewrites_and_the_reply_is_translated_back() -> None:
     service = "10.96.0.80"
     conversation = connect(
         nat=":PREROUTING ACCEPT [0:0]\n"
-        f"-A PREROUTING -d {service}/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination {OUTSIDE}:8080",
+        f"-A PREROUTING -d {service}/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination "
+        f"{OUTSIDE}:8080",
         probe=f"tcp {POD} > {service}:80",
     )
     syn, answer = conversation.branches[0].traces[:2]
@@ -134,7 +139,9 @@ def test_snat_rewrites_and_the_reply_finds_its_way(target: str) -> None:
 
 
 def test_nested_chains_return_to_their_caller() -> None:
-    """After a chain that decided nothing, and after RETURN, the caller goes on with its next rule."""
+    """After a chain that decided nothing, and after RETURN, the caller goes on with its next
+    rule.
+    """
     conversation = connect(
         ":FORWARD ACCEPT [0:0]\n:ONE - [0:0]\n:TWO - [0:0]\n"
         "-A FORWARD -j ONE\n-A FORWARD -p tcp -j DROP\n"
@@ -169,10 +176,12 @@ def test_a_wildcard_of_interfaces_matches() -> None:
 def test_an_unknown_match_does_not_void_the_ruleset() -> None:
     """Rules before and after one that nobody knows keep their meaning."""
     before = connect(
-        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j DROP\n-A FORWARD -m quantum --spin up -j ACCEPT"
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j DROP\n"
+        "-A FORWARD -m quantum --spin up -j ACCEPT"
     )
     after = connect(
-        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p udp -m quantum --spin up -j ACCEPT\n-A FORWARD -p tcp -j DROP"
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p udp -m quantum --spin up -j ACCEPT\n"
+        "-A FORWARD -p tcp -j DROP"
     )
 
     assert ("NEVER", "-A FORWARD -p tcp -j DROP") == (before.verdict, deciding_line(before))

@@ -66,7 +66,9 @@ class Containerd:
         return dict(_entry(value) for number, value in _fields(body) if number == 2)
 
     def loaded(self) -> tuple[str, tuple[str, ...]] | None:
-        """Return the name and the plugins of the network that pods get; None where there is none."""
+        """Return the name and the plugins of the network that pods get; None where there is
+        none.
+        """
         for network in json.loads(self.info())["cniconfig"]["Networks"]:
             if network["Config"]["Name"] != "cni-loopback":
                 return network["Config"]["Name"], tuple(

@@ -32,7 +32,9 @@ def single(plugin: Mapping[str, object] = BRIDGE, name: str = "k8s", version: st
 
 
 def folder(**files: str) -> Sequence[ConfFile]:
-    """Make files: `a10_conflist=TEXT` is called `10.conflist`; `net__x_conf=TEXT` is `net/x.conf`."""
+    """Make files: `a10_conflist=TEXT` is called `10.conflist`; `net__x_conf=TEXT` is
+    `net/x.conf`.
+    """
     made = []
     for key, text in files.items():
         base, _, extension = key.rpartition("_")

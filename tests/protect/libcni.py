@@ -49,8 +49,9 @@ class Attachment:
         if result is not None:
             given["prevResult"] = result
         environment = {
-            "CNI_COMMAND": command, "CNI_CONTAINERID": self.container, "CNI_NETNS": f"/run/netns/{self.netns}",
-            "CNI_IFNAME": "eth0", "CNI_PATH": str(self.bin_dir), "PATH": os.environ["PATH"],
+            "CNI_COMMAND": command, "CNI_CONTAINERID": self.container,
+            "CNI_NETNS": f"/run/netns/{self.netns}", "CNI_IFNAME": "eth0",
+            "CNI_PATH": str(self.bin_dir), "PATH": os.environ["PATH"],
         }  # fmt: skip
         done = subprocess.run(
             [str(self.bin_dir / kind)],

@@ -181,12 +181,16 @@ def linkerd(*skip: int, inbound: bool = True, outbound: bool = True) -> Sequence
 def istio() -> Sequence[str]:
     """Write rules as istio-iptables does, for IPv4."""
     return (
-        ":ISTIO_OUTPUT - [0:0]", ":ISTIO_REDIRECT - [0:0]", ":ISTIO_IN_REDIRECT - [0:0]", ":ISTIO_INBOUND - [0:0]",
+        ":ISTIO_OUTPUT - [0:0]", ":ISTIO_REDIRECT - [0:0]", ":ISTIO_IN_REDIRECT - [0:0]",
+        ":ISTIO_INBOUND - [0:0]",
         "-A PREROUTING -p tcp -j ISTIO_INBOUND", "-A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT",
-        "-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports 15006", "-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports 15001",
+        "-A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports 15006",
+        "-A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports 15001",
         "-A OUTPUT -p tcp -j ISTIO_OUTPUT", "-A ISTIO_OUTPUT -s 127.0.0.6/32 -o lo -j RETURN",
-        "-A ISTIO_OUTPUT ! -d 127.0.0.1/32 -o lo -p tcp -m tcp ! --dport 15008 -m owner --uid-owner 1337 -j ISTIO_IN_REDIRECT",
-        "-A ISTIO_OUTPUT -o lo -m owner ! --uid-owner 1337 -j RETURN", "-A ISTIO_OUTPUT -m owner --uid-owner 1337 -j RETURN",
+        ("-A ISTIO_OUTPUT ! -d 127.0.0.1/32 -o lo -p tcp -m tcp ! --dport 15008 -m owner "
+        "--uid-owner 1337 -j ISTIO_IN_REDIRECT"),
+        "-A ISTIO_OUTPUT -o lo -m owner ! --uid-owner 1337 -j RETURN",
+        "-A ISTIO_OUTPUT -m owner --uid-owner 1337 -j RETURN",
         "-A ISTIO_OUTPUT -d 127.0.0.1/32 -j RETURN", "-A ISTIO_OUTPUT -j ISTIO_REDIRECT",
     )  # fmt: skip
 
@@ -210,7 +214,8 @@ def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[
     )
     code = (
         "import socket, sys, time\n"
-        f"s = socket.create_server(({address!r}, {port}), family=socket.AF_INET{'6' if family == 6 else ''})\n"
+        f"s = socket.create_server(({address!r}, {port}), "
+        f"family=socket.AF_INET{'6' if family == 6 else ''})\n"
         "print('up', flush=True)\n"
         "c, _ = s.accept()\n"
         f"says = {says!r}\n"

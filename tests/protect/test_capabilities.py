@@ -9,7 +9,10 @@ import pytest
 
 from podpath.protect.capabilities import describe_missing, held_capabilities, parse_capabilities
 
-ASK = "from podpath.protect.capabilities import held_capabilities; print(*sorted(held_capabilities()))"
+ASK = (
+    "from podpath.protect.capabilities import held_capabilities; "
+    "print(*sorted(held_capabilities()))"
+)
 
 
 def test_capabilities_are_read_from_the_mask() -> None:
@@ -23,7 +26,10 @@ def test_capabilities_are_read_from_the_mask() -> None:
 def test_dropped_capabilities_are_missing() -> None:
     """A process without CAP_NET_ADMIN knows that it has none, and that it has the rest."""
     done = subprocess.run(
-        ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin", sys.executable, "-c", ASK],
+        [
+            "setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin", sys.executable, "-c",
+            ASK,
+        ],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
 

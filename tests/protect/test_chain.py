@@ -41,7 +41,9 @@ MESH_ENTRY = ChainedPlugin("linkerd-cni", MESH)
 PLUGINS = st.lists(
     st.fixed_dictionaries(
         {"type": st.sampled_from(["bridge", "portmap", "linkerd-cni"])},
-        optional={"x": st.none() | st.integers() | st.text(max_size=5) | st.lists(st.booleans(), max_size=2)},
+        optional={"x": st.none() | st.integers() | st.text(max_size=5) | st.lists(
+            st.booleans(), max_size=2,
+        )},
     ),
     min_size=1, max_size=4,
 )  # fmt: skip
@@ -306,7 +308,10 @@ def test_a_folder_is_read_without_waiting(node: CniNode) -> None:
     )
 
 
-RIVAL = "import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write('{}')\n    time.sleep(0.05)\n"
+RIVAL = (
+    "import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write('{}')\n"
+    "    time.sleep(0.05)\n"
+)
 
 
 @pytest.mark.kernel
@@ -338,8 +343,8 @@ def test_fanotify_names_the_writer(node: CniNode) -> None:
 def test_without_rights_fanotify_says_so(node: CniNode) -> None:
     """Without CAP_SYS_ADMIN it says what it needs."""
     code = (
-        "import sys; from pathlib import Path; from podpath.protect.chain.writers import WriterWatch; "
-        "print(WriterWatch(Path(sys.argv[1])).why_not)"
+        "import sys; from pathlib import Path; from podpath.protect.chain.writers import "
+        "WriterWatch; print(WriterWatch(Path(sys.argv[1])).why_not)"
     )
     done = subprocess.run(
         [
@@ -443,7 +448,10 @@ def test_a_thousand_rewrites_a_minute_are_no_busy_loop(node: CniNode) -> None:
     """A rival that writes 17 times a second for 6 seconds costs less than a tenth of a processor;
     the rival's writer is named.
     """
-    code = f"import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write({listed()!r})\n    time.sleep(0.058)\n"
+    code = (
+        f"import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write({listed()!r})\n"
+        "    time.sleep(0.058)\n"
+    )
     rival = subprocess.Popen([sys.executable, "-c", code, str(node.conf / "10-net.conflist")])
     before = resource.getrusage(resource.RUSAGE_SELF)
     with node.kept(poll=60.0) as kept:

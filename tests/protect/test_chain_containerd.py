@@ -86,7 +86,9 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Containerd]:
 
 
 def fill(runtime: Containerd, files: Mapping[str, str]) -> None:
-    """Put these files, and no others, into the folder: each by rename, so that containerd notices."""
+    """Put these files, and no others, into the folder: each by rename, so that containerd
+    notices.
+    """
     for path in runtime.conf.iterdir():
         path.unlink()
     for name, text in files.items():

@@ -51,7 +51,7 @@ except OSError: pass
 guard.look(1.0)
 remove(options, Applier())
 os._exit(0)
-"""
+"""  # noqa: E501
 CALL = re.compile(r"^(?:\d+ +)?(?P<name>\w+)\(")
 
 

@@ -98,7 +98,7 @@ result = one.add()
 seen = subprocess.run(["ip", "netns", "exec", sys.argv[2], "sysctl", "-n", "net.core.somaxconn"], capture_output=True, text=True)
 one.delete(result)
 print(json.dumps({"types": network.types, "ips": [ip["address"] for ip in result["ips"]], "somaxconn": seen.stdout.strip()}))
-"""
+"""  # noqa: E501
 
 
 @KERNEL
@@ -125,7 +125,9 @@ def test_a_pod_gets_the_kept_plugin(node: CniNode, *, drop_in: bool) -> None:
 
 @KERNEL
 def test_a_wrapped_single_configuration_still_works(node: CniNode) -> None:
-    """A single configuration that became a list attaches a pod as before, and the plugin with it."""
+    """A single configuration that became a list attaches a pod as before, and the plugin with
+    it.
+    """
     conf = json.loads(vendor(node))["plugins"][0]
     node.write("10-net.conf", json.dumps({"cniVersion": "0.4.0", "name": "pvtnet", **conf}))
     look = node.look(entry=TUNING, bin_dirs=(str(PLUGINS),))

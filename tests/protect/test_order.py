@@ -81,7 +81,10 @@ def targets(program: str) -> list[str]:
 def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
     """Run the command in the namespace, and give its exit code and its JSON."""
     done = subprocess.run(
-        ["ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "order", "--json", *arguments],
+        [
+            "ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "order",
+            "--json", *arguments,
+        ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout, done.stderr
@@ -126,8 +129,11 @@ def test_it_is_moved_and_never_doubled(program: str) -> None:
 
     assert (code, [move["state"] for move in found["moves"]]) == (0, ["done"])
     assert targets(program) == ["CILIUM_FORWARD", "KUBE-FORWARD", "KUBE-SERVICES", "DROP"]
-    assert protect("--fix") == (0, {"schema": "podpath/order/v1", "holds": True, "chains": found["chains"], "moves": [],
-                                    "findings": []})  # fmt: skip
+    assert protect("--fix") == (0,
+                                {
+                                    "schema": "podpath/order/v1", "holds": True,
+                                    "chains": found["chains"], "moves": [], "findings": [],
+                                })  # fmt: skip
 
 
 @pytest.mark.kernel("iptables-nft")
@@ -155,9 +161,14 @@ def test_a_dry_run_shows_the_script_and_changes_nothing() -> None:
 
 
 def text(*arguments: str) -> tuple[int, str, str]:
-    """Run the command in the namespace without --json, and give its exit code and what it printed."""
+    """Run the command in the namespace without --json, and give its exit code and what it
+    printed.
+    """
     done = subprocess.run(
-        ["ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "order", *arguments],
+        [
+            "ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "order",
+            *arguments,
+        ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
@@ -166,7 +177,9 @@ def text(*arguments: str) -> tuple[int, str, str]:
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
 def test_the_text_says_what_is_wrong_and_what_was_done() -> None:
-    """Told, moved with the script shown, in order; an unknown rule to leave out is a usage error."""
+    """Told, moved with the script shown, in order; an unknown rule to leave out is a usage
+    error.
+    """
     start_kube_proxy_after_cilium("iptables-nft")
     code, shown, _ = text()
     assert code == 1
@@ -233,7 +246,9 @@ def test_jumps_in_two_backends_are_told_apart() -> None:
 @pytest.mark.kernel("iptables-nft", "iptables-legacy")
 @pytest.mark.usefixtures("namespace")
 def test_looking_makes_no_tables() -> None:
-    """iptables-legacy would make a table by listing it, so it is not asked for what is not there."""
+    """iptables-legacy would make a table by listing it, so it is not asked for what is not
+    there.
+    """
     protect("--fix")
 
     with inside(HANDLE):
@@ -259,7 +274,9 @@ def test_a_missing_capability_is_named() -> None:
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
 def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
-    """A jump put at the top again and again is moved back ever more slowly, and the rival is named."""
+    """A jump put at the top again and again is moved back ever more slowly, and the rival is
+    named.
+    """
     start_kube_proxy_after_cilium("iptables-nft")
     keeper = ThreadKeeper(
         "order", lambda desk: keep_order(desk, OrderOptions(mode="fix", poll=60.0), Applier())
@@ -338,8 +355,9 @@ def test_a_comment_is_no_jump() -> None:
     assert [line.target for line in listing.lines] == ["ACCEPT", "KUBE-FORWARD", "CILIUM_FORWARD"]
     assert (disorder.late.number, disorder.early.number) == (3, 2)
     assert emit_script(disorder) == (
-        '*filter\n-D FORWARD -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j CILIUM_FORWARD\n'
-        '-I FORWARD 2 -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j CILIUM_FORWARD\nCOMMIT\n'
+        '*filter\n-D FORWARD -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j '
+        'CILIUM_FORWARD\n-I FORWARD 2 -m comment --comment "cilium-feeder: CILIUM_FORWARD" -j '
+        "CILIUM_FORWARD\nCOMMIT\n"
     )
 
 

@@ -173,7 +173,9 @@ def test_l7_no_network_is_made_up(node: CniNode) -> None:
 
 
 def account(tmp_path: Path, token: str) -> Path:
-    """Make a service account as the kubelet mounts it, or exchange its token as the kubelet does."""
+    """Make a service account as the kubelet mounts it, or exchange its token as the kubelet
+    does.
+    """
     base = tmp_path / "account"
     base.mkdir(exist_ok=True)
     version = base / f"..{token}"
@@ -228,7 +230,9 @@ def test_l9_a_lost_watch_ends_nothing(node: CniNode) -> None:
 
 
 def test_l10_n11_stopping_takes_it_out_when_asked_to(node: CniNode, tmp_path: Path) -> None:
-    """Entry, kubeconfig and program go, and the single configuration is there again byte by byte."""
+    """Entry, kubeconfig and program go, and the single configuration is there again byte by
+    byte.
+    """
     source = tmp_path / "linkerd-cni"
     source.write_text("program")
     text = "{ " + single()[1:]

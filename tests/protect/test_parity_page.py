@@ -35,8 +35,8 @@ def test_every_gap_has_its_line(repository: Path) -> None:
 
 
 def test_no_line_is_empty_of_proof(repository: Path) -> None:
-    """Whatever is claimed names a test; a row without one says that it does not apply, or what is done
-    instead.
+    """Whatever is claimed names a test; a row without one says that it does not apply, or what is
+    done instead.
     """
     page = (repository / "docs" / "quality" / "parity.md").read_text()
     rows = re.findall(r"^\| ([A-Z]\d+)\b[^|]*\|(.*)\|$", page, re.MULTILINE)

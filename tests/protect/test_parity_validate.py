@@ -35,7 +35,9 @@ def meshed(bare: Pod) -> Pod:
 @KERNEL
 @pytest.mark.parametrize("backend", ["nft", "legacy"])
 def test_v1_redirected_traffic_is_validated(bare: Pod, backend: str) -> None:
-    """With the rules in place, whichever backend wrote them, it says what it does and ends with 0."""
+    """With the rules in place, whichever backend wrote them, it says what it does and ends with
+    0.
+    """
     bare.restore(*linkerd(), backend=backend)
     answer = bare.validate("--mode", "linkerd")
 
@@ -50,7 +52,9 @@ def test_v1_redirected_traffic_is_validated(bare: Pod, backend: str) -> None:
 
 @KERNEL
 def test_v1_one_rule_for_its_target_is_enough(bare: Pod) -> None:
-    """As linkerd's does, it passes at once where only the connection that it makes is redirected."""
+    """As linkerd's does, it passes at once where only the connection that it makes is
+    redirected.
+    """
     bare.restore(
         "-A OUTPUT -d 192.0.2.2 -p tcp --dport 1404 -j REDIRECT --to-ports 4140", families="4"
     )
@@ -84,9 +88,9 @@ def test_v3_a_refused_connection_is_95_at_once(bare: Pod) -> None:
 
     assert (95, "no-rules") == (answer.code, answer.document["cause"])
     assert (
-        "Unable to connect to validator. Please ensure iptables rules are rewriting traffic as expected"
-        in answer.log
-    )
+        "Unable to connect to validator. Please ensure iptables rules are rewriting traffic as "
+        "expected"
+    ) in answer.log
     assert "Connection refused" in answer.log
     assert time.monotonic() - started < 10
 
@@ -288,7 +292,10 @@ def test_w1_istio_rules_are_validated(bare: Pod) -> None:
 def test_w1_istios_own_arguments_are_taken(bare: Pod) -> None:
     """The arguments that istio gives its validation container work as they are."""
     bare.restore(*istio(), families="4")
-    given = "-p 15001 -z 15006 -u 1337 -m REDIRECT -i * -x  -b * -d 15090,15021,15020 --log_output_level=default:info"
+    given = (
+        "-p 15001 -z 15006 -u 1337 -m REDIRECT -i * -x  -b * -d 15090,15021,15020 "
+        "--log_output_level=default:info"
+    )
     answer = bare.validate(
         *given.split(" "), "--run-validation", "--skip-rule-apply", "--families", "4", uid=1337
     )

@@ -83,8 +83,10 @@ def look(device: str) -> int:
 def protect(root: Path, *arguments: str, wrap: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
     """Run the command in the namespace, and give its exit code and its JSON."""
     done = subprocess.run(
-        ["ip", "netns", "exec", NAME, *wrap, sys.executable, "-m", "podpath", "protect", "sysctl", "--json", "--root", str(root),
-         *arguments],
+        [
+            "ip", "netns", "exec", NAME, *wrap, sys.executable, "-m", "podpath", "protect",
+            "sysctl", "--json", "--root", str(root), *arguments,
+        ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout, done.stderr
@@ -181,7 +183,9 @@ def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> No
 
 
 def test_y3_a_missing_key(root: Path) -> None:
-    """A key that does not exist is an error where it is mandatory, and a warning where it is not."""
+    """A key that does not exist is an error where it is mandatory, and a warning where it is
+    not.
+    """
     options = {
         mandatory: SysctlSetting(
             key=parse_key("net.ipv4.no_such_key"), value="1", mandatory=mandatory
@@ -261,7 +265,10 @@ def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
     """
     add("lxc2", "peer")
     (root / "usr/lib/sysctl.d/50-vendor.conf").write_text(
-        "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n-net.ipv4.conf.all.rp_filter\n",
+        (
+            "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n"
+            "-net.ipv4.conf.all.rp_filter\n"
+        ),
         encoding="utf-8",
     )
     _, found = protect(root, "--key", LXC, "--fix", "--persist")
@@ -422,7 +429,10 @@ def test_y11_a_read_only_tree_is_told(root: Path) -> None:
         "--mount",
         "sh",
         "-c",
-        'mount -t proc proc /proc -o ro 2>/dev/null; mount -o bind,ro /proc/sys /proc/sys; exec "$@"',
+        (
+            "mount -t proc proc /proc -o ro 2>/dev/null; mount -o bind,ro /proc/sys /proc/sys; "
+            'exec "$@"'
+        ),
         "sh",
     )
     code, found = protect(root, "--key", LXC, "--fix", wrap=wrap)
@@ -683,7 +693,10 @@ def test_modules_are_loaded_on_request_and_refusals_told(
 def text(root: Path, *arguments: str) -> tuple[int, str, str]:
     """Run the command without --json, and give its exit code and what it printed."""
     done = subprocess.run(
-        ["ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "sysctl", "--root", str(root), *arguments],
+        [
+            "ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "sysctl",
+            "--root", str(root), *arguments,
+        ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr

@@ -238,7 +238,9 @@ def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
 
 
 def test_a_refusing_filter_is_told_apart() -> None:
-    """A program on the control group that refuses the connection (EPERM) is no missing redirection."""
+    """A program on the control group that refuses the connection (EPERM) is no missing
+    redirection.
+    """
     (probe,) = [
         one
         for one in plan_probes(Settings(families=(4,)), around())[0]
@@ -373,7 +375,7 @@ for family, (address, gateway) in own.items():
                 one.connect((gateway, 15104))
             except OSError as error:
                 print(error)
-"""
+"""  # noqa: E501
 
 
 @INBOUND
@@ -475,7 +477,9 @@ def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
     ids=["linkerd", "linkerd with IPv6", "istio"],
 )
 def test_a_meshs_own_mode_proves_inbound_too(bare: Pod, options: tuple[str, ...]) -> None:
-    """In both families whatever its own probe tests; what is missing ends with the mesh's own code."""
+    """In both families whatever its own probe tests; what is missing ends with the mesh's own
+    code.
+    """
     bare.restore(*linkerd())
     with reflecting(bare):
         proven = bare.validate(*options, *BOTH)
@@ -563,7 +567,8 @@ def test_inbound_is_proven_by_who_comes(bare: Pod, address: str, proven: dict[in
     bare.restore(*linkerd())
     process = bare.start("--json", "--await-inbound", "--timeout", "30s")
     caller = (
-        f"import socket, time\nfor _ in range(15):\n  try: socket.create_connection(({address!r}, 15104), 1).close()\n"
+        "import socket, time\nfor _ in range(15):\n"
+        f"  try: socket.create_connection(({address!r}, 15104), 1).close()\n"
         "  except OSError: pass\n  time.sleep(.1)"
     )
     started = time.monotonic()
@@ -582,7 +587,8 @@ def test_who_means_the_proxys_port_proves_nothing(bare: Pod) -> None:
     bare.restore(*linkerd(inbound=False))
     process = bare.start("--json", "--await-inbound", "--families", "4", "--timeout", "4s")
     caller = (
-        "import socket, time\nfor _ in range(20):\n  try: socket.create_connection(('10.9.0.2', 4143), 1).close()\n"
+        "import socket, time\nfor _ in range(20):\n"
+        "  try: socket.create_connection(('10.9.0.2', 4143), 1).close()\n"
         "  except OSError: pass\n  time.sleep(.1)"
     )
     run("ip", "netns", "exec", bare.node, sys.executable, "-c", caller)
@@ -803,10 +809,10 @@ def test_addresses_are_spelt_as_they_are_read() -> None:
 def test_bad_options_are_usage_errors() -> None:
     """Durations, ports, networks and levels that are none end with 2 and one line."""
     wrong = (
-        ("--timeout", "120"), ("--skip-outbound-ports", "a-b"), ("--reflect", "127.0.0.1:0", "--allow", "x"),
-        ("--reflect", "0.0.0.0:15105"), ("--reflect", "[::]:15105"),
-        ("--reflector", "node"), ("--reflector", "10.0.0.1,"), ("--log-level", "loud"),
-        ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
+        ("--timeout", "120"), ("--skip-outbound-ports", "a-b"),
+        ("--reflect", "127.0.0.1:0", "--allow", "x"), ("--reflect", "0.0.0.0:15105"),
+        ("--reflect", "[::]:15105"), ("--reflector", "node"), ("--reflector", "10.0.0.1,"),
+        ("--log-level", "loud"), ("--listen-addr", "0.0.0.0:1", "--connect-addr", "[::1]:1"),
     )  # fmt: skip
     for options in wrong:
         done = podpath("protect", "validate", *options)

@@ -86,7 +86,9 @@ def test_a_directory_survives_removal(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_comes_late_is_awaited(tmp_path: Path) -> None:
-    """A directory that does not exist yet is told when it comes, and strangers beside it are not."""
+    """A directory that does not exist yet is told when it comes, and strangers beside it are
+    not.
+    """
     folder = tmp_path / "cni" / "net.d"
     with DirectoryWatch([folder]) as watched:
         (tmp_path / "unrelated").mkdir()

@@ -25,7 +25,9 @@ EXAMPLES = settings(
 
 @pytest.mark.parametrize("ticket", INCIDENTS, ids=lambda path: str(path.parent.name))
 def test_the_screen_holds_what_decides(ticket: Path) -> None:
-    """The claim, the line with its file and number, and each command of the cure stand in 24 lines."""
+    """The claim, the line with its file and number, and each command of the cure stand in 24
+    lines.
+    """
     answer = diagnose(ticket)
     first = answer.findings[0]
     lines = answer.text().splitlines()

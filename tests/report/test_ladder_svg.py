@@ -42,7 +42,9 @@ def test_names_cannot_break_out() -> None:
 
 
 def test_rows_that_are_left_out_are_counted() -> None:
-    """A long connection says how much is not drawn; a packet that a point missed passes it dashed."""
+    """A long connection says how much is not drawn; a packet that a point missed passes it
+    dashed.
+    """
     ladder = laid_out()
     past = replace(ladder.steps[0], packets=((1,), (), (3,), (4,)))
     text = render_ladder_svg(replace(ladder, steps=(past,) * 100))

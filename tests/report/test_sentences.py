@@ -30,8 +30,8 @@ RULE = Rule("filter", "FORWARD", 3, SPAN, Target("DROP"))
 NATIVE = NftRule("inet", "t", "c", 1, SPAN, (nft.NftVerdict("drop"),), 7)
 A, B = ip("10.0.0.1"), ip("10.0.0.2")
 FAMILIES = (
-    "spell_device", "spell_bridge", "spell_cilium", "spell_route", "spell_neighbour", "spell_tracking", "spell_translation",
-    "spell_rule", "spell_boundary",
+    "spell_device", "spell_bridge", "spell_cilium", "spell_route", "spell_neighbour",
+    "spell_tracking", "spell_translation", "spell_rule", "spell_boundary",
 )  # fmt: skip
 PROSE = ("claim", "reasoning", "history", "certainty_words")
 
@@ -41,27 +41,46 @@ PROSE = ("claim", "reasoning", "history", "certainty_words")
     [
         (rules.RuleDecided(RULE, StepDecision.DROP), "FORWARD rule 3 drops it"),
         (rules.RuleDecided(NATIVE, StepDecision.DROP), "inet t c rule 1, handle 7 (drop) drops it"),
-        (rules.PolicyDecided("filter", "FORWARD", False), "no rule of FORWARD decides, and its policy is DROP"),
-        (rules.PolicyDecided("ip t", "c", True), "no rule of ip t c decides, and its policy is drop"),
-        (rules.ZoneSet(RULE, 9, "ftp"), "FORWARD rule 3 has conntrack look it up in zone 9, with the helper ftp"),
+        (rules.PolicyDecided("filter", "FORWARD", False), (
+            "no rule of FORWARD decides, and its policy is "
+            "DROP"
+        )),
+        (rules.PolicyDecided("ip t", "c", True), (
+            "no rule of ip t c decides, and its policy is "
+            "drop"
+        )),
+        (rules.ZoneSet(RULE, 9, "ftp"), (
+            "FORWARD rule 3 has conntrack look it up in zone 9, with the helper "
+            "ftp"
+        )),
         (routes.TtlExceeded(1), "its TTL of 1 ends here"),
         (routes.LocalAddress(A, "host", "broadcast"), "10.0.0.1 is a broadcast address of host"),
         (routes.ForwardingOff("pod", "eth0", A),
-         "10.0.0.1 is not for pod, which does not forward what comes in on eth0: no ICMP error is sent either"),
+         (
+             "10.0.0.1 is not for pod, which does not forward what comes in on eth0: no ICMP error "
+             "is sent either"
+         )),
         (routes.ReversePathFailed(A, ("eth1", "eth2"), 2, "eth0", True),
-         ("the route back to 10.0.0.1 uses eth1, eth2, not eth0; rp_filter is loose, which is as good as strict since "
-          "eth0 has no address (the larger of all and eth0)")),
+         ("the route back to 10.0.0.1 uses eth1, eth2, not eth0; rp_filter is loose, which is "
+             "as good as strict since eth0 has no address (the larger of all and eth0)")),
         (routes.ReversePathFailed(A, (), 1, "eth0", False),
          "no route leads to 10.0.0.1; rp_filter is strict (the larger of all and eth0)"),
-        (neighbours.ArpRefused(A, neighbours.ArpIgnored(8, "eth0")), "10.0.0.1 does not answer ARP: arp_ignore is 8 on eth0"),
+        (neighbours.ArpRefused(A, neighbours.ArpIgnored(8, "eth0")), (
+            "10.0.0.1 does not answer ARP: arp_ignore is 8 on "
+            "eth0"
+        )),
         (neighbours.ForeignSenderAsked(
             neighbours.PresumedToAnswer(A, Mac("02:00:00:00:00:09")),
             neighbours.ArpRequest("eth1", Mac("02:00:00:00:00:02"), B, A), "mgnt"),
-         ("10.0.0.1 is outside the model and assumed to answer: 02:00:00:00:00:09; the ARP request leaves with eth1's MAC "
-          "02:00:00:00:00:02 and the address 10.0.0.2 of mgnt")),
+         ("10.0.0.1 is outside the model and assumed to answer: 02:00:00:00:00:09; "
+             "the ARP request leaves with eth1's MAC 02:00:00:00:00:02 and the address 10.0.0.2 of "
+             "mgnt")),
         (tracking.ConntrackInvalid(tracking.OutOfState("ack", "SYN_SENT", False)),
          "an ACK in state SYN_SENT: conntrack has seen the SYN, but no SYN-ACK"),
-        (tracking.ConntrackInvalid(tracking.OutOfState("rst", "NONE", True)), "a rst in the reply direction in state NONE"),
+        (tracking.ConntrackInvalid(tracking.OutOfState("rst", "NONE", True)), (
+            "a rst in the reply direction in state "
+            "NONE"
+        )),
     ],
 )  # fmt: skip
 def test_reasons_are_said_in_words(reason: Any, words: str) -> None:  # noqa: ANN401  # of any family
@@ -84,11 +103,11 @@ def test_a_failure_says_which_packet_failed() -> None:
         failures.PacketDropped("SYN", "host", StageName.FORWARD, routes.TtlExceeded(1))
     )
     assert (
-        "data misdelivered: it reached a process in pod, but the connection is with a host behind eth0"
-        == spell_failure(
-            failures.Misdelivered(
-                "data", failures.EndPlace("pod", None), failures.EndPlace("host", "eth0"), False
-            )
+        "data misdelivered: it reached a process in pod, but the connection is with a host "
+        "behind eth0"
+    ) == spell_failure(
+        failures.Misdelivered(
+            "data", failures.EndPlace("pod", None), failures.EndPlace("host", "eth0"), False
         )
     )
     assert all("name" in kind._fields or kind is failures.FrameEnded for kind in get_args(Failure))

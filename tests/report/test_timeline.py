@@ -94,9 +94,12 @@ def test_the_text_tells_the_story() -> None:
     text = render_timeline(CHRONICLES["found"], PLAIN)
 
     assert text.startswith("LIKELY: An upgrade of polkit restarts polkit")
-    for words in ("03:13:38  polkit is upgraded", "log-0:3 | Mar 12 03:13:38", "2.8 s before the first failing request began",
-                  "podpath explain rp-filter", "failing since    2025-03-12 03:13:49.815", "(timeout 10 s)",
-                  "-------- last success", "-------- first failing request began"):  # fmt: skip
+    for words in (
+        "03:13:38  polkit is upgraded", "log-0:3 | Mar 12 03:13:38",
+        "2.8 s before the first failing request began", "podpath explain rp-filter",
+        "failing since    2025-03-12 03:13:49.815", "(timeout 10 s)", "-------- last success",
+        "-------- first failing request began",
+    ):  # fmt: skip
         assert words in text
 
 

@@ -156,7 +156,9 @@ def test_the_shipped_roles_suffice(agent: tuple[ApiServer, ServingAgent]) -> Non
 def test_each_right_is_needed_and_said(
     resource: str, told: str, agent: tuple[ApiServer, ServingAgent]
 ) -> None:
-    """Without one of the two the other opens nothing, and the message is the rule that is missing."""
+    """Without one of the two the other opens nothing, and the message is the rule that is
+    missing.
+    """
     server, known = agent
     documents = yaml.safe_load_all((DEPLOY / "snapshot" / "access.yaml").read_text("utf-8"))
     role = next(each for each in documents if each["kind"] == "Role")

@@ -206,7 +206,9 @@ def read_scripted(tmp_path: Path, answer: Any, **more: Any) -> Any:  # noqa: ANN
 
 
 def test_pages_are_followed_and_an_expired_one_begins_anew(tmp_path: Path) -> None:
-    """The second page has expired once: the list is read again from its first page, no pod twice."""
+    """The second page has expired once: the list is read again from its first page, no pod
+    twice.
+    """
     expired: list[str] = []
 
     def answer(asked: Asked) -> Answer:

@@ -31,7 +31,7 @@ CLIENT = """\
 I0312 03:13:39.100000       1 leader.go:280] get leader info succeeded
 W0312 03:13:59.815335       1 leader.go:286] failed: Get https://10.9.0.1:443/api?timeout=10s: context deadline exceeded.
 W0312 03:14:10.815335       1 leader.go:286] failed: Get https://10.9.0.1:443/api?timeout=10s: context deadline exceeded.
-"""
+"""  # noqa: E501
 
 
 def source(text: str, name: str = "messages", **fields: float | None) -> Source:

@@ -17,7 +17,9 @@ SEED = Path(__file__).resolve().parents[3] / "shared" / "seeds"
 
 
 def test_the_window_and_the_chain_of_a_node_and_its_client() -> None:
-    """From two logs alone: the window with both ends, the chain that ends in it, and the verdict."""
+    """From two logs alone: the window with both ends, the chain that ends in it, and the
+    verdict.
+    """
     found = chronicle(MESSAGES, CLIENT)
     window = found.window
     assert window is not None

@@ -25,7 +25,9 @@ ask = "sysctl x"
 
 
 def test_there_are_a_dozen_chains_and_more() -> None:
-    """The chains that are installed are read, each with where it was reported and what it leads to."""
+    """The chains that are installed are read, each with where it was reported and what it leads
+    to.
+    """
     chains = load_chains()
 
     assert len(chains) >= 12
@@ -54,8 +56,8 @@ def test_a_chain_is_read() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "title =", GOOD.replace("sources", "source"), GOOD.replace("https://example.org/1", "").replace('[""]', "[]"),
-     GOOD.replace('kind = "package"', "optional = true"), GOOD.replace('kind = "package"', 'subject = "("'),
+    ["", "title =", GOOD.replace("sources", "source"), GOOD.replace("https://example.org/1", "").replace('[""]', "[]"),  # noqa: E501
+     GOOD.replace('kind = "package"', "optional = true"), GOOD.replace('kind = "package"', 'subject = "("'),  # noqa: E501
      "link = 3\n" + GOOD[:60]],
 )  # fmt: skip
 def test_a_bad_chain_is_told(text: str) -> None:

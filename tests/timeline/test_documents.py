@@ -47,7 +47,10 @@ def test_logs_pasted_into_a_ticket() -> None:
 
 def test_logs_between_prose_without_any_fence() -> None:
     """Logs that stand between prose, with nothing but blank lines round them, are told apart."""
-    text = f"Since last night nothing works.\n\n{CLIENT}\nand the node says\n\n{MESSAGES}\nWhat can it be? Help is welcome.\n"
+    text = (
+        f"Since last night nothing works.\n\n{CLIENT}\nand the node says\n\n{MESSAGES}\n"
+        "What can it be? Help is welcome.\n"
+    )
     found = find_logs(source(text, "mail.txt"))
 
     assert [CLIENT.splitlines(), MESSAGES.splitlines()] == [list(one.lines) for one in found]

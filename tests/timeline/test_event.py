@@ -61,7 +61,9 @@ LINES = (
 
 
 def covered(reading: LogReading) -> list[int]:
-    """Return the numbers of all lines that the account has, those that several events share once."""
+    """Return the numbers of all lines that the account has, those that several events share
+    once.
+    """
     events = {span for event in reading.events for span in [event.span]}
     spans: list[Span] = [*events, *(gap.span for gap in reading.gaps), *reading.headings]
     return sorted(number for span in spans for number in range(span.line, span.last_line + 1))
@@ -104,7 +106,9 @@ def logs(draw: st.DrawFn) -> Source:
 @given(logs())
 @settings(max_examples=400)
 def test_readers_never_raise_and_account_for_every_line(source: Source) -> None:
-    """Whatever the lines are, the log is read, and each line is an event's, a gap's or a heading's."""
+    """Whatever the lines are, the log is read, and each line is an event's, a gap's or a
+    heading's.
+    """
     reading = read_log(source, CLOCK)
     if reading is not None:
         check_account(source, reading)

@@ -52,34 +52,61 @@ def at(event: LogEvent) -> str:
     [
         ("syslog", "Mar  2 09:49:03 node-7 systemd[1]: Stopping Dynamic System Tuning Daemon...",
          "2025-03-02T09:49:03+00:00", "systemd", "Stopping Dynamic System Tuning Daemon..."),
-        ("syslog", "<30>Mar 12 09:49:03 node-7 polkitd[812]: Started", "2025-03-12T09:49:03+00:00", "polkitd", "Started"),
+        ("syslog", (
+            "<30>Mar 12 09:49:03 node-7 polkitd[812]: "
+            "Started"
+        ), "2025-03-12T09:49:03+00:00", "polkitd", "Started"),
         ("syslog", "Mar 12 09:49:03.250000 node-7 kernel: [ 812.1] eth0: link is down",
          "2025-03-12T09:49:03.250000+00:00", "kernel", "eth0: link is down"),
-        ("syslog with ISO stamps", "2025-03-12T09:49:03.250000+08:00 node-7 tuned[77]: static tuning applied",
+        ("syslog with ISO stamps", (
+            "2025-03-12T09:49:03.250000+08:00 node-7 tuned[77]: static tuning "
+            "applied"
+        ),
          "2025-03-12T01:49:03.250000+00:00", "tuned", "static tuning applied"),
         ("syslog with ISO stamps", "2025-03-12T09:49:03+0800 node-7 tuned[77]: done",
          "2025-03-12T01:49:03+00:00", "tuned", "done"),
         ("journalctl -o short-full", "Wed 2025-03-12 09:49:03 UTC node-7 systemd[1]: Reloading.",
          "2025-03-12T09:49:03+00:00", "systemd", "Reloading."),
-        ("syslog (RFC 5424)", '<34>1 2025-03-12T09:49:03.003+01:00 node-7 su - ID47 [x@1 a="b ] c" d="\\"e"] failed for root',
+        ("syslog (RFC 5424)", (
+            '<34>1 2025-03-12T09:49:03.003+01:00 node-7 su - ID47 [x@1 a="b ] c" d="\\"e"] failed '
+            'for root'
+        ),
          "2025-03-12T08:49:03.003000+00:00", "su", "failed for root"),
         ("klog", "W0312 01:12:52.815335       1 leader.go:286] get leader info failed",
          "2025-03-12T01:12:52.815335+00:00", "", "get leader info failed"),
-        ("CRI container log", "2025-03-12T01:49:03.123456789Z stderr F dial tcp 10.0.0.1:443: i/o timeout",
+        ("CRI container log", (
+            "2025-03-12T01:49:03.123456789Z stderr F dial tcp 10.0.0.1:443: i/o "
+            "timeout"
+        ),
          "2025-03-12T01:49:03.123457+00:00", "", "dial tcp 10.0.0.1:443: i/o timeout"),
         ("logfmt", 'time="2025-03-12T01:49:03Z" level=info msg="starting \\"cri\\"" subsys=daemon',
          "2025-03-12T01:49:03+00:00", "daemon", 'starting "cri" subsys=daemon'),
-        ("log of JSON lines", '{"level":"error","ts":1741744143.5,"logger":"etcd","msg":"lost","error":"timeout"}',
+        ("log of JSON lines", (
+            '{"level":"error","ts":1741744143.5,"logger":"etcd","msg":"lost",'
+            '"error":"timeout"}'
+        ),
          "2025-03-12T01:49:03.500000+00:00", "etcd", "lost: timeout"),
         ("log of JSON lines", '{"log":"hello\\n","stream":"stdout","time":"2025-03-12T01:49:03Z"}',
          "2025-03-12T01:49:03+00:00", "", "hello"),
         ("log of JSON lines", '{"@timestamp":1741744143500,"message":"in milliseconds"}',
          "2025-03-12T01:49:03.500000+00:00", "", "in milliseconds"),
-        ("journalctl -o json", '{"__REALTIME_TIMESTAMP":"1741744143500000","SYSLOG_IDENTIFIER":"tuned","MESSAGE":[104,105]}',
+        ("journalctl -o json", (
+            '{"__REALTIME_TIMESTAMP":"1741744143500000","SYSLOG_IDENTIFIER":"tuned","MESSAGE":[104,'
+            '105]}'
+        ),
          "2025-03-12T01:49:03.500000+00:00", "tuned", "hi"),
-        ("audit log", "type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1 uid=0 msg='unit=tuned res=success'",
-         "2025-03-12T01:49:03.120000+00:00", "audit", "SERVICE_STOP pid=1 uid=0 msg='unit=tuned res=success'"),
-        ("audit log", "type=EXECVE msg=audit(03/12/2025 01:49:03.120:421) : argc=2 a0=sysctl a1=--system",
+        ("audit log", (
+            "type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1 uid=0 msg='unit=tuned "
+            "res=success'"
+        ),
+         "2025-03-12T01:49:03.120000+00:00", "audit", (
+             "SERVICE_STOP pid=1 uid=0 msg='unit=tuned "
+             "res=success'"
+         )),
+        ("audit log", (
+            "type=EXECVE msg=audit(03/12/2025 01:49:03.120:421) : argc=2 a0=sysctl "
+            "a1=--system"
+        ),
          "2025-03-12T01:49:03.120000+00:00", "audit", "EXECVE argc=2 a0=sysctl a1=--system"),
         ("dpkg log", "2025-03-12 09:48:58 upgrade polkitd:amd64 122-3 122-3+deb12u1",
          "2025-03-12T09:48:58+00:00", "dpkg", "upgrade polkitd:amd64 122-3 122-3+deb12u1"),
@@ -89,7 +116,10 @@ def at(event: LogEvent) -> str:
          "2025-03-12T09:48:58+00:00", "yum", "Updated: polkit-0.112-26.el7_9.1.x86_64"),
         ("dnf log", "2025-03-12T09:48:58+0800 SUBDEBUG Upgrade: polkit-0.117-11.el9.x86_64",
          "2025-03-12T01:48:58+00:00", "dnf", "Upgrade: polkit-0.117-11.el9.x86_64"),
-        ("rpm -qa --last", "polkit-0.112-26.el7_9.1.x86_64                Wed 12 Mar 2025 09:48:58 PM CST",
+        ("rpm -qa --last", (
+            "polkit-0.112-26.el7_9.1.x86_64                Wed 12 Mar 2025 09:48:58 "
+            "PM CST"
+        ),
          "2025-03-12T21:48:58+00:00", "rpm", "Installed: polkit-0.112-26.el7_9.1.x86_64"),
         ("rpm -qa --last", "polkit-0.112-26.el7_9.1.x86_64                Wed Mar 12 09:48:58 2025",
          "2025-03-12T09:48:58+00:00", "rpm", "Installed: polkit-0.112-26.el7_9.1.x86_64"),
@@ -99,12 +129,24 @@ def at(event: LogEvent) -> str:
          "2025-03-12T09:49:03.500000+00:00", "kernel", "eth0: link is down"),
         ("log with a date", "2025-03-12 09:49:03,250 ERROR pool: connection lost",
          "2025-03-12T09:49:03.250000+00:00", "pool", "ERROR pool: connection lost"),
-        ("log with a date", "2025-03-12 09:49:03,250 INFO     tuned.plugins.plugin_sysctl: reapplying",
-         "2025-03-12T09:49:03.250000+00:00", "tuned.plugins.plugin_sysctl", "INFO     tuned.plugins.plugin_sysctl: reapplying"),
+        ("log with a date", (
+            "2025-03-12 09:49:03,250 INFO     tuned.plugins.plugin_sysctl: "
+            "reapplying"
+        ),
+         "2025-03-12T09:49:03.250000+00:00", "tuned.plugins.plugin_sysctl", (
+             "INFO     tuned.plugins.plugin_sysctl: "
+             "reapplying"
+         )),
         ("log with date(1)", "Wed Mar 12 09:49:03 UTC 2025 curl: (28) timed out",
          "2025-03-12T09:49:03+00:00", "", "curl: (28) timed out"),
-        ("log with date(1)", "Wed Mar 12 09:49:03 PM CST 2025: ok", "2025-03-12T21:49:03+00:00", "", "ok"),
-        ("access log", '10.4.0.9 - - [12/Mar/2025:09:49:03 +0800] "GET / HTTP/1.1" 504 167 "-" "curl"',
+        ("log with date(1)", (
+            "Wed Mar 12 09:49:03 PM CST 2025: "
+            "ok"
+        ), "2025-03-12T21:49:03+00:00", "", "ok"),
+        ("access log", (
+            '10.4.0.9 - - [12/Mar/2025:09:49:03 +0800] "GET / HTTP/1.1" 504 167 "-" '
+            '"curl"'
+        ),
          "2025-03-12T01:49:03+00:00", "", '10.4.0.9 "GET / HTTP/1.1" 504 167 "-" "curl"'),
         ("log with a date", "2025/03/12 09:49:03 [error] 7#7: upstream timed out",
          "2025-03-12T09:49:03+00:00", "", "[error] 7#7: upstream timed out"),
@@ -141,7 +183,8 @@ def test_years_turn_within_a_log() -> None:
     the year before January's.
     """
     reading = read(
-        "Nov 30 10:00:00 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:01 n a: b\nMar 19 10:00:00 n a: b"
+        "Nov 30 10:00:00 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:01 n a: b\n"
+        "Mar 19 10:00:00 n a: b"
     )
     late = read("Oct  1 10:00:00 n a: b")
 
@@ -154,7 +197,8 @@ def test_years_turn_within_a_log() -> None:
 def test_lines_out_of_order_keep_their_year() -> None:
     """A line of December after one of January is of the old year."""
     reading = read(
-        "Dec 31 23:59:58 n a: b\nJan  1 00:00:01 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:02 n a: b"
+        "Dec 31 23:59:58 n a: b\nJan  1 00:00:01 n a: b\nDec 31 23:59:59 n a: b\n"
+        "Jan  1 00:00:02 n a: b"
     )
 
     assert ["2024-12-31", "2025-01-01", "2024-12-31", "2025-01-01"] == [
@@ -173,7 +217,8 @@ def test_repeated_messages() -> None:
     reading = read(
         "Mar 12 09:49:03 n kernel: nf_conntrack: table full, dropping packet\n"
         "Mar 12 09:49:08 n rsyslogd: last message repeated 17 times\n"
-        "Mar 12 09:49:09 n kernel: message repeated 4 times: [ nf_conntrack: table full, dropping packet]"
+        "Mar 12 09:49:09 n kernel: message repeated 4 times: [ nf_conntrack: table full, dropping "
+        "packet]"
     )
 
     assert [("kernel", 1), ("kernel", 17), ("kernel", 4)] == [
@@ -209,7 +254,10 @@ def test_ages_without_a_clock_have_no_place() -> None:
     a time.
     """
     text = "Warning  Unhealthy  4s  kubelet  Readiness probe failed: timeout"
-    invalid = "Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: timeout"
+    invalid = (
+        "Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: "
+        "timeout"
+    )
 
     assert not only(text).placed
     assert (False, 11) == (
@@ -219,9 +267,11 @@ def test_ages_without_a_clock_have_no_place() -> None:
 
 
 EVENT = {
-    "apiVersion": "v1", "kind": "Event", "count": 3, "reason": "Killing", "message": "Stopping container kube-proxy",
-    "firstTimestamp": "2025-03-12T01:40:00Z", "lastTimestamp": "2025-03-12T01:49:03Z",
-    "involvedObject": {"kind": "Pod", "name": "kube-proxy-7x"}, "source": {"component": "kubelet", "host": "n7"},
+    "apiVersion": "v1", "kind": "Event", "count": 3, "reason": "Killing",
+    "message": "Stopping container kube-proxy", "firstTimestamp": "2025-03-12T01:40:00Z",
+    "lastTimestamp": "2025-03-12T01:49:03Z",
+    "involvedObject": {"kind": "Pod", "name": "kube-proxy-7x"},
+    "source": {"component": "kubelet", "host": "n7"},
 }  # fmt: skip
 
 
@@ -246,8 +296,10 @@ def test_events_of_kubectl_in_json() -> None:
 def test_events_of_kubectl_in_yaml() -> None:
     """The same in YAML, messages that are folded included."""
     text = (
-        "apiVersion: v1\nitems:\n- apiVersion: v1\n  count: 3\n  involvedObject:\n    kind: Pod\n    name: kube-proxy-7x\n"
-        '  lastTimestamp: "2025-03-12T01:49:03Z"\n  message: Stopping container\n    kube-proxy\n  metadata:\n    name: x\n'
+        "apiVersion: v1\nitems:\n- apiVersion: v1\n  count: 3\n  involvedObject:\n    kind: Pod\n"
+        "    name: kube-proxy-7x\n"
+        '  lastTimestamp: "2025-03-12T01:49:03Z"\n  message: Stopping container\n    kube-proxy\n'
+        "  metadata:\n    name: x\n"
         "  reason: Killing\n  source:\n    component: kubelet\n  type: Normal\nkind: List\n"
     )
     event = only(text)
@@ -259,8 +311,9 @@ def test_events_of_kubectl_in_yaml() -> None:
 def test_a_description_gives_its_events() -> None:
     """Of `kubectl describe` the events are read, and the fields are headings."""
     text = (
-        "Name:         pg-0\nNamespace:    db\nNode:         n7/10.0.0.7\nLabels:       app=pg\nPriority:     0\n"
-        "Events:\n  Type     Reason     Age   From     Message\n  ----     ------     ----  ----     -------\n"
+        "Name:         pg-0\nNamespace:    db\nNode:         n7/10.0.0.7\nLabels:       app=pg\n"
+        "Priority:     0\nEvents:\n  Type     Reason     Age   From     Message\n"
+        "  ----     ------     ----  ----     -------\n"
         "  Warning  Unhealthy  4s    kubelet  Readiness probe failed: timeout\n"
     )
     event = only(text, clock=Clock(now=NOW, printed=NOW))
@@ -275,8 +328,9 @@ def test_runs_of_apt() -> None:
     """A run of apt is an event for each of its packages, at the line that lists them."""
     reading = read(
         "Start-Date: 2025-03-12  09:48:58\nCommandline: apt upgrade\nRequested-By: ann (1000)\n"
-        "Upgrade: polkitd:amd64 (122-3, 122-3+deb12u1), tuned:all (2.20, 2.21)\nRemove: ufw:all (0.36)\n"
-        "End-Date: 2025-03-12  09:49:10\n\nStart-Date: 2025-03-13  01:00:00\nCommandline: apt-get check\n"
+        "Upgrade: polkitd:amd64 (122-3, 122-3+deb12u1), tuned:all (2.20, 2.21)\n"
+        "Remove: ufw:all (0.36)\nEnd-Date: 2025-03-12  09:49:10\n\n"
+        "Start-Date: 2025-03-13  01:00:00\nCommandline: apt-get check\n"
         "End-Date: 2025-03-13  01:00:01"
     )
 
@@ -305,7 +359,8 @@ def test_the_history_of_yum() -> None:
 def test_the_export_of_the_journal() -> None:
     """Entries of `journalctl -o export` stand between blank lines; one without a time is a gap."""
     reading = read(
-        "__REALTIME_TIMESTAMP=1741744143500000\nSYSLOG_IDENTIFIER=tuned\nMESSAGE=applied\n\nSYSLOG_IDENTIFIER=x\nMESSAGE=no time"
+        "__REALTIME_TIMESTAMP=1741744143500000\nSYSLOG_IDENTIFIER=tuned\nMESSAGE=applied\n\n"
+        "SYSLOG_IDENTIFIER=x\nMESSAGE=no time"
     )
 
     assert [("tuned", "applied")] == [(event.program, event.message) for event in reading.events]
@@ -316,7 +371,10 @@ def test_boots_of_the_ring_buffer() -> None:
     """Seconds since the boot are placed by the boot they are of; those of a boot that nobody knows
     are not.
     """
-    text = "[  900.000000] eth0: link is up\n[    0.000000] Linux version 6.1.0\n[   12.500000] eth0: link is down"
+    text = (
+        "[  900.000000] eth0: link is up\n[    0.000000] Linux version 6.1.0\n"
+        "[   12.500000] eth0: link is down"
+    )
     events = read(text, clock=Clock(now=NOW, boots=(NOW - 1000,))).events
 
     assert [False, True, True] == [event.placed for event in events]
@@ -358,8 +416,8 @@ def test_a_line_without_a_stamp_is_a_gap() -> None:
     journalctl is none.
     """
     reading = read(
-        "-- Logs begin at Mon 2025-03-10 08:00:00 UTC, end at Wed. --\nMar 12 09:49:03 n a: b\nrm: cannot remove x\n"
-        "Mar 12 09:49:04 n a: b\n"
+        "-- Logs begin at Mon 2025-03-10 08:00:00 UTC, end at Wed. --\nMar 12 09:49:03 n a: b\n"
+        "rm: cannot remove x\nMar 12 09:49:04 n a: b\n"
         "-- Reboot --\nMar 12 09:59:04 n a: b"
     )
 
@@ -373,7 +431,8 @@ def test_a_line_without_a_stamp_is_a_gap() -> None:
 def test_a_line_of_another_format_is_read_as_such() -> None:
     """A log with lines of another one pasted into it is read as both."""
     reading = read(
-        "Mar 12 09:49:03 n a: b\nW0312 09:49:03.500000 1 x.go:1] klog within\ntype=AVC msg=audit(1741772943.700:1): denied\n"
+        "Mar 12 09:49:03 n a: b\nW0312 09:49:03.500000 1 x.go:1] klog within\n"
+        "type=AVC msg=audit(1741772943.700:1): denied\n"
         "Mar 12 09:49:04 n a: last"
     )
 

@@ -15,45 +15,111 @@ from tests.timeline.samples import event
     ("program", "message", "expected"),
     [
         ("systemd", "Stopping Dynamic System Tuning Daemon...", ("sysctl", "tuned", "stopped")),
-        ("systemd", "Started tuned.service - Dynamic System Tuning Daemon.", ("sysctl", "tuned", "started")),
-        ("systemd", "Finished systemd-sysctl.service - Apply Kernel Variables.", ("sysctl", "systemd-sysctl", "started")),
-        ("systemd", "Reloading firewalld - dynamic firewall daemon.", ("firewall", "firewalld", "reloaded")),
-        ("systemd", "docker.service: Main process exited, code=exited, status=1", ("runtime", "docker", "failed")),
+        ("systemd", (
+            "Started tuned.service - Dynamic System Tuning "
+            "Daemon."
+        ), ("sysctl", "tuned", "started")),
+        ("systemd", (
+            "Finished systemd-sysctl.service - Apply Kernel "
+            "Variables."
+        ), ("sysctl", "systemd-sysctl", "started")),
+        ("systemd", (
+            "Reloading firewalld - dynamic firewall "
+            "daemon."
+        ), ("firewall", "firewalld", "reloaded")),
+        ("systemd", (
+            "docker.service: Main process exited, code=exited, "
+            "status=1"
+        ), ("runtime", "docker", "failed")),
         ("systemd", "Started Network Manager.", ("network", "NetworkManager", "started")),
         ("systemd", "Started My Own Service.", ("service", "My Own Service", "started")),
-        ("systemd", "Started kubelet: The Kubernetes Node Agent.", ("runtime", "kubelet", "started")),
-        ("audit", "SERVICE_STOP pid=1 uid=0 msg='unit=polkit comm=systemd'", ("service", "polkit", "stopped")),
+        ("systemd", (
+            "Started kubelet: The Kubernetes Node "
+            "Agent."
+        ), ("runtime", "kubelet", "started")),
+        ("audit", (
+            "SERVICE_STOP pid=1 uid=0 msg='unit=polkit "
+            "comm=systemd'"
+        ), ("service", "polkit", "stopped")),
         ("audit", 'EXECVE argc=3 a0="sysctl" a1="--system"', ("sysctl", "sysctl", "ran")),
         ("yum", "Updated: polkit-0.112-26.el7_9.1.x86_64", ("package", "polkit", "upgraded")),
-        ("yum", "Erased: 1:NetworkManager-libnm-1.18.8-2.el7_9.x86_64", ("package", "NetworkManager-libnm", "removed")),
-        ("dnf", "SUBDEBUG Upgrade: python3-firewall-1.2.1-1.el9.noarch", ("package", "python3-firewall", "upgraded")),
+        ("yum", "Erased: 1:NetworkManager-libnm-1.18.8-2.el7_9.x86_64", ("package", "NetworkManager-libnm", "removed")),  # noqa: E501
+        ("dnf", "SUBDEBUG Upgrade: python3-firewall-1.2.1-1.el9.noarch", ("package", "python3-firewall", "upgraded")),  # noqa: E501
         ("dpkg", "upgrade polkitd:amd64 122-3 122-4", ("package", "polkitd", "upgraded")),
         ("apt", "install iptables 1.8.9-2", ("package", "iptables", "installed")),
-        ("unattended-upgrade", "Packages that will be upgraded: systemd udev", ("package", "systemd", "upgraded")),
+        ("unattended-upgrade", (
+            "Packages that will be upgraded: systemd "
+            "udev"
+        ), ("package", "systemd", "upgraded")),
         ("yum", "run: -y update polkit (Update)", ("package", "polkit", "upgraded")),
-        ("kernel", "nf_conntrack: nf_conntrack: table full, dropping packet", ("conntrack", "", "full")),
-        ("kernel", "neighbour: arp_cache: neighbor table overflow!", ("neighbour", "arp_cache", "full")),
-        ("kernel", "IPv4: martian source 10.0.0.1 from 10.244.1.3, on dev lxc12", ("martian", "lxc12", "seen")),
+        ("kernel", (
+            "nf_conntrack: nf_conntrack: table full, dropping "
+            "packet"
+        ), ("conntrack", "", "full")),
+        ("kernel", (
+            "neighbour: arp_cache: neighbor table "
+            "overflow!"
+        ), ("neighbour", "arp_cache", "full")),
+        ("kernel", (
+            "IPv4: martian source 10.0.0.1 from 10.244.1.3, on dev "
+            "lxc12"
+        ), ("martian", "lxc12", "seen")),
         ("kernel", "e1000e 0000:00:1f.6 eno1: NIC Link is Down", ("link", "eno1", "down")),
-        ("kernel", "bond0: making interface eth1 the new active one", ("link", "bond0", "switched")),
+        ("kernel", (
+            "bond0: making interface eth1 the new active "
+            "one"
+        ), ("link", "bond0", "switched")),
         ("kernel", "Bridge firewalling registered", ("module", "br_netfilter", "loaded")),
-        ("kernel", "bridge: filtering via arp/ip/ip6tables is no longer available", ("module", "", "without br_netfilter")),
-        ("kernel", "Linux version 6.1.0-13-amd64 (debian-kernel@lists.debian.org)", ("boot", "", "started")),
-        ("kernel", "Out of memory: Killed process 4242 (cilium-agent) total-vm:1", ("memory", "cilium-agent", "killed")),
-        ("sudo", "ann : TTY=pts/0 ; PWD=/ ; USER=root ; COMMAND=/usr/sbin/iptables -F", ("command", "iptables", "ran")),
-        ("sudo", "ann : USER=root ; COMMAND=/bin/systemctl restart firewalld", ("firewall", "firewalld", "restarted")),
-        ("systemd-modules-load", "Inserted module 'br_netfilter'", ("module", "br_netfilter", "loaded")),
+        ("kernel", (
+            "bridge: filtering via arp/ip/ip6tables is no longer "
+            "available"
+        ), ("module", "", "without br_netfilter")),
+        ("kernel", (
+            "Linux version 6.1.0-13-amd64 "
+            "(debian-kernel@lists.debian.org)"
+        ), ("boot", "", "started")),
+        ("kernel", (
+            "Out of memory: Killed process 4242 (cilium-agent) "
+            "total-vm:1"
+        ), ("memory", "cilium-agent", "killed")),
+        ("sudo", (
+            "ann : TTY=pts/0 ; PWD=/ ; USER=root ; COMMAND=/usr/sbin/iptables "
+            "-F"
+        ), ("command", "iptables", "ran")),
+        ("sudo", (
+            "ann : USER=root ; COMMAND=/bin/systemctl restart "
+            "firewalld"
+        ), ("firewall", "firewalld", "restarted")),
+        ("systemd-modules-load", "Inserted module 'br_netfilter'", ("module", "br_netfilter", "loaded")),  # noqa: E501
         ("systemd", "Time has been changed", ("clock", "", "stepped")),
         ("dhclient", "DHCPACK from 10.0.0.1", ("address", "", "leased")),
-        ("systemd-networkd", "eth0: Removing foreign address 10.0.0.5/24", ("network", "eth0", "removed")),
-        ("tuned", "tuned.daemon.daemon: static tuning from profile 'virtual-guest' applied", ("sysctl", "tuned", "reloaded")),
-        ("tuned.plugins.plugin_sysctl", "INFO tuned.plugins.plugin_sysctl: reapplying", ("sysctl", "tuned", "reloaded")),
+        ("systemd-networkd", (
+            "eth0: Removing foreign address "
+            "10.0.0.5/24"
+        ), ("network", "eth0", "removed")),
+        ("tuned", (
+            "tuned.daemon.daemon: static tuning from profile 'virtual-guest' "
+            "applied"
+        ), ("sysctl", "tuned", "reloaded")),
+        ("tuned.plugins.plugin_sysctl", (
+            "INFO tuned.plugins.plugin_sysctl: "
+            "reapplying"
+        ), ("sysctl", "tuned", "reloaded")),
         ("systemd", "Reloading.", ("service", "systemd", "reloaded")),
-        ("kubelet", "Rebooted node/kn-04: Node kn-04 has been rebooted, boot id: 1", ("boot", "", "started")),
+        ("kubelet", (
+            "Rebooted node/kn-04: Node kn-04 has been rebooted, boot id: "
+            "1"
+        ), ("boot", "", "started")),
         ("dockerd", "Daemon has completed initialization", ("runtime", "docker", "started")),
-        ("kubelet", "Killing pod/cilium-x7k2p: Stopping container cilium-agent", ("proxy", "cilium", "stopped")),
+        ("kubelet", (
+            "Killing pod/cilium-x7k2p: Stopping container "
+            "cilium-agent"
+        ), ("proxy", "cilium", "stopped")),
         ("kubelet", "Started pod/web-0: Started container web", ("pod", "web-0", "started")),
-        ("dockerd", "IPv4 forwarding is disabled. Networking will not work", ("sysctl", "", "ip_forward off")),
+        ("dockerd", (
+            "IPv4 forwarding is disabled. Networking will not "
+            "work"
+        ), ("sysctl", "", "ip_forward off")),
     ],
 )  # fmt: skip
 def test_what_a_line_means(program: str, message: str, expected: tuple[str, str, str]) -> None:

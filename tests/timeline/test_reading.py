@@ -34,7 +34,8 @@ def test_stamps_within_messages_tell_the_zone() -> None:
     zone, without being told.
     """
     text = (
-        'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45.123456789Z" level=info msg="a"\n'
+        'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45.123456789Z" level=info '
+        'msg="a"\n'
         "Mar 12 11:13:46 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
     )
     read = logs(text)
@@ -60,7 +61,9 @@ def test_the_nodes_zone_is_that_of_its_other_logs() -> None:
 
 
 def test_a_zone_of_one_log() -> None:
-    """The caller gives single logs zones of their own, which go before anything that is inferred."""
+    """The caller gives single logs zones of their own, which go before anything that is
+    inferred.
+    """
     clock = replace(CLOCK, zones=(("messages", CHINA),))
     read = read_logs(
         [source(MESSAGES, "var/messages"), source("I0312 03:13:39.000000 1 a.go:1] b", "app.log")],
@@ -75,9 +78,15 @@ def test_a_zone_of_one_log() -> None:
 
 def test_syslog_places_the_ring_buffer() -> None:
     """A message of the kernel that stands in syslog too says when the kernel booted."""
-    ring = "[  100.000000] eth0: link is up\n[  160.500000] eth0: link is down\n[  200.000000] repeated\n[  201.000000] repeated"
+    ring = (
+        "[  100.000000] eth0: link is up\n[  160.500000] eth0: link is down\n"
+        "[  200.000000] repeated\n[  201.000000] repeated"
+    )
     read = logs(
-        "Mar 12 03:13:20 kn-04 kernel: [  160.500000] eth0: link is down\nMar 12 03:14:00 kn-04 kernel: repeated",
+        (
+            "Mar 12 03:13:20 kn-04 kernel: [  160.500000] eth0: link is down\n"
+            "Mar 12 03:14:00 kn-04 kernel: repeated"
+        ),
         ring,
     )
 

@@ -78,7 +78,9 @@ CASES = {
     "tuned-profile-switch": ["sudo: ann : USER=root ; COMMAND=/sbin/tuned-adm profile balanced",
         "tuned[9]: static tuning applied"],
     "sysctl-by-hand": ["sudo: ann : USER=root ; COMMAND=/sbin/sysctl --system"],
-    "network-restart-ip-forward": ["systemd[1]: Started Network Manager.", "dockerd[7]: WARNING: IPv4 forwarding is disabled"],
+    "network-restart-ip-forward": [
+        "systemd[1]: Started Network Manager.", "dockerd[7]: WARNING: IPv4 forwarding is disabled",
+    ],
     "firewalld-flushes-rules": ["systemd[1]: Reloaded firewalld - dynamic firewall daemon."],
     "iptables-service-restart": ["systemd[1]: Started IPv4 firewall with iptables."],
     "ufw-forward-drop": ["sudo: ann : USER=root ; COMMAND=/usr/sbin/ufw enable"],
@@ -92,13 +94,21 @@ CASES = {
     "conntrack-full": ["kernel: nf_conntrack: nf_conntrack: table full, dropping packet"],
     "neighbour-table-full": ["kernel: neighbour: arp_cache: neighbor table overflow!"],
     "martians-logged": ["kernel: IPv4: martian source 10.0.0.1 from 10.244.1.3, on dev lxc12"],
-    "duplicate-address": ["kernel: IPv6: eth0: IPv6 duplicate address fe80::1 used by 02:00:00:00:00:01 detected!"],
-    "proxy-restart-rule-order": ["kubelet[1]: Killing pod/kube-proxy-abcde: Stopping container kube-proxy"],
-    "stale-udp-entries": ["kubelet[1]: Killing pod/coredns-5dd5756b68-abcde: Stopping container coredns"],
+    "duplicate-address": [("kernel: IPv6: eth0: IPv6 duplicate address fe80::1 used by "
+                          "02:00:00:00:00:01 detected!")],
+    "proxy-restart-rule-order": [("kubelet[1]: Killing pod/kube-proxy-abcde: Stopping container "
+                                 "kube-proxy")],
+    "stale-udp-entries": [("kubelet[1]: Killing pod/coredns-5dd5756b68-abcde: Stopping container "
+                          "coredns")],
     "iptables-two-backends": ["dpkg: upgrade iptables:amd64 1.8.2 1.8.9"],
-    "cni-chain-race": ["kernel: Linux version 6.1.0", "kubelet[1]: Started pod/web-0: Started container web",
-                       "kubelet[1]: Started pod/linkerd-cni-abcde: Started container install-cni"],
-    "bond-failover": ["kernel: e1000e eth0: NIC Link is Down", "kernel: bond0: making interface eth1 the new active one"],
+    "cni-chain-race": [
+        "kernel: Linux version 6.1.0", "kubelet[1]: Started pod/web-0: Started container web",
+        "kubelet[1]: Started pod/linkerd-cni-abcde: Started container install-cni",
+    ],
+    "bond-failover": [
+        "kernel: e1000e eth0: NIC Link is Down",
+        "kernel: bond0: making interface eth1 the new active one",
+    ],
     "polkit-tuned-sysctl": ["systemd[1]: Started Dynamic System Tuning Daemon."],
 }  # fmt: skip
 
@@ -148,7 +158,9 @@ def test_stories_are_in_order_and_in_the_window(lines: list[tuple[int, str]]) ->
 
 
 def test_without_a_window_chains_are_found_anywhere() -> None:
-    """Where nobody says when it failed, a chain anywhere in the log is told, with half its weight."""
+    """Where nobody says when it failed, a chain anywhere in the log is told, with half its
+    weight.
+    """
     whole, part = (names(MESSAGES, window)[:1] for window in (None, WINDOW))
 
     assert whole == part == ["polkit-tuned-sysctl"]

@@ -105,7 +105,10 @@ def test_failures_of_a_log_of_events() -> None:
 def test_the_first_of_many_failures() -> None:
     """Of thousands of failures, with others' chatter among them, the first one makes the window."""
     many = "".join(
-        f"Mar 12 04:{number // 60 % 60:02d}:{number % 60:02d} n app: connect to 10.0.0.9:80 timed out after 3s\n"
+        (
+            f"Mar 12 04:{number // 60 % 60:02d}:{number % 60:02d} n app: connect to 10.0.0.9:80 "
+            "timed out after 3s\n"
+        )
         for number in range(3000)
     )
     chatter = "".join(

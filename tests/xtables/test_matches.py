@@ -160,17 +160,19 @@ def test_conditions_do_not_hold(condition: str) -> None:
 
 DOUBTFUL = {
     "-m limit --limit 1/sec": True, "-m hashlimit --hashlimit-upto 1/sec --hashlimit-name x": True,
-    "-m hashlimit --hashlimit-above 1/sec --hashlimit-name x": False, "-m connlimit --connlimit-above 3": False,
-    "-m connlimit --connlimit-upto 3": True, "-m quota --quota 9": True, "-m quota ! --quota 9": False,
-    "-m time --timestart 09:00": True, "-m string --string x --algo bm": False, "-m u32 --u32 0=0": False,
+    "-m hashlimit --hashlimit-above 1/sec --hashlimit-name x": False,
+    "-m connlimit --connlimit-above 3": False, "-m connlimit --connlimit-upto 3": True,
+    "-m quota --quota 9": True, "-m quota ! --quota 9": False, "-m time --timestart 09:00": True,
+    "-m string --string x --algo bm": False, "-m u32 --u32 0=0": False,
     "-m recent --rcheck --name x --seconds 9": False, "-m recent ! --rcheck --name x": True,
-    "-m policy --dir out --pol none": True, "-m policy --dir out --pol ipsec": False, "-m cpu --cpu 1": False,
-    "-m connbytes --connbytes 9: --connbytes-dir both --connbytes-mode bytes": False, "-m set --match-set hidden src": False,
-    "-m statistic --mode nth --every 3 --packet 0": False, "-m statistic --mode random --probability 0.7": True,
-    "-p tcp -m tcpmss --mss 1400:1536": True, "-p tcp -m tcp --tcp-option 2": True,
-    "-m mac --mac-source 02:00:00:00:00:0a": False,
-    "-m conntrack --ctexpire 1:9": False, "-p sctp -m sctp --chunk-types all INIT": False, "-m frobnicate --x 1": False,
-    "-p tcp -m osf --genre Linux": False,
+    "-m policy --dir out --pol none": True, "-m policy --dir out --pol ipsec": False,
+    "-m cpu --cpu 1": False,
+    "-m connbytes --connbytes 9: --connbytes-dir both --connbytes-mode bytes": False,
+    "-m set --match-set hidden src": False, "-m statistic --mode nth --every 3 --packet 0": False,
+    "-m statistic --mode random --probability 0.7": True, "-p tcp -m tcpmss --mss 1400:1536": True,
+    "-p tcp -m tcp --tcp-option 2": True, "-m mac --mac-source 02:00:00:00:00:0a": False,
+    "-m conntrack --ctexpire 1:9": False, "-p sctp -m sctp --chunk-types all INIT": False,
+    "-m frobnicate --x 1": False, "-p tcp -m osf --genre Linux": False,
 }  # fmt: skip
 """Conditions that depend on what a walk cannot see, and whether they likely match."""
 
@@ -244,8 +246,10 @@ def test_bridge_ports_are_matched_where_br_netfilter_saw_them() -> None:
         skb.physin, skb.physout = Link(name=IfName("veth1")), Link(name=IfName("veth2"))
 
     for condition in (
-        "-m physdev --physdev-in veth1", "-m physdev --physdev-in vet+", "-m physdev --physdev-out veth2",
-        "-m physdev --physdev-is-bridged --physdev-is-in --physdev-is-out", "-m physdev ! --physdev-in veth9",
+        "-m physdev --physdev-in veth1", "-m physdev --physdev-in vet+",
+        "-m physdev --physdev-out veth2",
+        "-m physdev --physdev-is-bridged --physdev-is-in --physdev-is-out",
+        "-m physdev ! --physdev-in veth9",
     ):  # fmt: skip
         assert matches(condition, tcp(), change=bridged)
     assert not matches("-m physdev ! --physdev-is-out", tcp(), change=bridged)

@@ -40,7 +40,9 @@ def test_what_save_and_list_print_is_the_same_rule(
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: OptionMeaning) -> None:
-    """Every value that is drawn is one that the option takes, and is read back from a rule's line."""
+    """Every value that is drawn is one that the option takes, and is read back from a rule's
+    line.
+    """
     for value in option.draws:
         rule = parse_rule_line(f"-A FORWARD -m {name} --{spelling} {value} -j ACCEPT")
 

@@ -40,7 +40,7 @@ def rejected(packet: Packet, answer: str) -> Reject:
 @pytest.mark.parametrize(
     ("operation", "mark"),
     [
-        ("--set-xmark 0xff/0xf0", 0x12FB), ("--set-mark 0x1/0x1", 0x1235), ("--set-mark 0x7", 0x7), ("--xor-mark 0x3", 0x1237),
+        ("--set-xmark 0xff/0xf0", 0x12FB), ("--set-mark 0x1/0x1", 0x1235), ("--set-mark 0x7", 0x7), ("--xor-mark 0x3", 0x1237),  # noqa: E501
         ("--and-mark 0xff00", 0x1200), ("--or-mark 0x4000", 0x5234),
     ],
 )  # fmt: skip

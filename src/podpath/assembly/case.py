@@ -157,13 +157,12 @@ def _assemble_netfilter(evidence: ReadSources) -> Mapping[str, NetfilterAssembly
     them.
     """
     names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
-    return {
-        name: assemble_netfilter(
-            ((scene.source, scene.reading) for scene in evidence.scenes if scene.netns == name),
-            netns=name,
-        )
-        for name in names
-    }
+    assembled: dict[str, NetfilterAssembly] = {}
+    for name in names:
+        inside = [scene for scene in evidence.scenes if scene.netns == name]
+        read = ((scene.source, scene.reading) for scene in inside)
+        assembled[name] = assemble_netfilter(read, netns=name)
+    return assembled
 
 
 def _build(

@@ -209,9 +209,9 @@ def join_rows(
 ) -> dict[str, NDArray[Any]]:
     """Put parts of a side table together, in the order of the packets."""
     names = [field.name for field in fields(table)]
-    joined = {
-        name: _concatenate([part[name] for part in parts], SIDE_TYPES[name]) for name in names
-    }
+    joined: dict[str, NDArray[Any]] = {}
+    for name in names:
+        joined[name] = _concatenate([part[name] for part in parts], SIDE_TYPES[name])
     order = np.argsort(joined["row"], kind="stable")
     return {name: values[order].astype(SIDE_TYPES[name]) for name, values in joined.items()}
 

@@ -239,13 +239,17 @@ def _is_match_implied(match: Match, given: Sequence[Rule]) -> bool:
     )
 
 
+def _has_ports_within(rule: Rule, wanted: Sequence[tuple[int, int]]) -> bool:
+    stated = ports_of(rule)
+    return stated is not None and all(_is_within(one, wanted) for one in stated)
+
+
 def _is_option_implied(option: MatchOption, given: Sequence[Rule], others: Sequence[Match]) -> bool:
     if option.name in ("ctstate", "state"):
         return takes_new(option)
     if option.name in PORTS and not option.negated:
-        stated = [ranges for one in given if (ranges := ports_of(one)) is not None]
         wanted = tuple(_read_ranges(option.values))
-        return any(all(_is_within(one, wanted) for one in ranges) for ranges in stated)
+        return any(_has_ports_within(one, wanted) for one in given)
     return option == _SYN or option in _options(others)
 
 
@@ -265,10 +269,8 @@ def _read_ranges(values: Iterable[str]) -> Iterator[tuple[int, int]]:
         for part in value.split(","):
             first, colon, last = part.partition(":")
             if first.isdecimal() or (colon and not first):
-                yield (
-                    int(first or 0),
-                    int(last) if last.isdecimal() else (65535 if colon else int(first)),
-                )
+                open_end = 65535 if colon else int(first)
+                yield int(first or 0), int(last) if last.isdecimal() else open_end
 
 
 def _is_within(one: tuple[int, int], ranges: Sequence[tuple[int, int]]) -> bool:

@@ -112,22 +112,17 @@ class MessageCheck:
         return name in message.values and word in {"", message.values[name]}
 
     def _read(self, said: Sequence[Message]) -> Meaning:
-        known = {
-            value.place: get_value(said, *(value.names or (value.place,))) for value in self.values
-        }
+        words: dict[str, str] = {}
+        arguments: dict[str, str] = {}
+        for value in self.values:
+            known = get_value(said, *(value.names or (value.place,)))
+            words[value.place] = _word(value, known)
+            arguments[value.place] = _argument(value, known)
         return Meaning(
-            claim=_put(
-                self.claim, {value.place: _word(value, known[value.place]) for value in self.values}
-            ),
+            claim=_put(self.claim, words),
             breaks=self.breaks,
             cure=self.cure,
-            commands=tuple(
-                _put(
-                    command,
-                    {value.place: _argument(value, known[value.place]) for value in self.values},
-                )
-                for command in self.commands
-            ),
+            commands=tuple(_put(command, arguments) for command in self.commands),
             severity=self.severity,
             prevention=self.prevention,
             certainty=self.certainty,

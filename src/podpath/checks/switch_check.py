@@ -89,11 +89,10 @@ class SwitchCheck:
 
     def _list_lines(self, case: Case) -> tuple[Span, ...]:
         """Return the lines that state the value; none where another one of its keys undoes it."""
-        stated = [
-            fact
-            for key, fact in case.node.host.sysctls.items()
-            if isinstance(fact, Known) and any(fnmatch.fnmatchcase(key, one) for one in self.keys)
-        ]
+        stated: list[Known[str]] = []
+        for key, fact in case.node.host.sysctls.items():
+            if isinstance(fact, Known) and any(fnmatch.fnmatchcase(key, one) for one in self.keys):
+                stated.append(fact)
         if any(fact.value in self.unless for fact in stated):
             return ()
         return tuple(

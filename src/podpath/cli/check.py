@@ -47,7 +47,8 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     verbose: bool,
     brief: bool,
 ) -> None:
-    """Hold a node against the flows that must and must not connect, also with a change not made yet.
+    """Hold a node against the flows that must and must not connect, also with a change not made
+    yet.
 
     FLOWS.toml states flows by pod, service or address. Each is walked, there and back; a flow that
     nobody can tell of is never taken to be as expected. The faults that podpath knows by name are

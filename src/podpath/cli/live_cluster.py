@@ -162,6 +162,6 @@ def _save(folder: Path, evidence: ClusterEvidence) -> None:
 
 def _say_nowhere(ends: tuple[str, ...]) -> str:
     return (
-        f"expected {' or '.join(ends)} on a node of this cluster, saw neither: `kubectl get pods,svc "
-        "-A -o wide` lists what there is"
+        f"expected {' or '.join(ends)} on a node of this cluster, saw neither: `kubectl get "
+        "pods,svc -A -o wide` lists what there is"
     )

@@ -69,7 +69,10 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "check": CommandEntry(
         "podpath.cli.check",
-        "Hold a node against flows that must and must not connect, also with a change not made yet.",
+        (
+            "Hold a node against flows that must and must not connect, also with a change not made "
+            "yet."
+        ),
     ),
     "capture": CommandEntry(
         "podpath.cli.capture",

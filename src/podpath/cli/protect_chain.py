@@ -229,13 +229,9 @@ def lint(
         for kind in network.types
     }
     directories = [Path(directory) for directory in bin_dirs]
-    programs = (
-        None
-        if not directories
-        else probe_programs(directories, kinds)
-        if probe
-        else list_programs(directories)
-    )
+    programs = None
+    if directories:
+        programs = probe_programs(directories, kinds) if probe else list_programs(directories)
     found = lint_folder(files, settings, programs)
     if told:
         found = compare_loaded(found, told, files)
@@ -308,18 +304,19 @@ def _document(folder: str, found: Lint) -> dict[str, object]:
     return {
         "schema": "podpath/cni-lint/v1",
         "folder": folder,
-        "runtimes": [
-            {
-                "runtime": verdict.runtime,
-                "file": verdict.file,
-                "why_none": verdict.why_none,
-                "network": verdict.network.name if verdict.network else None,
-                "version": verdict.network.version if verdict.network else None,
-                "plugins": list(verdict.network.types) if verdict.network else [],
-                "others": [network.file for network in verdict.others],
-                "files": [decision._asdict() for decision in verdict.decisions],
-            }
-            for verdict in found.verdicts
-        ],
+        "runtimes": [_runtime_object(verdict) for verdict in found.verdicts],
         "remarks": [remark._asdict() for remark in found.remarks],
+    }
+
+
+def _runtime_object(verdict: RuntimeVerdict) -> dict[str, object]:
+    return {
+        "runtime": verdict.runtime,
+        "file": verdict.file,
+        "why_none": verdict.why_none,
+        "network": verdict.network.name if verdict.network else None,
+        "version": verdict.network.version if verdict.network else None,
+        "plugins": list(verdict.network.types) if verdict.network else [],
+        "others": [network.file for network in verdict.others],
+        "files": [decision._asdict() for decision in verdict.decisions],
     }

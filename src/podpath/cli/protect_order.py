@@ -87,12 +87,13 @@ def order(
 def render_outcome(outcome: OrderOutcome) -> str:
     """Write what a look found and did."""
     style = choose_style("auto", verbose=False)
-    lines = [
-        f"{move.state}: {escape(move.disorder.rule.name)} in {move.disorder.listing.place.program}"
-        + (f": {escape(move.why)}" if move.why else "")
-        + "".join(f"\n    {escape(line)}" for line in move.script.rstrip("\n").split("\n"))
-        for move in outcome.moves
-    ]
+    lines: list[str] = []
+    for move in outcome.moves:
+        place = move.disorder.listing.place.program
+        why = f": {escape(move.why)}" if move.why else ""
+        lines.append(f"{move.state}: {escape(move.disorder.rule.name)} in {place}{why}")
+        script = move.script.rstrip("\n")
+        lines += [f"    {escape(line)}" for line in script.split("\n")]
     if not outcome.findings:
         lines.append(f"{style.arrived} the jumps of {outcome.chains} base chains are in order")
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)

@@ -148,7 +148,8 @@ def parse_setting(text: str) -> SysctlSetting:
     name, sign, value = text.partition("=")
     if not sign or not value.split():
         raise UsageError(f"--key {text}: expected KEY=VALUE, KEY>=VALUE or KEY<=VALUE")
-    policy: Policy = "floor" if name.endswith(">") else "ceiling" if name.endswith("<") else "exact"
+    policies: dict[str, Policy] = {">": "floor", "<": "ceiling"}
+    policy = policies.get(name[-1:], "exact")
     try:
         return SysctlSetting(
             key=parse_key(name.rstrip("<>")), value=" ".join(value.split()), policy=policy
@@ -179,13 +180,9 @@ def render_outcome(outcome: SysctlOutcome, chosen: dict[str, str]) -> str:
     style = choose_style("auto", verbose=False)
     lines = [f"profile {name}: {escape(sign)}" for name, sign in chosen.items()]
     for judgement in outcome.after:
-        sign = (
-            style.arrived
-            if judgement.holds
-            else style.broken
-            if judgement.setting.mandatory
-            else style.doubtful
-        )
+        sign = style.broken if judgement.setting.mandatory else style.doubtful
+        if judgement.holds:
+            sign = style.arrived
         shown = judgement.in_force if judgement.in_force is not None else judgement.state
         want = f"{_sign(judgement.setting.policy)} {judgement.want}"
         lines.append(

@@ -79,7 +79,9 @@ TURN = 2.0
     "--all",
     "everything",
     is_flag=True,
-    help="The daily life of a node too: closed connections, multicast for nobody, other namespaces.",
+    help=(
+        "The daily life of a node too: closed connections, multicast for nobody, other namespaces."
+    ),
 )
 @click.option(
     "--for",
@@ -107,7 +109,9 @@ TURN = 2.0
 @click.option(
     "--node-netns",
     metavar="NETNS",
-    help="The node's own namespace, where it is not that of process 1: a name, a process or a file.",
+    help=(
+        "The node's own namespace, where it is not that of process 1: a name, a process or a file."
+    ),
 )
 @click.option(
     "--save",
@@ -140,7 +144,8 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     as_json: bool,
     color: str,
 ) -> None:
-    """Watch this node's kernel drop packets, and name the rule, route, sysctl or device that did it.
+    """Watch this node's kernel drop packets, and name the rule, route, sysctl or device that did
+    it.
 
     Each flow is told of once, with the kernel's reason and function, and the line of the node's own
     state that decides it; then its rate. What is the daily life of a node (packets of closed
@@ -260,7 +265,8 @@ class _Text:
             name = self._watch.name(one.key)
             place = f" in {escape(name)}" if name else ""
             click.echo(
-                f"{one.packets:8} {escape(one.key.reason)} {escape(spell_flow(one.key))}{place}{where}"
+                f"{one.packets:8} {escape(one.key.reason)} "
+                f"{escape(spell_flow(one.key))}{place}{where}"
             )
         if tally.daily:
             click.echo(
@@ -310,7 +316,9 @@ class _Json:
 
 
 def disagrees(told: ToldDrop) -> bool:
-    """Tell whether podpath and the kernel disagree for certain: the node was read after the drop."""
+    """Tell whether podpath and the kernel disagree for certain: the node was read after the
+    drop.
+    """
     return told.explanation.agreement is DropAgreement.DISAGREES and not told.age
 
 

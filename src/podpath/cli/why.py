@@ -85,15 +85,16 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     Examples:
       podpath why pod/shop/web-0 svc/shop/api:http
       podpath why shop/web-0 svc/shop/api --collect --image registry.example/podpath:0.1
-      podpath why shop/web-0 svc/shop/api:http --node node1=n1.tar.gz --node node2=n2.tar.gz --objects api.yaml
+      podpath why shop/web-0 svc/shop/api:http --node node1=n1/ --node node2=n2/ --objects api.yaml
       podpath why outside node/node2:30080 --node node2=n2.tar.gz --objects api.yaml
-      kubectl get -A -o yaml pods,services | podpath why web-0 10.96.0.10:53 --node node1=n1/ --objects -
+      kubectl get -A -o yaml pods | podpath why web-0 10.96.0.10:53 --node node1=n1/ --objects -
 
     \b
     `podpath snapshot -o node1.tar.gz`, run on a node, takes its snapshot.
 
     \b
-    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
+    3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
     progress, cluster = ProgressLine(), LiveOptions(**live)
     given: dict[str, Given] = dict(nodes)

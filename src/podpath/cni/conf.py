@@ -230,13 +230,7 @@ def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] 
     flags: list[str] = []
     for key in _FLAGS:
         held = value.get(key, False)
-        word = (
-            held.lower()
-            if isinstance(held, str)
-            else {True: "true", False: "false"}[held]
-            if isinstance(held, bool)
-            else ""
-        )
+        word = str(held).lower() if isinstance(held, str | bool) else ""
         if word not in {"true", "false"}:
             return ConfProblem(
                 "P3",

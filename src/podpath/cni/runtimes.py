@@ -161,13 +161,10 @@ def judge_crio(
         decisions.append(RuntimeDecision(file.name, "loaded", why, "D1"))
     wanted = settings.default_network or next(iter(networks), "")
     chosen = networks.get(wanted)
-    why_none = (
-        ""
-        if chosen
-        else f"no file has the network {wanted!r}"
-        if wanted
-        else "no file has a network that can be used"
-    )
+    why_none = ""
+    if chosen is None:
+        lacks = f"the network {wanted!r}" if wanted else "a network that can be used"
+        why_none = f"no file has {lacks}"
     others = tuple(network for network in networks.values() if network is not chosen)
     return RuntimeVerdict(
         runtime=CRIO, network=chosen, others=others, decisions=tuple(decisions), why_none=why_none

@@ -103,7 +103,8 @@ class BatchTaker:
             attributes = bytearray(
                 _BATCH.pack(
                     0 if first else ctypes.addressof(before), ctypes.addressof(after),
-                    ctypes.addressof(self._keys), ctypes.addressof(self._values), self._entries, descriptor, 0, 0,
+                    ctypes.addressof(self._keys), ctypes.addressof(self._values), self._entries,
+                    descriptor, 0, 0,
                 )
             )  # fmt: skip
             count, more = _take_batch(attributes)

@@ -24,8 +24,8 @@ def read_live(
     node: str | None = None,
 ) -> Evidence:
     """Collect this node, its pods' namespaces, and those that are named; what could not be had is a
-    gap. `CollectError` without root. `node` is the node's own namespace, where that is not the one of
-    process 1.
+    gap. `CollectError` without root. `node` is the node's own namespace, where that is not the one
+    of process 1.
     """
     found = find_namespaces(node=node, wanted=wanted)
     collected = collect_files(found, now=time.time(), progress=progress, logs=logs)

@@ -50,10 +50,8 @@ class Taker:
         """Prepare for commands, with the owners of all sockets."""
         self._commands = commands
         self._owners = owners
-        self._programs = {
-            program: shutil.which(program)
-            for program in {command.arguments[0] for command in commands}
-        }
+        programs = {command.arguments[0] for command in commands}
+        self._programs = {program: shutil.which(program) for program in programs}
         self._blank: dict[str, ProgramOutput] = {}
 
     def take(self, name: str, devices: Sequence[NetlinkDevice]) -> NamespaceState:

@@ -101,7 +101,9 @@ def _write_tar_gz(out: IO[bytes], files: Files) -> None:
 
 
 def write_packed(out: IO[bytes], files: Files) -> None:
-    """Write a bundle as a .tar.gz to a stream that goes elsewhere: packed fast rather than small."""
+    """Write a bundle as a .tar.gz to a stream that goes elsewhere: packed fast rather than
+    small.
+    """
     with (
         gzip.GzipFile(fileobj=out, mode="wb", compresslevel=_FAST, mtime=0) as packed,
         tarfile.open(fileobj=cast("IO[bytes]", packed), mode="w|") as archive,

@@ -13,7 +13,9 @@ STDIN = "-"
 
 
 def read_text(path: str) -> str:
-    """Return a file's text; `UsageError` where it cannot be read, or is none. `-` is standard input."""
+    """Return a file's text; `UsageError` where it cannot be read, or is none. `-` is standard
+    input.
+    """
     try:
         if path == STDIN:
             data = sys.stdin.buffer.read(MOST + 1)

@@ -48,7 +48,8 @@ def see_from(
         replace(each, node=Cluster(nodes={**others, name: each.node}).seen_from(name))
         for each in own.alternatives
     )
-    gaps = [gap for case in (own, *(cases[other] for other in others)) for gap in case.gaps]
+    read = [own, *(cases[other] for other in others)]
+    gaps = [gap for case in read for gap in case.gaps]
     joined = replace(
         own,
         node=Cluster(nodes={**others, name: own.node}).seen_from(name),

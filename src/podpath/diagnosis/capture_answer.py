@@ -129,21 +129,20 @@ def answer_captures(
     """Say what captures show; `points` and `states` where the packets themselves told them, else
     they follow from the case.
     """
-    binary = {
-        file
-        for file, _ in list_points(case)
-        if any(point.name.startswith(file.rpartition("/")[2]) for point in points)
-    }
-    found = [*points, *(point for file, point in list_points(case) if file not in binary)]
+    found = [*points]
+    names = tuple(point.name for point in points)
+    for file, point in list_points(case):
+        binary = file.rpartition("/")[2]
+        if not any(name.startswith(binary) for name in names):
+            found.append(point)
     connections = list_connections(gather_traffic(case.sightings))
-    counted = (
-        states if states is not None else Counter(one.state for one in connections if one.state)
-    )
+    if states is None:
+        states = Counter(one.state for one in connections if one.state)
     return CaptureAnswer(
         findings=check_captures(case),
         points=tuple(found),
         connections=connections,
-        states=counted,
+        states=states,
         gaps=case.gaps,
     )
 

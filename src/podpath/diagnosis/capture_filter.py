@@ -115,7 +115,9 @@ def narrow(case: Case, wanted: Sequence[ConnectionFilter]) -> Case:
     `UsageError` where no connection fits one of the words.
     """
     traffic = gather_traffic(case.sightings)
-    chosen = [flow for flow in traffic.flows if all(one.fits(flow) for one in wanted)]
+    chosen = list(traffic.flows)
+    for one in wanted:
+        chosen = [flow for flow in chosen if one.fits(flow)]
     if not chosen:
         shown = _examples(traffic.flows)
         raise UsageError(f"no connection in the captures fits; they show {shown}")

@@ -28,7 +28,6 @@ from podpath.diagnosis.explanations import assess
 from podpath.diagnosis.flows import BaselineFlow, BaselineKind, uplinks
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import World
-from podpath.net.addresses import Address
 from podpath.node.node import HOST, Node
 
 SUSPECTED = 0.5
@@ -118,7 +117,7 @@ def _is_fault(node: Node, flow: BaselineFlow, cause: Cause) -> bool | None:
     """Tell whether a failure is a fault; False where it may be meant, None where it says
     nothing.
     """
-    ends = {HOST, flow.probe.netns, _owner(node, flow.probe.dst)}
+    ends = {HOST, flow.probe.netns, node.find_holder(flow.probe.dst, pods_only=True)}
     if cause.check in SILENT or cause.step.netns not in ends:
         return None
     if cause.check == no_endpoints.NAME:
@@ -163,14 +162,5 @@ def _is_beyond(node: Node, flow: BaselineFlow, cause: Cause) -> bool:
     if flow.kind is BaselineKind.TO_WORLD:
         return cause.step.netns != flow.probe.netns
     source = node.namespaces.get(flow.probe.netns or HOST)
-    target = node.namespaces.get(_owner(node, flow.probe.dst) or HOST)
+    target = node.namespaces.get(node.find_holder(flow.probe.dst, pods_only=True) or HOST)
     return any(namespace is not None and bool(namespace.inferred) for namespace in (source, target))
-
-
-def _owner(node: Node, address: Address) -> str | None:
-    owners = (
-        name
-        for name, namespace in node.namespaces.items()
-        if name != HOST and any(item.address == address for item in namespace.addresses.items)
-    )
-    return next(owners, None)

@@ -140,12 +140,9 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
         return None
     namespace = node.namespaces.get(last.netns)
     routed = last.stage in (StageName.ROUTE_INPUT, StageName.FORWARD)
-    if (
-        namespace is None
-        or namespace.role == HOST
-        or not routed
-        or any(item.address == last.before.dst for item in namespace.addresses.items)
-    ):
+    if namespace is None or namespace.role == HOST or not routed:
+        return None
+    if namespace.holds(last.before.dst):
         return None
     turns = [
         step

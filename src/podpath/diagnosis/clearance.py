@@ -216,14 +216,16 @@ def _depends_on_entries(netns: Netns) -> bool:
     """
     tables = [table for filtered in netns.netfilter.values() for table in filtered.tables]
     rules = [rule for table in tables for rule in known_rules(table)]
-    return any(
-        rule.table == "nat" or any(match.name in _STATEFUL for match in rule.matches)
-        for rule in rules
-    ) or any(_asks_for_connection(netns))
+    names = {match.name for rule in rules for match in rule.matches}
+    if not names.isdisjoint(_STATEFUL) or any(rule.table == "nat" for rule in rules):
+        return True
+    return any(_asks_for_connection(netns))
 
 
 def _asks_for_connection(netns: Netns) -> Iterator[bool]:
-    """Yield, for each native table, whether it translates or a rule of it goes by the connection."""
+    """Yield, for each native table, whether it translates or a rule of it goes by the
+    connection.
+    """
     for table in netns.nftables.items:
         chains = table.chains.values()
         yield any(chain.type == "nat" for chain in chains)

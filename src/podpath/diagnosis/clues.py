@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from podpath.net import protocols
-from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import NAMES, Ending, FailureKind, is_failure
 from podpath.net.technologies import Technology
@@ -129,20 +128,13 @@ def _of_attempt(attempt: Attempt, node: Node) -> Iterator[Clue]:
         yield TrafficKind.TO_SERVICE
     if probe.dport == DNS_PORT:
         yield TrafficKind.TO_NAME_SERVER
-    source, target = _owner(node, probe.src), _owner(node, probe.dst)
+    source, target = node.find_holder(probe.src), node.find_holder(probe.dst)
     if source not in {None, HOST} and target not in {None, HOST}:
         yield TrafficKind.POD_TO_POD
     if source == HOST and target not in {None, HOST}:
         yield TrafficKind.NODE_TO_POD
     if source not in {None, HOST} and target == HOST:
         yield TrafficKind.POD_TO_HOST
-
-
-def _owner(node: Node, address: Address) -> str | None:
-    for name, netns in node.namespaces.items():
-        if any(item.address == address for item in netns.addresses.items):
-            return name
-    return None
 
 
 def _contrasts(case: Case) -> Iterator[Clue]:

@@ -175,14 +175,15 @@ def _is_of_names(complaint: Complaint) -> bool:
     return complaint.failure in NAMES | {FailureKind.NAME_NOT_RESOLVED}
 
 
+def _serves_names(service: Service) -> bool:
+    return any(port.port == DNS_PORT for port in service.ports)
+
+
 def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
     """Yield what a complaint only describes: the name server, another pod, the node, the world."""
     target = complaint.target
     if target is EndKind.NAME_SERVER or _is_of_names(complaint):
-        yield from _services(
-            complaint,
-            [one for one in node.services if any(port.port == DNS_PORT for port in one.ports)],
-        )
+        yield from _services(complaint, [one for one in node.services if _serves_names(one)])
     elif target is EndKind.API_SERVER:
         yield from _services(
             complaint, [one for one in node.services if (one.namespace, one.name) == API]
@@ -208,7 +209,7 @@ def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
     host.
     """
     for address in complaint.sources:
-        yield _Found(address, ChosenBy.NAMED, netns=_owner(node, address))
+        yield _Found(address, ChosenBy.NAMED, netns=node.find_holder(address))
     pods = list(_pods(node))
     if complaint.source is not EndKind.NODE:
         yield from (
@@ -289,12 +290,3 @@ def _names(complaint: Complaint, name: str, namespace: str) -> bool:
     spelled = {name, f"{name}.{namespace}"} if namespace else {name}
     dotted = {".".join(one.split(".")[:2]) for one in complaint.names}
     return bool(spelled & (dotted | complaint.words))
-
-
-def _owner(node: Node, address: Address) -> str | None:
-    owners = (
-        name
-        for name, netns in node.namespaces.items()
-        if any(item.address == address for item in netns.addresses.items)
-    )
-    return next(owners, None)

@@ -123,12 +123,8 @@ def _join(strands: Sequence[list[_Numbered]]) -> Iterator[list[list[_Numbered]]]
 
 
 def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
-    frames = [
-        seen
-        for _, seen in sorted(
-            (item for strand in strands for item in strand), key=lambda item: item[0]
-        )
-    ]
+    numbered = [item for strand in strands for item in strand]
+    frames = [seen for _, seen in sorted(numbered, key=lambda item: item[0])]
     first = next((seen for seen in frames if kind_of(seen.packet) in BEGINS), None)
     if first is None:
         return None

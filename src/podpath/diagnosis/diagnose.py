@@ -209,12 +209,12 @@ def _walk_in_question(
     ]
     if named:
         return tuple(WalkedConnection(probe, _fork(base, probe), works) for probe, works in named)
-    walked = (WalkedConnection(probe, _fork(base, probe)) for probe in flows)
-    return tuple(
-        one
-        for one in walked
-        if any(not _says_nothing(one.probe, branch) for branch in one.conversation.branches)
-    )
+    walked: list[WalkedConnection] = []
+    for probe in flows:
+        conversation = _fork(base, probe)
+        if not all(_says_nothing(probe, branch) for branch in conversation.branches):
+            walked.append(WalkedConnection(probe, conversation))
+    return tuple(walked)
 
 
 def _says_nothing(probe: Probe, branch: Branch) -> bool:

@@ -125,7 +125,9 @@ class Explanation:
 
     @property
     def is_seen_throughout(self) -> bool:
-        """Tell whether captured frames show what its causes rest on of the node that was made up."""
+        """Tell whether captured frames show what its causes rest on of the node that was made
+        up.
+        """
         return all(
             is_seen_throughout(
                 self.world.node, judged[0].symptom.probe, cause, _list_frames(judged)

@@ -76,13 +76,10 @@ def _make(
     sure: bool,
 ) -> Finding:
     suppositions = explanation.world.suppositions
+    supposed = {item.fact for item in suppositions}
     stated = (
         *suppositions,
-        *(
-            item
-            for item in _stated(judged[0])
-            if item.fact not in {other.fact for other in suppositions}
-        ),
+        *(item for item in _stated(judged[0]) if item.fact not in supposed),
     )
     differences = tuple(_differences(judged[0], suppositions))
     settled = replace(
@@ -291,25 +288,20 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
 
 
+def _is_duplicate_of(finding: Finding, cause: Finding) -> bool:
+    """Tell whether a finding is of an address that two pods have, and that a cause breaks."""
+    if finding.check != duplicate_address.NAME or finding.rests_on:
+        return False
+    return any(f" {mark}" in item for mark in finding.marks for item in cause.breaks)
+
+
 def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
     """Let an address that two pods have take the place of what ended a connection to it: it went to
     the other one.
     """
     told: list[Finding] = []
     for cause in causes:
-        twice = (
-            finding
-            for finding in found
-            if finding.check == duplicate_address.NAME and not finding.rests_on
-        )
-        better = next(
-            (
-                one
-                for one in twice
-                if any(f" {mark}" in item for mark in one.marks for item in cause.breaks)
-            ),
-            None,
-        )
+        better = next((one for one in found if _is_duplicate_of(one, cause)), None)
         if better is not None:
             found.remove(better)
         told.append(_take_over(better, cause) if better is not None else cause)

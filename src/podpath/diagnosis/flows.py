@@ -292,16 +292,13 @@ def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[BaselineFlow]:
 
     The address stands for any pod of the range; where its node is, is all that the walk asks.
     """
-    links = {link.name: link for link in node.host.links.items}
+    tunnels = {link.name for link in node.host.links.items if link.kind in TUNNELS}
     ranges = [
         route.prefix
         for route in node.host.routes.items
-        if route.prefix.family == 4
-        and 8 <= route.prefix.length <= 30
-        and any(
-            hop.link in links and links[hop.link].kind in TUNNELS and hop.gateway is not None
-            for hop in route.nexthops
-        )
+        if route.prefix.family == 4 and 8 <= route.prefix.length <= 30
+        for hop in route.nexthops
+        if hop.link in tunnels and hop.gateway is not None
     ]
     for namespace, address in pods[:1]:
         for prefix in list(dict.fromkeys(ranges))[:OTHER_NODES]:

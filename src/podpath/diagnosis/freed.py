@@ -27,7 +27,9 @@ FILTERED = "NETFILTER_DROP"
 _TTL = "IP_INHDR"
 _LOOPBACK = "lo"
 _TRANSPORT = ("tcp_", "udp", "__udp", "raw", "unix_", "sk_", "sctp_", "packet_", "tpacket_")
-"""How functions begin that work for sockets: what they free without a reason has passed the model."""
+"""How functions begin that work for sockets: what they free without a reason has passed the
+model.
+"""
 MODELED = frozenset(name for names in REASONS.values() for _, name in names) | {FILTERED}
 """The kernel's reasons that the model ends packets for."""
 CHECKSUMS = frozenset({"IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"})
@@ -73,7 +75,9 @@ class DropExplanation:
     unheard: NobodyListens | None = None
     """That nobody listens where the packet arrived."""
     spans: tuple[Span, ...] = ()
-    """The lines that decide, the deciding one first: of the step, else of what the reason is about."""
+    """The lines that decide, the deciding one first: of the step, else of what the reason is
+    about.
+    """
 
 
 def explain_drop(

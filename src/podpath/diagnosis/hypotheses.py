@@ -138,8 +138,7 @@ def _lose_route(node: Node, address: Address) -> Iterator[World]:
         for route in node.host.routes.items
         if route.inferred and route.prefix.length and route.prefix.covers(address)
     ]
-    owned = any(item.address == address for item in node.host.addresses.items)
-    if not routes or owned or node.host.routes.complete:
+    if not routes or node.host.holds(address) or node.host.routes.complete:
         return
     changes = [DeleteRoute(netns=HOST, route=route) for route in routes]
     fact, meaning = f"the host's route to {address}", "the route is missing or leads elsewhere"
@@ -203,4 +202,7 @@ def _find_deed(deeds: tuple[ChangeCommand, ...], key: str, module: str) -> Chang
     value was another.
     """
     names = [key, key.replace(".", "/"), *((module,) if module else ())]
-    return next((deed for deed in deeds if any(name in deed.command for name in names)), None)
+    for deed in deeds:
+        if any(name in deed.command for name in names):
+            return deed
+    return None

@@ -168,18 +168,13 @@ def _deciding_lines(trace: Trace, missing: Sequence[NetnsDevice]) -> tuple[Span,
     """Return the lines of the step that ends the packet, or of the steps that send it to where it
     was not seen.
     """
-    steps = [
+    chosen = [
         step
         for step in trace.steps
         if step.link is not None and NetnsDevice(step.netns, step.link) in missing
     ]
-    chosen = (
-        steps
-        if steps and not isinstance(trace.outcome, (Dropped, Rejected))
-        else [trace.deciding]
-        if trace.steps
-        else []
-    )
+    if trace.steps and (not chosen or isinstance(trace.outcome, (Dropped, Rejected))):
+        chosen = [trace.deciding]
     spans = [span for step in chosen for span in step.spans]
     if not spans:
         spans = [span for step in reversed(trace.steps) for span in step.spans]

@@ -43,13 +43,10 @@ def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
     found: dict[str, Question] = {}
     for number, explanation in enumerate(explanations):
         made_up = frozenset(inferred_names(explanation.world.node))
-        guesses = [
-            item
-            for item in explanation.guesses
-            if item.ask and not any(name in item.ask for name in made_up)
-        ]
+        guesses = [item for item in explanation.guesses if item.ask]
         for item in sorted(guesses, key=lambda item: not item.ask.startswith("sysctl")):
-            _merge(found, item, _decides(explanations, number, item))
+            if not any(name in item.ask for name in made_up):
+                _merge(found, item, _decides(explanations, number, item))
     return tuple(found.values())[:MOST]
 
 
@@ -78,16 +75,11 @@ def _decides(
 ) -> tuple[str, ...]:
     """Say what the answer means: that possibility, or the next one that does not rest on it."""
     then = f"{item.meaning}: then it is possibility {number + 1} ({_names(explanations[number])})"
-    rest = [
-        (place, other)
-        for place, other in enumerate(explanations, 1)
-        if place > number + 1 and item.fact not in {guess.fact for guess in other.guesses}
-    ]
-    look = (
-        f"then look at possibility {rest[0][0]} ({_names(rest[0][1])})"
-        if rest
-        else "then it is none of these"
-    )
+    look = "then it is none of these"
+    for place, other in enumerate(explanations[number + 1 :], number + 2):
+        if all(guess.fact != item.fact for guess in other.guesses):
+            look = f"then look at possibility {place} ({_names(other)})"
+            break
     return then, f"{item.instead_of or 'anything else'}: {look}"
 
 

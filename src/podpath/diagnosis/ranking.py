@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 
 from podpath.checks.category import Category
 from podpath.checks.explains import explained_by
@@ -106,7 +107,7 @@ def _doubt_rivals(findings: Sequence[Finding], ends: ComplainedEnds) -> list[Fin
     sure = [
         finding for finding in findings if finding.severity in WEIGHTY and finding.certainty == 1
     ]
-    rivals = [finding for finding in sure if any(_compete(finding, other) for other in sure)]
+    rivals = [finding for finding, other in product(sure, repeat=2) if _compete(finding, other)]
     if not rivals or not ends.is_known:
         return list(findings)
     return [

@@ -1,4 +1,6 @@
-"""Repairs of what one node holds of another: routes to its pods, and entries of its tunnel's end."""
+"""Repairs of what one node holds of another: routes to its pods, and entries of its tunnel's
+end.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Iterator
 from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.datapath.reasons.devices import Wrapped
-from podpath.net.addresses import Address, Mac, Prefix
+from podpath.net.addresses import WIDTH, Address, Mac, Prefix
 from podpath.node.change import AddRoute, PutFdbEntry, PutNeighbour, SetLink
 from podpath.node.links import FdbEntry, Link, Neighbour
 from podpath.node.node import HOST, Netns, Node
@@ -48,15 +50,17 @@ def _pods_of(host: Netns, address: Address) -> Prefix | None:
     """Return the range of pods that a host holds an address in: what it reaches without a gateway,
     or refuses what is left of.
     """
-    routes = [
+    ranges = [
         route.prefix
         for route in host.routes.items
-        if route.table == MAIN
-        and 0 < route.prefix.length < (32 if address.family == 4 else 128)
-        and route.prefix.covers(address)
-        and all(hop.gateway is None for hop in route.nexthops)
+        if route.table == MAIN and _is_direct(route) and route.prefix.covers(address)
     ]
-    return min(routes, key=lambda prefix: prefix.length, default=None)
+    real = [prefix for prefix in ranges if 0 < prefix.length < WIDTH[address.family]]
+    return min(real, key=lambda prefix: prefix.length, default=None)
+
+
+def _is_direct(route: Route) -> bool:
+    return all(hop.gateway is None for hop in route.nexthops)
 
 
 def _through_tunnel(here: Netns, there: Netns) -> Iterator[Nexthop]:

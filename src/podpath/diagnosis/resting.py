@@ -114,7 +114,9 @@ def list_routes_taken_for_best(branch: Branch) -> Iterator[Inferred]:
 
 
 def _steps_before(cause: Cause) -> Iterator[tuple[Trace, Step]]:
-    """Yield the steps of the cause's connection up to the one that decided, each with its packet."""
+    """Yield the steps of the cause's connection up to the one that decided, each with its
+    packet.
+    """
     for trace in cause.branch.traces:
         if trace is cause.trace:
             yield from ((trace, step) for step in _until(trace, cause.step))

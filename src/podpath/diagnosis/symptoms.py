@@ -53,22 +53,14 @@ def collect_symptoms(case: Case, probes: Iterable[Probe]) -> tuple[Symptom, ...]
     for symptom in (*_asked(probes), *_attempts(case.attempts)):
         _merge(found, symptom)
     captured = observe(case.sightings)
-    found = [
-        replace(
-            symptom, observed=tuple(seen for seen in captured if _same(symptom.probe, seen.probe))
-        )
-        for symptom in found
-    ]
-    return tuple(
-        sorted(
-            found,
-            key=lambda symptom: (
-                not symptom.asked,
-                symptom.fails is not True,
-                symptom.fails is None,
-            ),
-        )
+    found.sort(
+        key=lambda symptom: (not symptom.asked, symptom.fails is not True, symptom.fails is None)
     )
+    observed: list[Symptom] = []
+    for symptom in found:
+        seen = tuple(one for one in captured if _same(symptom.probe, one.probe))
+        observed.append(replace(symptom, observed=seen))
+    return tuple(observed)
 
 
 def _asked(probes: Iterable[Probe]) -> Iterator[Symptom]:

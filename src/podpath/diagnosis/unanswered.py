@@ -13,7 +13,7 @@ from podpath.datapath.reasons.failures import LeftForOwnPod, LeftUntranslated
 from podpath.datapath.tracing.trace import Branch, Conversation, Trace, Transmitted
 from podpath.datapath.vocabulary import ConversationFailure, Direction, Reachability
 from podpath.net.addresses import Address, Prefix
-from podpath.node.node import HOST, Node
+from podpath.node.node import Node
 
 UNANSWERED = ConversationFailure.LEFT_UNTRANSLATED
 """The way in which such a conversation fails."""
@@ -54,7 +54,7 @@ def _cut(node: Node, branch: Branch) -> Branch:
             continue
         kept = branch.traces[: place + 1]
         left = trace.outcome.packet
-        if _is_on_node(node, left.dst):
+        if node.find_holder(left.dst, pods_only=True):
             failure = LeftForOwnPod(trace.name, trace.outcome.link, left.dst)
             return replace(branch, traces=kept, works=False, kind=LOST, failure=failure)
         if _is_unanswerable(node, trace):
@@ -63,19 +63,12 @@ def _cut(node: Node, branch: Branch) -> Branch:
     return branch
 
 
-def _is_on_node(node: Node, address: Address) -> bool:
-    """Tell whether a pod of this node has the address."""
-    pods = (namespace for name, namespace in node.namespaces.items() if name != HOST)
-    return any(item.address == address for pod in pods for item in pod.addresses.items)
-
-
 def _is_unanswerable(node: Node, trace: Trace) -> bool:
     if not isinstance(trace.outcome, Transmitted) or trace.outcome.tunnel is not None:
         return False
     source, target = trace.outcome.packet.src, trace.outcome.packet.dst
-    own = any(item.address == source for item in node.host.addresses.items)
     private = any(prefix.covers(source) for prefix in PRIVATE)
-    return private and not own and not _is_near(source, target)
+    return private and not node.host.holds(source) and not _is_near(source, target)
 
 
 def _is_near(one: Address, other: Address) -> bool:

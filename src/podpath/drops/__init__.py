@@ -1,1 +1,3 @@
-"""What the kernel tells of the packets that it frees: the BPF program that hears it, and its words."""
+"""What the kernel tells of the packets that it frees: the BPF program that hears it, and its
+words.
+"""

@@ -1,4 +1,5 @@
-"""The kernel's description of its own types (BTF) to the offsets and names that a BPF program needs.
+"""The kernel's description of its own types (BTF) to the offsets and names that a BPF program
+needs.
 
 Comes in: the bytes of /sys/kernel/btf/vmlinux (btf.rst). Goes out: where a member of a struct
 stands, what the values of an enum are called, and how many arguments a tracepoint has. A kernel
@@ -97,7 +98,9 @@ class TypeTable:
         return {value: self._string(text) for text, value in entries}
 
     def count_parameters(self, name: str) -> int | None:
-        """Return how many parameters the function has that a typedef points to; None if none has."""
+        """Return how many parameters the function has that a typedef points to; None if none
+        has.
+        """
         number = self._find(name, TYPEDEF)
         for _ in range(_DEPTH):
             if number is None or not 0 < number < len(self._positions):

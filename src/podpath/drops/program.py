@@ -36,7 +36,8 @@ from podpath.drops.instructions import (
 from podpath.net.errors import PodpathError
 
 R0, R1, R2, R3, R6, R7, R8, R9, FP = (
-    Register.R0, Register.R1, Register.R2, Register.R3, Register.R6, Register.R7, Register.R8, Register.R9, Register.FP,
+    Register.R0, Register.R1, Register.R2, Register.R3, Register.R6, Register.R7, Register.R8,
+    Register.R9, Register.FP,
 )  # fmt: skip
 R4 = Register.R4
 _LOOKUP, _UPDATE, _CLOCK, _READ, _RESERVE, _SUBMIT = 1, 2, 5, 113, 131, 132
@@ -119,7 +120,9 @@ MEMBERS: Mapping[str, tuple[str, str]] = {
 
 
 def find_layout(types: TypeTable) -> Layout:
-    """Find in the running kernel's types what the program reads; `PodpathError` names what lacks."""
+    """Find in the running kernel's types what the program reads; `PodpathError` names what
+    lacks.
+    """
     found = {name: types.find_offset(*member) for name, member in MEMBERS.items()}
     lacking = [".".join(MEMBERS[name]) for name, offset in found.items() if offset is None]
     if lacking:
@@ -145,8 +148,9 @@ def _find_conntrack(types: TypeTable) -> ConntrackLayout | None:
 def assemble_program(layout: Layout, maps: ProgramMaps) -> bytes:
     """Return the program's bytes for a kernel."""
     lines: list[Line] = [
-        *_begin(layout, maps), *_find_place(layout.at), *_find_packet(layout.at), *_key_packet(), Label("keyed"),
-        *_count(layout.at, maps), *_send(layout, maps), Label("end"), move(R0, 0), leave(),
+        *_begin(layout, maps), *_find_place(layout.at), *_find_packet(layout.at), *_key_packet(),
+        Label("keyed"), *_count(layout.at, maps), *_send(layout, maps), Label("end"), move(R0, 0),
+        leave(),
     ]  # fmt: skip
     return assemble(lines)
 

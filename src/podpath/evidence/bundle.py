@@ -58,11 +58,8 @@ def assemble_bundle(
     members = list(files)
     manifest = next((data for name, _, data in members if name.rpartition("/")[2] == MANIFEST), b"")
     taken_at = parse_time(load_manifest(manifest).get("time"))
-    spaces = {
-        found["netns"]
-        for found in (_MEMBER.fullmatch(name) for name, _, _ in members)
-        if found is not None and found["netns"]
-    }
+    places = [_MEMBER.fullmatch(name) for name, _, _ in members]
+    spaces = {found["netns"] for found in places if found is not None and found["netns"]}
     sources: list[Source] = []
     gaps: list[Gap] = []
     readings: list[tuple[Source, Reading]] = []

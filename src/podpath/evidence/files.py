@@ -222,7 +222,9 @@ def has_console_marks(text: str) -> bool:
 
 
 def _leave_line_open(sources: tuple[Source, ...], text: str) -> tuple[Source, ...]:
-    """Mark the output that a text ends with, where no line end shows that its last line is whole."""
+    """Mark the output that a text ends with, where no line end shows that its last line is
+    whole.
+    """
     if not sources or text.endswith(("\n", "\r")):
         return sources
     return tuple(

@@ -87,16 +87,13 @@ def _read_outputs(file: BundleFile, placed: LaidOutFile, *, empty_tells: bool) -
         if row.rewrite is not None
         else split_parts(row, placed.command, split_lines(text))
     )
-    printed = [
-        part if any(line.strip() for line in part.lines) else part._replace(lines=())
-        for part in parts
-    ]
-    sources = tuple(
-        _make_source(file, placed, part)
-        for part in printed
-        if part.lines or (empty_tells and part.command)
-    )
-    return Evidence(sources, gaps)
+    sources: list[Source] = []
+    for part in parts:
+        if any(line.strip() for line in part.lines):
+            sources.append(_make_source(file, placed, part))
+        elif empty_tells and part.command:
+            sources.append(_make_source(file, placed, part._replace(lines=())))
+    return Evidence(tuple(sources), gaps)
 
 
 def _make_source(file: BundleFile, placed: LaidOutFile, part: Part) -> Source:

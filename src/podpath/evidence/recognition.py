@@ -79,10 +79,14 @@ from podpath.evidence.tcpdump import output as tcpdump
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
 UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
-OPEN_END = "expected a prompt behind the output, saw the end of the text: this line may be cut, and others may be missing"
+OPEN_END = (
+    "expected a prompt behind the output, saw the end of the text: this line may be cut, and "
+    "others may be missing"
+)
 _LISTING = frozenset({
-    "ip", "bridge", "brctl", "ifconfig", "route", "arp", "ss", "netstat", "iptables", "ip6tables", "iptables-legacy",
-    "ip6tables-legacy", "iptables-nft", "ip6tables-nft", "nft", "ipset", "ipvsadm", "conntrack",
+    "ip", "bridge", "brctl", "ifconfig", "route", "arp", "ss", "netstat", "iptables", "ip6tables",
+    "iptables-legacy", "ip6tables-legacy", "iptables-nft", "ip6tables-nft", "nft", "ipset",
+    "ipvsadm", "conntrack",
 })  # fmt: skip
 """Programs whose outputs have no end of their own."""
 

@@ -174,8 +174,8 @@ def _compare(
 def _find_changing(
     case: Case, probe: Probe, after: Conversation, changes: Changes
 ) -> tuple[Span, ...]:
-    """Return the lines of the changes that decide: those that the walk met, else those without which
-    it would end otherwise.
+    """Return the lines of the changes that decide: those that the walk met, else those without
+    which it would end otherwise.
     """
     own = {id(source) for planned in changes for source in planned.sources}
     steps = [step for branch in after.branches for trace in branch.traces for step in trace.steps]

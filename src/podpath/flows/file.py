@@ -1,7 +1,8 @@
 """The file of flows: TOML, one `[[flow]]` for each, read strictly.
 
 An unknown key, a value of the wrong kind and a flow that says too little are refused, all at once,
-each with its line and column. `from`, `to` and `port` may be lists: then every combination is a flow.
+each with its line and column. `from`, `to` and `port` may be lists: then every combination is a
+flow.
 """
 
 from __future__ import annotations

@@ -107,12 +107,11 @@ def _is_chance(conversation: Conversation) -> bool:
     """Tell whether both ends of a flow that connects sometimes are the kernel's choice: branches
     that assume nothing but the likeliest of what is not known.
     """
-    plain = [
-        branch
-        for branch in conversation.branches
-        if all(made.random or not made.rank for made in branch.assumptions)
-    ]
-    return {True, False} <= {branch.works for branch in plain}
+    seen: set[bool | None] = set()
+    for branch in conversation.branches:
+        if all(made.random or not made.rank for made in branch.assumptions):
+            seen.add(branch.works)
+    return {True, False} <= seen
 
 
 def _forbid_failing(case: Case, walked: WalkedConnection) -> Iterator[Forbids]:

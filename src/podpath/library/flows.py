@@ -122,8 +122,8 @@ def check(
 ) -> FlowsResult:
     """Walk the flows that must and must not connect, and compare with what is expected.
 
-    `changes` are taken over in the model first, one after the other: then each flow also says whether
-    they change it, and by which line.
+    `changes` are taken over in the model first, one after the other: then each flow also says
+    whether they change it, and by which line.
     """
     stated = read_given_flows(flows)
     read = as_case(case, [flow.probe for flow in stated], progress)
@@ -167,8 +167,8 @@ def _plan(given: ChangeFile, node: Node) -> PlannedChange:
     read = read_change(source, family=given.family, flavour=given.flavour)
     if read is None:
         raise UsageError(
-            f"{name}: expected rules for iptables-restore, a script for nft -f, sysctls, ip route or ip rule"
-            " commands, or a NetworkPolicy, saw none of them"
+            f"{name}: expected rules for iptables-restore, a script for nft -f, sysctls, ip route "
+            "or ip rule commands, or a NetworkPolicy, saw none of them"
         )
     return assemble_change(
         read,

@@ -38,7 +38,9 @@ class TraceResult(Result):
     gaps: tuple[Gap, ...] = ()
     """What could not be read, and why."""
     forbids: tuple[Forbids, ...] = ()
-    """What forbids to say that it works, fails at times or never works; empty where that is said."""
+    """What forbids to say that it works, fails at times or never works; empty where that is
+    said.
+    """
     owners: OwnerPlaces = NOBODY
     """Whose the lines of the evidence are."""
 

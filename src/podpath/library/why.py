@@ -42,7 +42,8 @@ def why(
 
     Ends are as users say them: `pod/shop/web-0`, `svc/shop/api:http`, `shop/web-0`, `node/node1`,
     an address with or without a port, `outside`. `nodes` is the evidence of each node by its name
-    (a snapshot), `objects` what the cluster's API says (`kubectl get -A -o yaml pods,services,...`).
+    (a snapshot), `objects` what the cluster's API says (`kubectl get -A -o yaml
+    pods,services,...`).
     """
     if not nodes:
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
@@ -83,7 +84,9 @@ def _answer(cases: Mapping[str, Case], source: str, destination: str, protocol: 
 
 
 def _starts_on(view: NodeView, probe: Probe) -> str:
-    """Return the node that a connection starts on; of one from outside, the one that it comes to."""
+    """Return the node that a connection starts on; of one from outside, the one that it comes
+    to.
+    """
     node = view.case.node
     if probe.netns is not None and probe.netns in node.namespaces:
         return node.namespaces[probe.netns].node or view.name

@@ -91,7 +91,9 @@ class Probe(NamedTuple):
         name = (
             "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
         )
-        place = f" from {self.netns}" if self.netns else f" in {self.in_dev}" if self.in_dev else ""
+        place = f" in {self.in_dev}" if self.in_dev else ""
+        if self.netns:
+            place = f" from {self.netns}"
         return f"{name} {ends}{place}"
 
 

@@ -215,6 +215,6 @@ class Listing(NamedTuple, Generic[T]):
     span: Span | None = None
     """Where the listing stands; None where the evidence holds none."""
     cut: bool = False
-    """True where the text ends within the output that would be whole: what is shown may be less than
-    there is.
+    """True where the text ends within the output that would be whole: what is shown may be less
+    than there is.
     """

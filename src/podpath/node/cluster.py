@@ -150,21 +150,15 @@ def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     subnets: dict[Prefix, list[tuple[InterfaceAddress, WireEnd]]] = {}
     for item, end in ends:
         subnets.setdefault(item.prefix, []).append((item, end))
-    wires = [
-        Wire(prefix, tuple(end for _, end in on_it))
-        for prefix, on_it in subnets.items()
-        if len({end.node for _, end in on_it}) > 1
-    ]
+    wires: list[Wire] = []
+    for prefix, on_it in subnets.items():
+        of_subnet = tuple(end for _, end in on_it)
+        if len({end.node for end in of_subnet}) > 1:
+            wires.append(Wire(prefix, of_subnet))
     joined_by = {frozenset(pair) for wire in wires for pair in _pairs(wire.ends)}
-    apart = tuple(
-        end
-        for _, end in ends
-        if any(
-            frozenset((end.node, other.node)) not in joined_by
-            for _, other in ends
-            if other.node != end.node
-        )
-    )
+    every = [end for _, end in ends]
+    alone = set[str]().union(*({frozenset(pair) for pair in _pairs(every)} - joined_by))
+    apart = tuple(end for end in every if end.node in alone)
     return (*wires, *((Wire(None, apart),) if apart else ()))
 
 

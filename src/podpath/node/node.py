@@ -73,10 +73,16 @@ class Netns:
 
     @property
     def place(self) -> str:
-        """Return what stands before a command that is asked in the namespace: nothing on the host."""
+        """Return what stands before a command that is asked in the namespace: nothing on the
+        host.
+        """
         where = f"on {self.node}: " if self.node else ""
         name = self.inside or self.name
         return where if self.role == "host" else f"{where}in the network namespace of {name}: "
+
+    def holds(self, address: Address) -> bool:
+        """Tell whether an address is the namespace's own."""
+        return any(item.address == address for item in self.addresses.items)
 
     def shows_sockets(self, protocol: int) -> bool:
         """Tell whether a socket of the protocol that is not listed is not there."""
@@ -199,3 +205,10 @@ class Node:
     def host(self) -> Netns:
         """The node's own network namespace."""
         return self.namespaces[HOST]
+
+    def find_holder(self, address: Address, *, pods_only: bool = False) -> str | None:
+        """Return the namespace that has an address: of any, or of pods."""
+        for name, netns in self.namespaces.items():
+            if netns.holds(address) and not (pods_only and name == HOST):
+                return name
+        return None

@@ -23,7 +23,9 @@ class PlannedChange:
     objects: tuple[ApiObject, ...] = ()
     """Objects of Kubernetes that it applies: what somebody wants, not what the kernel holds."""
     refused: tuple[Gap, ...] = ()
-    """Lines that are not modeled, or that the kernel would refuse: after them nothing is certain."""
+    """Lines that are not modeled, or that the kernel would refuse: after them nothing is
+    certain.
+    """
     sources: tuple[Source, ...] = ()
     drained: str = ""
     """The node that is drained; empty where it is none."""

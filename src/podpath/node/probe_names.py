@@ -143,7 +143,8 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
         )
     for pod in found:
         if pod.address is not None:
-            yield NamedEnd(pod.address, number, pod.netns or _owner(node, pod.address))
+            netns = pod.netns or node.find_holder(pod.address, pods_only=True)
+            yield NamedEnd(pod.address, number, netns)
         elif pod.netns is not None:
             yield from _inside(node, pod.netns, number)
     if not found:
@@ -156,16 +157,6 @@ def _inside(node: Node, netns: str, number: int) -> Iterator[NamedEnd]:
     for item in inside.addresses.items if inside is not None else ():
         if item.scope == "global" and not item.address.is_loopback:
             yield NamedEnd(item.address, number, netns)
-
-
-def _owner(node: Node, address: Address) -> str | None:
-    """Return the pod namespace that has an address."""
-    owners = (
-        netns
-        for netns in node.namespaces.values()
-        if any(item.address == address for item in netns.addresses.items)
-    )
-    return next((netns.name for netns in owners if netns.name != HOST), None)
 
 
 def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[NamedEnd]:
@@ -214,9 +205,9 @@ def _number(port: str | None) -> int:
 
 
 def _what(found: re.Match[str]) -> str:
-    if found["node"]:
-        return "a node"
-    return "a host" if found["host"] else "a pod" if found["kind"].startswith("p") else "a service"
+    if found["node"] or found["host"]:
+        return "a node" if found["node"] else "a host"
+    return "a pod" if found["kind"].startswith("p") else "a service"
 
 
 def _known(node: Node, found: re.Match[str]) -> str:

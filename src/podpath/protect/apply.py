@@ -94,13 +94,9 @@ class Applier:
             held = None if there is None else _read(folder, path)
             if expect is not None and held != expect:
                 raise ApplyError("stale", str(path), STALE)
-            wanted = (
-                mode
-                if mode is not None
-                else new_mode
-                if there is None
-                else stat.S_IMODE(there.st_mode)
-            )
+            wanted = new_mode if there is None else stat.S_IMODE(there.st_mode)
+            if mode is not None:
+                wanted = mode
             if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
                 return Effect(kind="write", target=str(path), state="unchanged")
             if not self.dry_run:

@@ -26,6 +26,7 @@ from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
+from podpath.report.walked_text import left_out
 
 LISTED = 8
 """Connections, and findings of one kind, that are told to a reader who did not ask for all."""
@@ -56,7 +57,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
             "",
             f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}",
         ]
-    lines += _left_out(len(weighty) - len(shown), "fault", style)
+    lines += left_out(len(weighty) - len(shown), "fault", style)
     for drawing in drawings:
         lines += ["", *drawing.rstrip("\n").split("\n")]
     if lesser:
@@ -66,7 +67,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
             style.paint("head", "Also seen"),
             *(line for finding in few for line in render_short(finding, style)),
         ]
-        lines += _left_out(len(lesser) - len(few), "note", style)
+        lines += left_out(len(lesser) - len(few), "note", style)
     lines += (
         _points(answer.points, style)
         + _connections(answer, style)
@@ -149,7 +150,7 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
             else ""
         )
         lines.append(f"  {escape(point.name):<{width}}  {point.packets} packets{times}{dropped}")
-    return lines + _left_out(len(points) - len(shown), "point", style)
+    return lines + left_out(len(points) - len(shown), "point", style)
 
 
 def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
@@ -168,7 +169,7 @@ def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
         )
         if len(one.points) > 1:
             lines += style.wrap(escape(style.hop.join(one.points)), "      ")
-    return lines + _left_out(len(answer.connections) - len(shown), "connection", style)
+    return lines + left_out(len(answer.connections) - len(shown), "connection", style)
 
 
 def _mark(one: ConnectionSummary, style: Style) -> str:
@@ -178,16 +179,4 @@ def _mark(one: ConnectionSummary, style: Style) -> str:
         style.arrived
         if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered"
         else style.doubtful
-    )
-
-
-def _left_out(count: int, what: str, style: Style) -> list[str]:
-    return (
-        [
-            style.paint(
-                "dim", f"  and {count} more {what}{'s' if count > 1 else ''}: --verbose lists all"
-            )
-        ]
-        if count > 0
-        else []
     )

@@ -53,7 +53,9 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
 
 def _headline(comparison: NodeComparison, style: Style) -> list[str]:
     count = len(comparison.differences)
-    differ = f"{count} difference{'' if count == 1 else 's'}" if count else "no differences"
+    walked = len(comparison.outcomes)
+    work = "1 walked connection works" if walked == 1 else f"{walked} walked connections work"
+    differ = "1 difference" if count == 1 else f"{count or 'no'} differences"
     match comparison.verdict:
         case "explained":
             return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
@@ -65,12 +67,7 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
             )
             return _head("UNEXPLAINED", "warn", f"it fails here, but {what}", style)
         case "works":
-            walked = len(comparison.outcomes)
-            what = (
-                f"{walked} walked connection{'s work' if walked != 1 else ' works'}"
-                if walked
-                else "there is no connection to walk"
-            )
+            what = work if walked else "there is no connection to walk"
             return _head(
                 "NOTHING FAILS HERE",
                 "good",
@@ -78,15 +75,7 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
                 style,
             )
         case _ if comparison.forbids:
-            walked = len(comparison.outcomes)
-            looked = (
-                (
-                    f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as "
-                    "is known"
-                )
-                if walked
-                else "no fault"
-            )
+            looked = f"{work} as far as is known" if walked else "no fault"
             what = f"{looked}, but {escape(name_forbids(comparison.forbids))}; {differ}"
             return [
                 *_head("UNDECIDED", "warn", what, style),
@@ -135,10 +124,9 @@ def _explanation(explanation: MinimalCure, style: Style) -> list[str]:
         lines += [f"{INDENT}{style.paint('command', escape(command))}" for command in commands]
     if explanation.others:
         lines += ["", f"  {style.paint('head', 'any of these would do as well')}"]
-        lines += [
-            f"{INDENT}- {'; and '.join(escape(each.words) for each in taken)}"
-            for taken in _few(explanation.others, style)
-        ]
+        for taken in _few(explanation.others, style):
+            words = [escape(each.words) for each in taken]
+            lines.append(f"{INDENT}- {'; and '.join(words)}")
         lines += _more(len(explanation.others), style)
     return lines
 
@@ -146,13 +134,9 @@ def _explanation(explanation: MinimalCure, style: Style) -> list[str]:
 def _walked(comparison: NodeComparison, style: Style) -> list[str]:
     lines: list[str] = []
     for outcome in comparison.outcomes:
-        sign = (
-            style.broken
-            if outcome.fails_here
-            else style.arrived
-            if describe(outcome.here) == "works"
-            else style.doubtful
-        )
+        sign = style.arrived if describe(outcome.here) == "works" else style.doubtful
+        if outcome.fails_here:
+            sign = style.broken
         words = (
             f"{escape(str(outcome.probe))}: {describe(outcome.here)} here, "
             f"{describe(outcome.there)} there"

@@ -1,4 +1,6 @@
-"""Drops as terminal text: what the kernel did to a packet, what of the model did it, and how often."""
+"""Drops as terminal text: what the kernel did to a packet, what of the model did it, and how
+often.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ MEANINGS: dict[str, str] = {
     "SOCKET_RCVBUFF": "the socket's receive buffer is full: its program does not read fast enough",
     "SOCKET_BACKLOG": "the socket's backlog is full",
     "PROTO_MEM": "the memory of the protocol is used up (net.ipv4.tcp_mem, udp_mem)",
-    "TCP_LISTEN_OVERFLOW": "the queue of the listening socket is full: its program accepts too slowly",
+    "TCP_LISTEN_OVERFLOW": (
+        "the queue of the listening socket is full: its program accepts too slowly"
+    ),
     "QDISC_DROP": "the queue of the device dropped it (tc -s qdisc)",
     "QDISC_OVERLIMIT": "the queue of the device is full, or over its rate (tc -s qdisc)",
     "QDISC_CONGESTED": "the queue of the device is congested (tc -s qdisc)",

@@ -227,8 +227,11 @@ def _summary(diagnosis: Diagnosis) -> str:
     walked = diagnosis.conversations
     works = sum(map(diagnosis.is_shown_to_work, walked))
     unproven = sum(conversation.verdict is Reachability.ALWAYS for conversation in walked) - works
-    parts = [f"{works} always work{'s' if works == 1 else ''}"] if works or not unproven else []
-    parts += [f"{unproven} not shown to fail"] if unproven else []
+    parts: list[str] = []
+    if works or not unproven:
+        parts.append("1 always works" if works == 1 else f"{works} always work")
+    if unproven:
+        parts.append(f"{unproven} not shown to fail")
     return f"walked {_count(walked, 'connection')}; {', '.join(parts)}"
 
 

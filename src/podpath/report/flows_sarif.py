@@ -80,7 +80,9 @@ def _location(span: Span) -> dict[str, object]:
 
 
 def _uri(name: str) -> str:
-    """Spell a file's name as a URI reference (RFC 3986): what it may not hold as bytes in percent."""
+    """Spell a file's name as a URI reference (RFC 3986): what it may not hold as bytes in
+    percent.
+    """
     kept = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
     return "".join(
         chr(byte) if byte in kept else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")

@@ -1,4 +1,6 @@
-"""Flows and what became of them as terminal text: what is not as expected first, each with its line."""
+"""Flows and what became of them as terminal text: what is not as expected first, each with its
+line.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _SO_FAR = {Reachability.ALWAYS: "connects", Reachability.NEVER: "fails"}
 
 
 def render_flows(answer: FlowsAnswer, style: Style) -> str:
-    """Render the answer: a headline, then the flows that need a look; all of them with --verbose."""
+    """Render the answer: a headline, then the flows that need a look; all of them with
+    --verbose.
+    """
     lines = [_headline(answer, style)]
     if style.brief:
         worst = [*answer.unmet, *answer.undecided, *answer.changed][:1]
@@ -94,8 +98,8 @@ def say_result(one: FlowResult) -> str:
 
 
 def list_lines(one: FlowResult) -> tuple[Span, ...]:
-    """Return the lines that decide: those that ended the flow; of a changed one also the line of the
-    change, and the line that decided before it and no longer does.
+    """Return the lines that decide: those that ended the flow; of a changed one also the line of
+    the change, and the line that decided before it and no longer does.
     """
     spans = list(one.walk.spans[:1])
     if one.is_changed:

@@ -17,16 +17,12 @@ from podpath.report.style import Style
 
 
 def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
-    """Say the verdict and what it comes to: a cause, the likeliest possibility and what would
-    tell, or
-    what was walked.
+    """Say the verdict and what it comes to: a cause, the likeliest possibility and what would tell,
+    or what was walked.
     """
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
-    weighty = (
-        [finding for finding in weighty if finding.certainty == 1] or weighty
-        if diagnosis.verdict is Verdict.FAULT
-        else weighty
-    )
+    if diagnosis.verdict is Verdict.FAULT:
+        weighty = [finding for finding in weighty if finding.certainty == 1] or weighty
     match diagnosis.verdict:
         case Verdict.FAULT if not weighty:
             return render_head(style, "bad", "FAULT", "no finding explains it")
@@ -39,13 +35,11 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
         case Verdict.POSSIBLE:
             count = len(weighty)
             first = spell_claim(weighty[0].claim).rstrip(".") if weighty else ""
-            what = (
-                f"{count} causes are possible, most likely: {first}"
-                if count > 1
-                else f"one cause is possible: {first}"
-                if count
-                else "nothing in the evidence explains the failure"
-            )
+            what = f"{count} causes are possible, most likely: {first}"
+            if count < 2:
+                what = f"one cause is possible: {first}"
+            if not count:
+                what = "nothing in the evidence explains the failure"
             tell = f"; {diagnosis.questions[0].ask} would tell" if diagnosis.questions else ""
             return render_head(style, "warn", "UNDECIDED", what + tell)
         case Verdict.NONE:

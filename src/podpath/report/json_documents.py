@@ -8,11 +8,12 @@ import json
 from collections.abc import Sequence
 
 from podpath.checks.owners import NOBODY, OwnerPlaces
-from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import PacketComparison
 from podpath.net.provenance import Gap
+from podpath.node.case import Contradiction
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.clearance_words import forbids_object
 from podpath.report.complaint_words import say_complained
@@ -39,14 +40,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
                 _conversation(diagnosis, conversation) for conversation in diagnosis.conversations
             ],
             "unknowns": [_question(question) for question in diagnosis.questions],
-            "contradictions": [
-                {
-                    "fact": escape(contradiction.fact),
-                    "meaning": escape(contradiction.meaning),
-                    "evidence": [quote_object(span) for span in contradiction.spans],
-                }
-                for contradiction in diagnosis.contradictions
-            ],
+            "contradictions": [_contradiction(one) for one in diagnosis.contradictions],
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
             "notes": [
                 escape(note)
@@ -56,6 +50,19 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             "forbids": [forbids_object(one) for one in diagnosis.forbids],
         }
     )
+
+
+def _contradiction(contradiction: Contradiction) -> dict[str, object]:
+    return {
+        "fact": escape(contradiction.fact),
+        "meaning": escape(contradiction.meaning),
+        "evidence": [quote_object(span) for span in contradiction.spans],
+    }
+
+
+def _walked_branch(branch: Branch, owners: OwnerPlaces) -> dict[str, object]:
+    packets = [packet_object(trace, owners) for trace in branch.traces]
+    return {**branch_object(branch), "packets": packets}
 
 
 def render_trace_json(
@@ -72,13 +79,7 @@ def render_trace_json(
             "verdict": "UNDECIDED" if forbids else conversation.verdict,
             "truncated": conversation.truncated,
             "forbids": [forbids_object(one) for one in forbids],
-            "branches": [
-                {
-                    **branch_object(branch),
-                    "packets": [packet_object(trace, owners) for trace in branch.traces],
-                }
-                for branch in conversation.branches
-            ],
+            "branches": [_walked_branch(branch, owners) for branch in conversation.branches],
             "gaps": [gap_object(gap) for gap in gaps],
         }
     )

@@ -145,11 +145,9 @@ def _row(step: LadderStep, names: int, gap: int, style: Style) -> str:
     seen = [at for at, numbers in enumerate(step.packets) if numbers]
     losses = {after: before for after, before, _ in step.lost}
     parts = [f"{step.time / 1e9:>11.6f} s {escape(step.what):<{names}} "]
+    dot, line = ("·", "─") if style.unicode else (".", "-")
     for at, numbers in enumerate(step.packets):
-        text = _cell(numbers) or (
-            " " if at not in range(min(seen), max(seen) + 1) else "·" if style.unicode else "."
-        )
-        line = "─" if style.unicode else "-"
+        text = _cell(numbers) or (dot if min(seen) <= at <= max(seen) else " ")
         room = gap - len(text)
         crosses = min(seen) <= at < max(seen)
         lost = (at in losses and losses[at] > at) or (at + 1 in losses and losses[at + 1] <= at)

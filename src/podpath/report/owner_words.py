@@ -27,7 +27,10 @@ def render_undone(repair: Repair, style: Style, indent: str) -> list[str]:
     """Warn that a cure will not last, and say what to change instead."""
     lines: list[str] = []
     for owner in owners_of_changes(repair.changes):
-        said = f"will not last: {owner.program} writes its own again {owner.again}; change {owner.instead} instead"
+        said = (
+            f"will not last: {owner.program} writes its own again {owner.again}; "
+            f"change {owner.instead} instead"
+        )
         lines += style.wrap(escape(said), f"{indent}{style.paint('warn', '!')} ", f"{indent}  ")
     return lines
 

@@ -108,7 +108,9 @@ def _dots(chronicle: Chronicle) -> Iterator[_Dot]:
         if math.isnan(marked.event.time) or (marked not in told and weigh_mark(marked.mark) < 0.3):
             continue
         inside = window is not None and window.holds(marked.event.time)
-        color = "told" if marked in told else "inside" if inside else "other"
+        color = "inside" if inside else "other"
+        if marked in told:
+            color = "told"
         yield _Dot(marked.event.time, marked.mark.kind, _COLORS[color], marked.mark.words, marked)
     for event in chronicle.symptoms:
         yield _Dot(event.time, "failures", _COLORS["failure"], event.message, None)

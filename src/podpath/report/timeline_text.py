@@ -196,13 +196,9 @@ def _events(chronicle: Chronicle, style: Style) -> Iterator[_TimelineRow]:
         weighty = weigh_mark(marked.mark) >= 0.3 or marked in told
         if not weighty and not style.verbose:
             continue
-        sign = (
-            style.paint("bad", "*")
-            if marked in told
-            else style.paint("warn", "!")
-            if inside
-            else "."
-        )
+        sign = style.paint("warn", "!") if inside else "."
+        if marked in told:
+            sign = style.paint("bad", "*")
         often = f" (x{marked.event.repeats})" if marked.event.repeats > 1 else ""
         place = style.paint("dim", escape(str(marked.event.span)))
         yield _TimelineRow(
@@ -254,8 +250,5 @@ def _remarks(chronicle: Chronicle, style: Style) -> list[str]:
 
 def _unread(chronicle: Chronicle) -> str:
     count = len(chronicle.gaps)
-    return (
-        ""
-        if not count
-        else f", {count} {'part' if count == 1 else 'parts'} not read (-v lists them)"
-    )
+    parts = "part" if count == 1 else "parts"
+    return f", {count} {parts} not read (-v lists them)" if count else ""

@@ -131,13 +131,9 @@ def _assumptions(assumptions: tuple[Assumption, ...], style: Style) -> list[str]
     shown = assumptions if style.verbose else assumptions[:4]
     lines = ["", style.paint("head", "Assumed")]
     for made in shown:
-        ask = (
-            f" ({escape(made.ask)} would tell)"
-            if made.ask
-            else " (the kernel chooses)"
-            if made.random
-            else ""
-        )
+        ask = " (the kernel chooses)" if made.random else ""
+        if made.ask:
+            ask = f" ({escape(made.ask)} would tell)"
         lines += style.wrap(f"{escape(made.fact)}: {_value(made)}{ask}", "  - ")
     if len(shown) < len(assumptions):
         lines.append(

@@ -87,12 +87,7 @@ def verdict_in_words(conversation: Conversation) -> str:
 
 def left_out(count: int, what: str, style: Style) -> list[str]:
     """Say how many of a long list are not shown."""
-    return (
-        [
-            style.paint(
-                "dim", f"  and {count} more {what}{'s' if count > 1 else ''}: --verbose lists all"
-            )
-        ]
-        if count > 0
-        else []
-    )
+    if count <= 0:
+        return []
+    some = what if count == 1 else f"{what}s"
+    return [style.paint("dim", f"  and {count} more {some}: --verbose lists all")]

@@ -1,5 +1,5 @@
-"""Snapshots from agents: which node has one that serves, and its bundle through the API server's pod
-proxy.
+"""Snapshots from agents: which node has one that serves, and its bundle through the API server's
+pod proxy.
 
 The API server checks that the caller may use the proxy, and takes the caller's credentials off; it
 does not check the agent's certificate. So the agent gets a token that is good for it alone, for
@@ -106,7 +106,10 @@ def read_snapshot(
 
 def _say_no_token(agent: ServingAgent, account: ServiceAccountName, refused: Refused) -> str:
     if refused.code == 404:
-        return f"{agent.node}: expected the service account {account}, saw none: deploy/snapshot makes it"
+        return (
+            f"{agent.node}: expected the service account {account}, saw none: deploy/snapshot "
+            "makes it"
+        )
     if refused.code != 403:
         return f"{agent.node}: no token for the agent: {refused}"
     rule = (

@@ -185,5 +185,6 @@ def _say_refused(refused: Refused, options: CollectorOptions) -> str:
     rules = "\n".join(f"  - {rule}" for rule in RULES)
     return (
         f"expected the right to run a pod for a snapshot, saw 403 Forbidden: {refused.message}; "
-        f"the rules that allow it, in a Role of {options.namespace} (deploy/collect has them):\n{rules}"
+        f"the rules that allow it, in a Role of {options.namespace} (deploy/collect has them):\n"
+        f"{rules}"
     )

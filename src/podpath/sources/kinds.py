@@ -18,8 +18,8 @@ APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """The annotation that holds a copy of the whole object, its environment variables too."""
 _BOOKKEEPING = ("managedFields", "selfLink", "generateName")
 _POD = (
-    "nodeName", "hostNetwork", "dnsPolicy", "dnsConfig", "hostAliases", "readinessGates", "hostname", "subdomain", "priority",
-    "terminationGracePeriodSeconds",
+    "nodeName", "hostNetwork", "dnsPolicy", "dnsConfig", "hostAliases", "readinessGates",
+    "hostname", "subdomain", "priority", "terminationGracePeriodSeconds",
 )  # fmt: skip
 _CONTAINER = ("name", "ports")
 _PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
@@ -55,7 +55,9 @@ def keep_pod(item: ApiItem) -> ApiItem:
 
 
 def keep_node(item: ApiItem) -> ApiItem:
-    """Return what of a node decides paths; the list of its images is most of it and tells nothing."""
+    """Return what of a node decides paths; the list of its images is most of it and tells
+    nothing.
+    """
     return keep_all(item) | {"status": _pick(item.get("status", {}), _NODE_STATUS)}
 
 

@@ -72,10 +72,7 @@ class ApiObjects:
 
 def spell_rule(kind: ApiKind) -> str:
     """Return the RBAC rule for a kind as one line of YAML."""
-    parts = (
-        f"{key}: [{', '.join(json.dumps(each) for each in value)}]"
-        for key, value in kind.rule.items()
-    )
+    parts = (f"{key}: [{', '.join(map(json.dumps, value))}]" for key, value in kind.rule.items())
     return f"{{{', '.join(parts)}}}"
 
 

@@ -219,13 +219,9 @@ def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
     for start in range(0, len(lines), _CHUNK):
         chunk = lines[start : start + _CHUNK]
         text = "\n".join(chunk)
-        hits = [sign for sign in signs if sign in text]
-        if hits:
-            found.update(
-                start + index
-                for index, line in enumerate(chunk)
-                if any(sign in line for sign in hits)
-            )
+        for sign in signs:
+            if sign in text:
+                found.update(at for at, line in enumerate(chunk, start) if sign in line)
     return sorted(found)
 
 

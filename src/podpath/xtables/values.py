@@ -38,7 +38,9 @@ def parse_range(text: str, *, most: int = FULL_MASK) -> tuple[int, int]:
     """Read `3`, `3:5`, `:5` or `3:`."""
     first, mark, last = text.partition(":")
     low = parse_integer(first, most=most) if first else 0
-    return (low, (parse_integer(last, most=most) if last else most) if mark else low)
+    if not mark:
+        return low, low
+    return low, parse_integer(last, most=most) if last else most
 
 
 def parse_address(text: str, family: Family) -> Address:

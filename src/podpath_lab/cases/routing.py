@@ -4,6 +4,7 @@ selector.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -105,11 +106,9 @@ def _draw_route(
     kind = chance.choice(
         ("blackhole", "unreachable", "prohibit", "throw", "unicast", "unicast", "unicast")
     )
-    links = (
-        chance.sample(topology.devices, 2 if chance.random() < 0.25 else 1)
-        if kind == "unicast"
-        else []
-    )
+    links: Sequence[str] = ()
+    if kind == "unicast":
+        links = chance.sample(topology.devices, 2 if chance.random() < 0.25 else 1)
     hops = tuple(
         Nexthop(link=IfName(link), weight=chance.choice((1, 2)) if len(links) > 1 else 1)
         for link in links

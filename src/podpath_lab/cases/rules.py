@@ -255,13 +255,12 @@ def _draw_small(chance: Random, addresses: list[Address], chain: str) -> Match |
     return chance.choice(choices + drawn)
 
 
-_OF_PACKET = tuple(
-    extension
-    for extension in registry.MATCHES.values()
-    if extension.compiler is None
-    and extension.tables == ALL_TABLES
-    and any(option.draws for option in extension.options.values())
-)
+def _is_of_packet(extension: MatchExtension) -> bool:
+    plain = extension.compiler is None and extension.tables == ALL_TABLES
+    return plain and any(option.draws for option in extension.options.values())
+
+
+_OF_PACKET = tuple(filter(_is_of_packet, registry.MATCHES.values()))
 """Matches that the packet alone decides, and that every table takes."""
 
 

@@ -33,31 +33,38 @@ FAILING = {
     ),
     "SYN again after the SYN-ACK": (
         [
-            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:01.0 IP {C} > {S}: {SYN}",
-            f"10:00:01.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:01.0 IP {C} > {S}: {SYN}", f"10:00:01.1 IP {S} > {C}: {SYN_ACK}",
         ],
         "10.9.1.4 > 10.96.7.7:80 timeout",
     ),
     "SYN-ACK again": (
         [
-            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:00.2 IP {C} > {S}: {ACK}",
-            f"10:00:01.1 IP {S} > {C}: {SYN_ACK}", f"10:00:01.2 IP {C} > {S}: {ACK}",
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:00.2 IP {C} > {S}: {ACK}", f"10:00:01.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:01.2 IP {C} > {S}: {ACK}",
         ],
         "10.9.1.4 > 10.96.7.7:80 timeout",
     ),
     "data again and again": (
         [
-            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:00.2 IP {C} > {S}: {ACK}",
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:00.2 IP {C} > {S}: {ACK}",
             *(f"10:00:0{n}.3 IP {C} > {S}: {DATA}" for n in (0, 1, 3)),
         ],
         "10.9.1.4 > 10.96.7.7:80 timeout",
     ),
     "reset as the answer to the SYN": (
-        [f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: Flags [R.], seq 0, ack 101, win 0, length 0"],
+        [f"10:00:00.0 IP {C} > {S}: {SYN}", (
+         f"10:00:00.1 IP {S} > {C}: Flags [R.], seq 0, ack 101, "
+                                            "win 0, length 0")],
         "10.9.1.4 > 10.96.7.7:80 refused",
     ),
     "SYN-ACK from a stranger": (
-        [f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {OTHER} > {C}: {SYN_ACK}", f"10:00:00.2 IP {C} > {OTHER}: {RST}"],
+        [
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {OTHER} > {C}: {SYN_ACK}",
+            f"10:00:00.2 IP {C} > {OTHER}: {RST}",
+        ],
         "10.9.1.4 > 10.96.7.7:80 reset",
     ),
     "SYN-ACK from a stranger, on the bridge that sees the translated SYN too": (
@@ -69,13 +76,14 @@ FAILING = {
     ),
     "data both ways": (
         [
-            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}", f"10:00:00.2 IP {C} > {S}: {ACK}",
-            f"10:00:00.3 IP {C} > {S}: {DATA}", f"10:00:00.4 IP {S} > {C}: {REPLY}",
+            f"10:00:00.0 IP {C} > {S}: {SYN}", f"10:00:00.1 IP {S} > {C}: {SYN_ACK}",
+            f"10:00:00.2 IP {C} > {S}: {ACK}", f"10:00:00.3 IP {C} > {S}: {DATA}",
+            f"10:00:00.4 IP {S} > {C}: {REPLY}",
         ],
         "10.9.1.4 > 10.96.7.7:80 ok",
     ),
     "a question without an answer": (
-        [f"10:00:0{n}.0 IP 10.9.1.4.5000 > 10.96.0.10.53: 77+ A? shop.example. (30)" for n in (0, 5)],
+        [f"10:00:0{n}.0 IP 10.9.1.4.5000 > 10.96.0.10.53: 77+ A? shop.example. (30)" for n in (0, 5)],  # noqa: E501
         "10.9.1.4 > 10.96.0.10:53 timeout",
     ),
 }  # fmt: skip
@@ -108,11 +116,26 @@ def test_no_failure(name: str) -> None:
 
 
 INSIDE = [
-    "10:00:00.000 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, length 0",
-    "10:00:00.001 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, length 0",
-    "10:00:00.010 eno1 In  IP 203.0.113.9.443 > 10.1.0.3.40100: Flags [S.], seq 900, ack 101, win 64240, length 0",
-    "10:00:00.011 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [.], ack 901, win 64240, length 0",
-    "10:00:00.012 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [P.], seq 0:78, ack 1, win 64240, length 78",
+    (
+        "10:00:00.000 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, "
+        "length 0"
+    ),
+    (
+        "10:00:00.001 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, "
+        "length 0"
+    ),
+    (
+        "10:00:00.010 eno1 In  IP 203.0.113.9.443 > 10.1.0.3.40100: Flags [S.], seq 900, ack 101, "
+        "win 64240, length 0"
+    ),
+    (
+        "10:00:00.011 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [.], ack 901, win 64240, "
+        "length 0"
+    ),
+    (
+        "10:00:00.012 qv7 In  IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [P.], seq 0:78, ack 1, "
+        "win 64240, length 78"
+    ),
 ]
 
 
@@ -127,8 +150,14 @@ def test_lost_inside_the_host() -> None:
 def test_not_lost_where_it_leaves() -> None:
     """The same packets, seen to leave, are no failure."""
     passed = [
-        "10:00:00.013 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [.], ack 1, win 64240, length 0",
-        "10:00:00.014 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [P.], seq 1:79, ack 1, win 64240, length 78",
+        (
+            "10:00:00.013 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [.], ack 1, win "
+            "64240, length 0"
+        ),
+        (
+            "10:00:00.014 eno1 Out IP 10.1.0.3.40100 > 203.0.113.9.443: Flags [P.], seq 1:79, ack "
+            "1, win 64240, length 78"
+        ),
     ]
     assert _results(case_of(Output("tcpdump -ni any", "\n".join([*INSIDE, *passed])))) == []
 

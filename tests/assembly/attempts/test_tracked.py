@@ -6,7 +6,10 @@ import pytest
 
 from tests.assembly.evidence_text import Output, case_of
 
-ENTRY = "tcp 6 118 {} src=10.9.1.4 dst=10.96.7.7 sport={} dport=80 {}src=10.9.1.9 dst=10.9.1.4 sport=80 dport={}{}"
+ENTRY = (
+    "tcp 6 118 {} src=10.9.1.4 dst=10.96.7.7 sport={} dport=80 {}src=10.9.1.9 dst=10.9.1.4 "
+    "sport=80 dport={}{}"
+)
 HANGING = ENTRY.format("SYN_SENT", 53084, "[UNREPLIED] ", 53084, "")
 ESTABLISHED = ENTRY.format("ESTABLISHED", 53086, "", 53086, " [ASSURED]")
 LATER = HANGING.replace("53084", "53099")

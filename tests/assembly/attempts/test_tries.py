@@ -74,7 +74,10 @@ def test_source_in_a_namespace() -> None:
     listed = read_outputs(
         Output(
             "ip addr",
-            "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.12.0.9/24 scope global eth0",
+            (
+                "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+                "    inet 10.12.0.9/24 scope global eth0"
+            ),
             netns="web-0",
         ),
         name="other.md",
@@ -110,12 +113,14 @@ def test_good_attempts() -> None:
     does not.
     """
     case = assemble_case([
-        *read_outputs(ADDRESSES, ROUTES),
-        _try("203.0.113.5"), _try("203.0.113.6", label="After the fix:", result="ok"),
-        _try("203.0.113.7", label="Ping is fine, but:"), _try("203.0.113.8", label="On a good host:"),
+        *read_outputs(ADDRESSES, ROUTES), _try("203.0.113.5"),
+        _try("203.0.113.6", label="After the fix:", result="ok"),
+        _try("203.0.113.7", label="Ping is fine, but:"),
+        _try("203.0.113.8", label="On a good host:"),
     ])  # fmt: skip
     assert [(str(item.probe.dst), item.good) for item in case.attempts] == [
-        ("203.0.113.5", False), ("203.0.113.6", True), ("203.0.113.7", False), ("203.0.113.8", True),
+        ("203.0.113.5", False), ("203.0.113.6", True), ("203.0.113.7", False),
+        ("203.0.113.8", True),
     ]  # fmt: skip
 
 

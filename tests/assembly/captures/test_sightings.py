@@ -62,7 +62,10 @@ def test_capture_that_is_printed_twice() -> None:
 
 def test_word_that_names_a_device() -> None:
     """A word with a device's name in it stands for that device's MAC."""
-    listing = "4: mgmt: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:aa:00:00:00:07 brd ff:ff:ff:ff:ff:ff"
+    listing = (
+        "4: mgmt: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+        "    link/ether 02:aa:00:00:00:07 brd ff:ff:ff:ff:ff:ff"
+    )
     frame = "10:00:00.1 MGMT_MAC > PEER_MAC, ethertype IPv4 (0x0800), 10.6.1.96 > 10.6.1.94"
     case = case_of(Output("ip link show mgmt", listing), Output("tcpdump -n -e -i eth1", frame))
     assert case.sightings[0].packet.smac == "02:aa:00:00:00:07"

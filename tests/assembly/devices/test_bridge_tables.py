@@ -25,7 +25,9 @@ def test_forwarding_entries() -> None:
     """Entries keep port, bridge, VLAN and tunnel end; a repeated line is one entry."""
     entries = case_of(Output("bridge fdb", FDB)).node.host.fdb
     assert entries.complete
-    assert [(item.mac[-2:], item.link, item.bridge, item.vlan, item.local, str(item.dst or "")) for item in entries.items] == [
+    assert [(
+        item.mac[-2:], item.link, item.bridge, item.vlan, item.local, str(item.dst or ""),
+    ) for item in entries.items] == [
         ("01", "veth1", "br0", None, False, ""), ("02", "veth2", "br0", 7, True, ""),
         ("00", "vx0", None, None, False, "10.1.0.9"),
     ]  # fmt: skip
@@ -56,7 +58,10 @@ def test_vlans_of_ports() -> None:
     case = case_of(
         Output(
             "brctl show",
-            "bridge name\tbridge id\t\tSTP enabled\tinterfaces\nbr0\t\t8000.020000000001\tno\t\tveth1",
+            (
+                "bridge name\tbridge id\t\tSTP enabled\tinterfaces\n"
+                "br0\t\t8000.020000000001\tno\t\tveth1"
+            ),
         ),
         Output("bridge vlan", VLANS),
     )

@@ -55,7 +55,10 @@ def test_links(recorded: Case) -> None:
 
 def test_two_macs_of_one_device() -> None:
     """The node has the first MAC, an alternative has the other, and a contradiction names both."""
-    shown = "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:{} brd ff:ff:ff:ff:ff:ff"
+    shown = (
+        "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+        "    link/ether 02:00:00:00:00:{} brd ff:ff:ff:ff:ff:ff"
+    )
     case = case_of(
         Output("ip link show eth0", shown.format("0a")),
         Output("ip link show eth0", shown.format("0b")),

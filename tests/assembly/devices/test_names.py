@@ -39,8 +39,8 @@ def test_kind_by_name(kind: str, name: str) -> None:
     """Names that kernels and plugins give say one thing each."""
     link = Link(name=IfName(name))
     said = {
-        "uplink": looks_like_uplink(link), "pod side": looks_like_pod_side(link), "bridge": looks_like_bridge(link),
-        "internal": looks_internal(link),
+        "uplink": looks_like_uplink(link), "pod side": looks_like_pod_side(link),
+        "bridge": looks_like_bridge(link), "internal": looks_internal(link),
     }  # fmt: skip
     assert [key for key, is_it in said.items() if is_it] == [kind]
     assert looks_like_device(name)

@@ -54,7 +54,9 @@ def test_bridge_with_its_bond() -> None:
     }
     assert (bridge.bond_mode, bridge.active_slave) == ("active-backup", "p1p1")
     host = case.node.host
-    assert [(link_of(host, name).master, link_of(host, name).bond_slave_of) for name in ("p1p1", "p1p2")] == [
+    assert [(
+        link_of(host, name).master, link_of(host, name).bond_slave_of,
+    ) for name in ("p1p1", "p1p2")] == [
         ("ovs-system", "uplinks"), ("ovs-system", "uplinks"),
     ]  # fmt: skip
     assert link_of(host, "p1p1").mac == "3c:fd:fe:00:00:01"

@@ -62,7 +62,9 @@ LINKS = {
     ],
     "web-0": ["2: eth0@if2: <UP> mtu 1500 link-netnsid 0"],
     "web-1": ["2: eth0@if3: <UP> mtu 1500 link-netnsid 0"],
-    "stranger": ["2: eth0@if9: <UP> mtu 1500 link-netnsid 0", "4: eth1@if2: <UP> mtu 1500 link-netnsid 0"],
+    "stranger": [
+        "2: eth0@if9: <UP> mtu 1500 link-netnsid 0", "4: eth1@if2: <UP> mtu 1500 link-netnsid 0",
+    ],
 }  # fmt: skip
 
 
@@ -114,7 +116,10 @@ def test_without_numbers_a_device_that_points_back_is_the_peer() -> None:
 
 def test_a_macvlan_whose_number_is_anothers_sits_on_no_device_of_its_own_namespace() -> None:
     """The index that it names is the other namespace's."""
-    listed = "2: mac0@if3: <UP> mtu 1500 link-netnsid 0\n    macvlan mode bridge\n3: other: <UP> mtu 1500"
+    listed = (
+        "2: mac0@if3: <UP> mtu 1500 link-netnsid 0\n    macvlan mode bridge\n"
+        "3: other: <UP> mtu 1500"
+    )
     files = {
         "bundle.json": '{"netns": {"pod": {"nsids": {"0": "host"}}}}',
         "netns/pod/ip-link.txt": listed,

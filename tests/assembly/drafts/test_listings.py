@@ -35,7 +35,10 @@ def test_repeated_lines_of_one_table_merge() -> None:
     case = case_of(
         Output(
             "route -n",
-            "Destination Gateway Genmask Flags Metric Ref Use Iface\n10.1.0.0 0.0.0.0 255.255.0.0 U 0 0 0 eth0",
+            (
+                "Destination Gateway Genmask Flags Metric Ref Use Iface\n"
+                "10.1.0.0 0.0.0.0 255.255.0.0 U 0 0 0 eth0"
+            ),
         ),
         Output("ip route", "10.1.0.0/16 dev eth0 proto kernel scope link src 10.1.0.9"),
     )

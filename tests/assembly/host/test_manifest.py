@@ -10,13 +10,17 @@ from podpath.node.links import Peer
 from podpath.node.node import HOST
 from tests.assembly.evidence_text import Output, by_hand, known, link_of, read_outputs
 
-LISTING = "{}: {}: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:0{} brd ff:ff:ff:ff:ff:ff"
+LISTING = (
+    "{}: {}: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+    "    link/ether 02:00:00:00:00:0{} brd ff:ff:ff:ff:ff:ff"
+)
 
 
 def _manifest(span: Span) -> tuple[BundleRecord, ...]:
     return (
         BundleRecord(
-            span=span, node="worker-9", kernel="6.6.1", roles={"host": "host", "cni-7": "pod", "lab": "other", "x": "odd"},
+            span=span, node="worker-9", kernel="6.6.1",
+            roles={"host": "host", "cni-7": "pod", "lab": "other", "x": "odd"},
             pods={"cni-7": "shop/web-0"},
             veths=(
                 VethPairRecord(HOST, IfName("port7"), "cni-7", IfName("eth0")),
@@ -31,7 +35,8 @@ def test_manifest() -> None:
     listing joins.
     """
     listed = read_outputs(
-        Output("ip link", LISTING.format(7, "port7", 7)), Output("ip link", LISTING.format(2, "eth0", 2), netns="cni-7"),
+        Output("ip link", LISTING.format(7, "port7", 7)),
+        Output("ip link", LISTING.format(2, "eth0", 2), netns="cni-7"),
         Output("ip link", LISTING.format(2, "eth0", 3), netns="lab"),
     )  # fmt: skip
     node = assemble_case([by_hand(_manifest), *listed]).node
@@ -54,9 +59,13 @@ def test_a_manifest_settles_which_of_several_devices_is_the_peer() -> None:
     """Two pods of two hosts have the same indices: the listings leave open who belongs to whom, the
     manifest does not.
     """
-    shown = "{}: {}@if{}: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:0{} brd ff:ff:ff:ff:ff:ff"
+    shown = (
+        "{}: {}@if{}: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+        "    link/ether 02:00:00:00:00:0{} brd ff:ff:ff:ff:ff:ff"
+    )
     outputs = [
-        Output("ip link", shown.format(4, "port4", 2, 1)), Output("ip link", shown.format(4, "far4", 2, 2), netns="lab"),
+        Output("ip link", shown.format(4, "port4", 2, 1)),
+        Output("ip link", shown.format(4, "far4", 2, 2), netns="lab"),
         Output("ip link", shown.format(2, "eth0", 4, 3), netns="cni-7"),
         Output("ip link", shown.format(2, "eth0", 4, 4), netns="cni-8"),
     ]  # fmt: skip

@@ -11,7 +11,10 @@ from podpath.evidence.recognition import read
 from podpath.node.case import Case
 from podpath.node.shifts import ShiftKind
 
-GOOD = "default via 192.0.2.1 dev eth0\n172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1"
+GOOD = (
+    "default via 192.0.2.1 dev eth0\n"
+    "172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1"
+)
 BAD = "172.17.0.0/16 dev docker0 proto kernel scope link src 172.17.0.1"
 
 
@@ -52,7 +55,10 @@ def test_a_cure_is_no_loss() -> None:
 
 def test_two_hosts_share_nothing() -> None:
     """Without a word on it two listings that have nothing in common are of two machines."""
-    other = "default via 198.51.100.1 dev ens3\n198.51.100.0/24 dev ens3 proto kernel scope link src 198.51.100.7"
+    other = (
+        "default via 198.51.100.1 dev ens3\n"
+        "198.51.100.0/24 dev ens3 proto kernel scope link src 198.51.100.7"
+    )
 
     assert _case(("One:", BAD), ("One:", other)).shifts == ()
 

@@ -107,7 +107,10 @@ def test_key_that_does_not_exist() -> None:
     case = case_of(
         Output(
             f"sysctl {BRIDGE_KEY}",
-            f"sysctl: cannot stat /proc/sys/{BRIDGE_KEY.replace('.', '/', 2)}: No such file or directory",
+            (
+                f"sysctl: cannot stat /proc/sys/{BRIDGE_KEY.replace('.', '/', 2)}: No such file or "
+                "directory"
+            ),
         )
     )
     assert known(case.node.host.sysctls[BRIDGE_KEY]) == "0"

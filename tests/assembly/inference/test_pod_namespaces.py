@@ -21,7 +21,9 @@ def _seed(host_link: str | None = None) -> PodSeed:
 
 
 def test_pod_is_joined_and_routed() -> None:
-    """The pod has its address, a default route to its host and a veth pair; the host routes to it."""
+    """The pod has its address, a default route to its host and a veth pair; the host routes to
+    it.
+    """
     draft = NodeDraft()
     pod = add_pod(draft, _seed("lxc1"))
     assert pod.name == "pod-10.9.1.4"
@@ -89,7 +91,9 @@ def test_route_over_another_device_hands_to_the_pod() -> None:
 
 
 def test_gateway_is_an_address_of_the_host() -> None:
-    """Without a bridge the pod's gateway is an address of the host, as plugins that route set it."""
+    """Without a bridge the pod's gateway is an address of the host, as plugins that route set
+    it.
+    """
     draft = NodeDraft()
     draft.host.addresses.append(
         InterfaceAddress(link=IfName("eth0"), address=address("10.1.0.7"), length=24)

@@ -71,7 +71,10 @@ def test_an_empty_table_is_one() -> None:
 
 def test_an_echo_has_its_identifier_for_ports() -> None:
     """ICMP has no ports; conntrack compares the identifier."""
-    text = "icmp 1 29 src=10.0.0.1 dst=10.0.0.2 type=8 code=0 id=77 src=10.0.0.2 dst=10.0.0.1 type=0 code=0 id=77 mark=0 use=1"
+    text = (
+        "icmp 1 29 src=10.0.0.1 dst=10.0.0.2 type=8 code=0 id=77 src=10.0.0.2 dst=10.0.0.1 type=0 "
+        "code=0 id=77 mark=0 use=1"
+    )
     (entry,) = conntrack(Output("conntrack -L", text)).listing.items
 
     assert (entry.original.sport, entry.original.dport, entry.reply.sport) == (77, 77, 77)

@@ -16,13 +16,13 @@ BAD = f"""
     {HEADER}
       169 14804 KUBE-FORWARD  all  --  *      *       0.0.0.0/0            0.0.0.0/0            /* forwarding rules */
         7   420 CILIUM_FORWARD  all  --  *      *       0.0.0.0/0            0.0.0.0/0
-    """
+    """  # noqa: E501
 GOOD = f"""
     Chain FORWARD (policy ACCEPT 0 packets, 0 bytes)
     {HEADER}
      1419  148K CILIUM_FORWARD  all  --  *      *       0.0.0.0/0            0.0.0.0/0
         0     0 KUBE-FORWARD  all  --  *      *       0.0.0.0/0            0.0.0.0/0            /* forwarding rules */
-    """
+    """  # noqa: E501
 SAME = """
     -P FORWARD ACCEPT
     -A FORWARD -m comment --comment "forwarding rules" -j KUBE-FORWARD

@@ -72,7 +72,8 @@ def test_a_part_of_a_table_is_not_complete() -> None:
     found = assemble(RULE.replace("RULE", "drop"), command="nft list chain ip t c")
 
     assert (False, False, True) == (
-        found.listing.complete, found.listing.items[0].complete, found.listing.items[0].chains["c"].complete
+        found.listing.complete, found.listing.items[0].complete,
+        found.listing.items[0].chains["c"].complete,
     )  # fmt: skip
 
 

@@ -52,7 +52,10 @@ def test_sets_without_a_family_are_of_both() -> None:
 
 def test_a_terse_or_cut_set_is_not_complete() -> None:
     """Fewer members than it has entries, a filter, an ellipsis."""
-    terse = "Name: pods\nType: hash:ip\nRevision: 4\nHeader: family inet\nSize in memory: 1\nReferences: 0\nNumber of entries: 2"
+    terse = (
+        "Name: pods\nType: hash:ip\nRevision: 4\nHeader: family inet\nSize in memory: 1\n"
+        "References: 0\nNumber of entries: 2"
+    )
 
     assert not sets(Output("ipset list -t", terse)).by_family[4]["pods"].complete
     assert not sets(Output("ipset save", PODS + "\n...")).by_family[4]["pods"].complete

@@ -119,9 +119,15 @@ def test_a_table_that_is_named_draws_its_chains() -> None:
 
 def test_a_listing_without_command_is_of_one_table() -> None:
     """Its base chains tell which; FORWARD and REJECT are of filter."""
-    forward = f"Chain FORWARD (policy ACCEPT 0 packets, 0 bytes)\n{HEADER}\n 0 0 WEB  all  --  *  *  0.0.0.0/0  0.0.0.0/0"
+    forward = (
+        f"Chain FORWARD (policy ACCEPT 0 packets, 0 bytes)\n{HEADER}\n"
+        " 0 0 WEB  all  --  *  *  0.0.0.0/0  0.0.0.0/0"
+    )
     prerouting = forward.replace("FORWARD", "PREROUTING")
-    web = f"Chain WEB (1 references)\n{HEADER}\n 0 0 MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK or 0x4000"
+    web = (
+        f"Chain WEB (1 references)\n{HEADER}\n"
+        " 0 0 MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK or 0x4000"
+    )
 
     assert list(placed(forward)) == ["filter"]
     assert placed(prerouting, web) == {"nat": {"PREROUTING": [3], "WEB": [6]}}

@@ -1,5 +1,5 @@
-"""A change that is predicted is the change that the kernel makes: the same file is loaded in a network
-namespace, and what is there afterwards is compared rule by rule.
+"""A change that is predicted is the change that the kernel makes: the same file is loaded in a
+network namespace, and what is there afterwards is compared rule by rule.
 """
 
 from __future__ import annotations

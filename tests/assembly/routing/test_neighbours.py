@@ -21,7 +21,8 @@ def test_neighbours() -> None:
     listed = case_of(Output("ip neigh", NEIGHBOURS)).node.host.neighbours
     assert listed.complete
     assert [(str(item.address), item.mac, item.state) for item in listed.items] == [
-        ("10.1.0.1", "02:00:00:00:00:01", "REACHABLE"), ("10.1.0.9", None, "FAILED"), ("fe80::1", "02:00:00:00:00:01", "STALE"),
+        ("10.1.0.1", "02:00:00:00:00:01", "REACHABLE"), ("10.1.0.9", None, "FAILED"),
+        ("fe80::1", "02:00:00:00:00:01", "STALE"),
     ]  # fmt: skip
 
 
@@ -72,7 +73,10 @@ def test_sockets() -> None:
 )
 def test_a_listing_of_sockets_speaks_for_its_protocols(command: str, shown: set[int]) -> None:
     """`ss -tln` does not show that nobody listens on a UDP port."""
-    text = "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0 128 0.0.0.0:22 0.0.0.0:*"
+    text = (
+        "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+        "tcp   LISTEN 0 128 0.0.0.0:22 0.0.0.0:*"
+    )
     host = case_of(Output(command, text)).node.host
 
     assert {

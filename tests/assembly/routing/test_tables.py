@@ -11,7 +11,10 @@ from tests.assembly.evidence_text import (
 
 def test_own_table_names_meet() -> None:
     """A rule and a route that spell a table by the node's own name mean the same table."""
-    rules = "0:\tfrom all lookup local\n9:\tfrom 10.9.0.0/16 lookup storage\n32766:\tfrom all lookup main"
+    rules = (
+        "0:\tfrom all lookup local\n9:\tfrom 10.9.0.0/16 lookup storage\n"
+        "32766:\tfrom all lookup main"
+    )
     case = case_of(
         Output("ip rule | head -3", rules),
         Output("ip route show table storage", "default via 10.1.0.2 dev eth1"),

@@ -41,7 +41,10 @@ def test_route_listing_is_whole(command: str | None, text: str, *, whole: bool) 
 
 def test_cut_listing_without_lo_is_a_fragment() -> None:
     """`ip addr` without `lo` was cut by hand, though no ellipsis says so."""
-    text = "5: cni0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500\n    inet 10.7.0.1/24 scope global cni0"
+    text = (
+        "5: cni0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500\n"
+        "    inet 10.7.0.1/24 scope global cni0"
+    )
     host = case_of(Output("ip addr", text)).node.host
     assert not host.links.complete
     assert not host.addresses.complete

@@ -24,7 +24,8 @@ def test_two_names_with_one_address() -> None:
     name.
     """
     case = case_of(
-        Output("ip addr", LISTED, netns="pid 4711"), Output("tcpdump -ni any", SENT, netns="pod/shop/web-0"),
+        Output("ip addr", LISTED, netns="pid 4711"),
+        Output("tcpdump -ni any", SENT, netns="pod/shop/web-0"),
         Output("sysctl net.ipv4.ip_forward", "net.ipv4.ip_forward = 0", netns="pod/shop/web-0"),
     )  # fmt: skip
     assert set(case.node.namespaces) == {HOST, "pid 4711"}

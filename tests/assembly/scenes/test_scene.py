@@ -19,7 +19,9 @@ RP_FILTER = "net.ipv4.conf.all.rp_filter"
 
 
 def test_namespaces_and_name(recorded: Case) -> None:
-    """Each namespace that a command was run in is one of the model, and the prompt names the node."""
+    """Each namespace that a command was run in is one of the model, and the prompt names the
+    node.
+    """
     assert list(recorded.node.namespaces) == [HOST, "cni-5ad1"]
     assert recorded.node.name == "worker-3"
     assert not any(netns.inferred for netns in recorded.node.namespaces.values())
@@ -87,6 +89,6 @@ def test_two_names_of_one_host() -> None:
 
 def test_host_network_pods_show_the_host() -> None:
     """What is run in a pod of the node's own network is run on the node."""
-    assert [name_netns(name) for name in (None, "host", "pid 1", "cilium-7xk2p", "kube-proxy-abcde", "web-0", "pid 12")] == [
+    assert [name_netns(name) for name in (None, "host", "pid 1", "cilium-7xk2p", "kube-proxy-abcde", "web-0", "pid 12")] == [  # noqa: E501
         "host", "host", "host", "host", "host", "web-0", "pid 12",
     ]  # fmt: skip

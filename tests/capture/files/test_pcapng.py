@@ -52,7 +52,7 @@ def test_sections_number_their_interfaces_anew(second: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "ticks", "nanoseconds"),
-    [(6, 1_000_001, 1_000_001_000), (9, 1_000_000_001, 1_000_000_001), (3, 1_001, 1_001_000_000), (0, 2, 2_000_000_000),
+    [(6, 1_000_001, 1_000_001_000), (9, 1_000_000_001, 1_000_000_001), (3, 1_001, 1_001_000_000), (0, 2, 2_000_000_000),  # noqa: E501
      (12, 1_500_000_000_000, 1_500_000_000), (0x80 | 10, 1024 + 512, 1_500_000_000)],
 )  # fmt: skip
 def test_time_resolution(code: int, ticks: int, nanoseconds: int) -> None:
@@ -148,7 +148,9 @@ def test_any_resolution_of_times_is_read(resolution: int, shift: int) -> None:
 
 
 def test_ticks_of_a_power_of_two() -> None:
-    """Half a second is half of the ticks of a second, also of ticks finer than 64 bits can count."""
+    """Half a second is half of the ticks of a second, also of ticks finer than 64 bits can
+    count.
+    """
     halves = {32: 1 << 31, 63: 1 << 62, 64: 1 << 63}
     for exponent, ticks in halves.items():
         options = frames.option(9, bytes([0x80 | exponent]))

@@ -83,7 +83,9 @@ def test_the_same_ends_elsewhere_are_another_flow() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_flows_are_those_of_a_dictionary(seed: int) -> None:
-    """Each packet's number is what a dictionary of both ends gives, in the order of first packets."""
+    """Each packet's number is what a dictionary of both ends gives, in the order of first
+    packets.
+    """
     columns = read_capture(make_capture(40_000, vxlan=0.1, seed=seed).data).packets.columns
     flows = number_flows(columns)
     sides = [

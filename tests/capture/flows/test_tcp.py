@@ -202,9 +202,10 @@ class Packet(NamedTuple):
 
 
 PACKET = st.builds(
-    Packet, st.integers(1, 3), st.booleans(), st.integers(-4, 12), st.integers(-4, 12), st.sampled_from((0, 1, 2, 9)),
-    st.sampled_from((0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04, 0x14, 0x00)), st.sampled_from((0, 5)),
-    st.sampled_from((1, 1_000_000, 2_999_999, 4_000_000)),
+    Packet, st.integers(1, 3), st.booleans(), st.integers(-4, 12), st.integers(-4, 12),
+    st.sampled_from((0, 1, 2, 9)),
+    st.sampled_from((0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04, 0x14, 0x00)),
+    st.sampled_from((0, 5)), st.sampled_from((1, 1_000_000, 2_999_999, 4_000_000)),
 )  # fmt: skip
 
 
@@ -252,9 +253,11 @@ class Receiver:
         )
         covered = self.acknowledged is not None and self.acknowledged >= relative + length
         said = {
-            "keep_alive": kept, "retransmission": repeats and not late, "spurious": repeats and not late and covered,
-            "out_of_order": late, "gap": known and not reset and ahead > 0, "zero_window": plain and packet.window == 0,
-            "duplicate_ack": plain and asks and length == 0 and packet.window > 0 and same and known and ahead == 0,
+            "keep_alive": kept, "retransmission": repeats and not late,
+            "spurious": repeats and not late and covered,
+            "out_of_order": late, "gap": known and not reset and ahead > 0,
+            "zero_window": plain and packet.window == 0,
+            "duplicate_ack": plain and asks and length == 0 and packet.window > 0 and same and known and ahead == 0,  # noqa: E501
         }  # fmt: skip
         if length and (not known or ahead + length > 0):
             self.grown = time

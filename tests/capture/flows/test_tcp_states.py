@@ -28,7 +28,9 @@ def follow(history: str) -> TcpStates:
     packets = [
         frames.ethernet(0x0800, frames.ipv4(
             6,
-            frames.tcp(FLAGS[letter.upper()], ports=(40000, 80) if letter.isupper() else (80, 40000)),
+            frames.tcp(
+                FLAGS[letter.upper()], ports=(40000, 80) if letter.isupper() else (80, 40000),
+            ),
             ends=("10.0.0.1", "10.0.0.2") if letter.isupper() else ("10.0.0.2", "10.0.0.1"),
         ))
         for letter in history
@@ -40,10 +42,10 @@ def follow(history: str) -> TcpStates:
 @pytest.mark.parametrize(
     ("history", "state", "handshake"),
     [
-        ("S", "S0", ASKED), ("SSS", "S0", ASKED), ("Sr", "REJ", ASKED), ("SR", "RSTOS0", ASKED), ("SF", "SH", ASKED),
-        ("Sh", "S1", ANSWERED), ("ShA", "S1", COMPLETE), ("ShAF", "S2", COMPLETE), ("ShAf", "S3", COMPLETE),
-        ("ShAFfA", "SF", COMPLETE), ("ShAR", "RSTO", COMPLETE), ("ShAr", "RSTR", COMPLETE), ("ShR", "RSTO", ANSWERED),
-        ("h", "OTH", ANSWERED), ("hr", "RSTRH", ANSWERED), ("hf", "SHR", ANSWERED), ("Aa", "OTH", NOTHING),
+        ("S", "S0", ASKED), ("SSS", "S0", ASKED), ("Sr", "REJ", ASKED), ("SR", "RSTOS0", ASKED), ("SF", "SH", ASKED),  # noqa: E501
+        ("Sh", "S1", ANSWERED), ("ShA", "S1", COMPLETE), ("ShAF", "S2", COMPLETE), ("ShAf", "S3", COMPLETE),  # noqa: E501
+        ("ShAFfA", "SF", COMPLETE), ("ShAR", "RSTO", COMPLETE), ("ShAr", "RSTR", COMPLETE), ("ShR", "RSTO", ANSWERED),  # noqa: E501
+        ("h", "OTH", ANSWERED), ("hr", "RSTRH", ANSWERED), ("hf", "SHR", ANSWERED), ("Aa", "OTH", NOTHING),  # noqa: E501
     ],
 )  # fmt: skip
 def test_states(history: str, state: str, handshake: int) -> None:

@@ -19,7 +19,9 @@ def test_every_packet_is_followed_in_the_order_of_time() -> None:
 
 
 def test_large_packets_and_their_segments_are_one_journey() -> None:
-    """One packet at the first points, six at the third, five at the last: the missing one is told."""
+    """One packet at the first points, six at the third, five at the last: the missing one is
+    told.
+    """
     data = follow_packets(*matched())[4]
 
     assert [1, 1, 6, 5] == [len(sightings) for sightings in data.seen]

@@ -58,7 +58,9 @@ def test_planted_losses_are_found_exactly(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(100, 115))
 def test_losses_are_found_where_most_is_lost(seed: int) -> None:
-    """Connections that do not come about, and directions that end somewhere, are found as exactly."""
+    """Connections that do not come about, and directions that end somewhere, are found as
+    exactly.
+    """
     world = populate(World(seed, loss=0.3))
     matching = match_captures(world.files())
 
@@ -115,7 +117,9 @@ def judged(world: World) -> tuple[Matching, Losses]:
 
 
 def test_a_loss_carries_its_evidence() -> None:
-    """The packet at every point that it passed, and what the next point captured before and after."""
+    """The packet at every point that it passed, and what the next point captured before and
+    after.
+    """
     world = chain()
     beat(world)
     talker = Talker(world, ENDS, START + 50 * SECOND)
@@ -135,7 +139,9 @@ def test_a_loss_carries_its_evidence() -> None:
 
 
 def test_a_handshake_that_never_arrives_is_lost_where_its_neighbours_go_on() -> None:
-    """A SYN that nobody answers should have come where other connections with the same server come."""
+    """A SYN that nobody answers should have come where other connections with the same server
+    come.
+    """
     world = chain()
     beat(world)
     for attempt in range(3):
@@ -197,7 +203,9 @@ def test_the_last_acknowledgement_of_a_handshake() -> None:
 
 
 def whole_talk() -> World:
-    """Make a world of two points with one connection between heartbeats, of which nothing is lost."""
+    """Make a world of two points with one connection between heartbeats, of which nothing is
+    lost.
+    """
     world = chain(count=2)
     beat(world)
     talker = Talker(world, ENDS, START + 50 * SECOND)
@@ -247,7 +255,9 @@ def test_what_was_acknowledged_was_not_lost() -> None:
 
 
 def test_drop_counters_explain_what_is_missing() -> None:
-    """As many packets as the kernel says that it dropped are not called lost; more than that are."""
+    """As many packets as the kernel says that it dropped are not called lost; more than that
+    are.
+    """
     world = chain(count=2)
     beat(world)
     for number in range(6):

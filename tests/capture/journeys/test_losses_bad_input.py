@@ -103,7 +103,9 @@ def look(matching: Matching) -> None:
 @settings(max_examples=60)
 @given(st.lists(st.tuples(SHOTS, st.booleans()), min_size=1, max_size=3))
 def test_any_packets_are_matched(soup: list[tuple[list[tuple[int, bytes]], bool]]) -> None:
-    """Equal numbers, nonsense flags, fragments, times out of order, empty captures: nothing raises."""
+    """Equal numbers, nonsense flags, fragments, times out of order, empty captures: nothing
+    raises.
+    """
     look(
         match_captures(
             [captured(f"f{at}", shots, cooked=cooked) for at, (shots, cooked) in enumerate(soup)]

@@ -60,8 +60,8 @@ def test_parts_of_one_connection_on_two_devices_lie_on_two_ways() -> None:
     matching = match_captures(files((0, 1, 2, 9, 10, 11), (3, 4, 5, 6, 7, 8)))
     seen = SeenPacket(point=0, file="0.pcap", number=1, time=0)
     claimed = PacketLoss(
-        connection=0, forward=True, what="data 1:11", begin=1, end=11, seen=(seen,), missing_at=1, before=seen, after=seen,
-        basis="same direction", repeated=False,
+        connection=0, forward=True, what="data 1:11", begin=1, end=11, seen=(seen,), missing_at=1,
+        before=seen, after=seen, basis="same direction", repeated=False,
     )  # fmt: skip
 
     assert not lies_on_one_way(matching, claimed)

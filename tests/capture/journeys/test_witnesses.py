@@ -11,7 +11,9 @@ OPEN, SHUT = Ends("10.0.0.1", 500, "10.96.0.2", 80), Ends("10.0.0.1", 501, "10.9
 
 
 def matched(*packets: tuple[Packet, int | None], ends: Ends = SHUT) -> Matching:
-    """Match three points that one whole connection passes, and then packets that do not all arrive."""
+    """Match three points that one whole connection passes, and then packets that do not all
+    arrive.
+    """
     world = World(
         1,
         [

@@ -84,7 +84,9 @@ def test_bytes_that_a_later_passage_does_not_show_are_told_where_they_were_last(
     st.integers(1, 9),
 )
 def test_signatures_do_not_depend_on_segments(start: int, lengths: list[int], size: int) -> None:
-    """However bytes are cut, the sum is the same; with a byte less it is another. Numbers may wrap."""
+    """However bytes are cut, the sum is the same; with a byte less it is another. Numbers may
+    wrap.
+    """
 
     def sign(parts: list[int]) -> int:
         begins = (start + np.concatenate(([0], np.cumsum(parts[:-1], dtype=np.int64)))) % 2**32

@@ -18,7 +18,9 @@ def two_hosts(offset: int, delay: int = 300_000) -> World:
 
 
 def test_one_direction_does_not_tell_an_offset() -> None:
-    """Without anything that comes back, the offset is not known; the TTL still orders the points."""
+    """Without anything that comes back, the offset is not known; the TTL still orders the
+    points.
+    """
     world = two_hosts(-5 * SECOND)
     ends = Ends("10.0.0.1", 5, "10.0.0.2", 6)
     for number in range(3):

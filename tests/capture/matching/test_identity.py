@@ -65,7 +65,9 @@ def test_other_packets_have_other_keys(other: bytes) -> None:
 
 
 def test_identification_tells_copies_apart() -> None:
-    """A segment that is sent again has another identification; the loose key does not look at it."""
+    """A segment that is sent again has another identification; the loose key does not look at
+    it.
+    """
     again = bytearray(frames.ipv4(6, segment()))
     again[5] += 1
 

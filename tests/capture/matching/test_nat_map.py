@@ -19,8 +19,11 @@ def passage(point: int, src: str, dst: str) -> Passage:
 def test_each_change_of_ends_is_a_translation() -> None:
     """Unchanged ends give none; which side changed is said, and where."""
     found = find_translations(
-        [passage(0, "1.1.1.1", "2.2.2.2"), passage(1, "1.1.1.1", "2.2.2.2"), passage(2, "1.1.1.1", "3.3.3.3"),
-         passage(2, "9.9.9.9", "3.3.3.3"), passage(4, "8.8.8.8", "4.4.4.4")]
+        [
+            passage(0, "1.1.1.1", "2.2.2.2"), passage(1, "1.1.1.1", "2.2.2.2"),
+            passage(2, "1.1.1.1", "3.3.3.3"), passage(2, "9.9.9.9", "3.3.3.3"),
+            passage(4, "8.8.8.8", "4.4.4.4"),
+        ]
     )  # fmt: skip
 
     assert [(1, 2, "destination"), (2, 2, "source"), (2, 4, "both")] == [

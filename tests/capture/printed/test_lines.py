@@ -40,8 +40,9 @@ def test_line_is_tcpdumps() -> None:
     segment = frames.tcp(0x18, numbers=(1000, 2000), options=TIMESTAMPS, data=b"hello")
 
     expected = (
-        "2023-11-14 22:13:20.000005 02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 (0x0800), length 71: "
-        "10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 1000:1005, ack 2000, win 64240, options [TS val 7 ecr 8], length 5"
+        "2023-11-14 22:13:20.000005 02:00:00:00:00:01 > 02:00:00:00:00:02, ethertype IPv4 "
+        "(0x0800), length 71: 10.0.0.1.40000 > 10.0.0.2.80: Flags [P.], seq 1000:1005, ack 2000, "
+        "win 64240, options [TS val 7 ecr 8], length 5"
     )
     assert [expected] == lines_of(frames.ethernet(0x0800, frames.ipv4(6, segment)))
 

@@ -52,18 +52,20 @@ def test_both_ways_of_printing(client: int, server: int, printed: str) -> None:
         (False, RST, other + 51, 0, 0),
     ]
     expected = [
-        (client, 0), (server, client + 1), (client + 1, server + 1), (client + 1, server + 1), (server + 1, client + 101),
-        (server + 51, 0),
+        (client, 0), (server, client + 1), (client + 1, server + 1), (client + 1, server + 1),
+        (server + 1, client + 101), (server + 51, 0),
     ]  # fmt: skip
 
     assert expected == restore(segments)
 
 
 def test_ports_that_are_used_again() -> None:
-    """A SYN with another number begins another connection; one with the same number is sent again."""
+    """A SYN with another number begins another connection; one with the same number is sent
+    again.
+    """
     segments = [
-        (True, SYN, 5000, 0, 0), (True, SYN, 5000, 0, 0), (True, PSH | ACK, 1, 1, 10), (True, SYN, 9000, 0, 0),
-        (True, PSH | ACK, 1, 1, 10),
+        (True, SYN, 5000, 0, 0), (True, SYN, 5000, 0, 0), (True, PSH | ACK, 1, 1, 10),
+        (True, SYN, 9000, 0, 0), (True, PSH | ACK, 1, 1, 10),
     ]  # fmt: skip
 
     assert [5000, 5000, 5001, 9000, 9001] == [seq for seq, _ in restore(segments)]

@@ -123,7 +123,9 @@ def test_damage_is_told_once_and_in_order() -> None:
 
 
 def test_stretches_that_do_not_meet_are_read_by_one() -> None:
-    """A capture inside of packets misleads a worker about where records begin; then one reads all."""
+    """A capture inside of packets misleads a worker about where records begin; then one reads
+    all.
+    """
     inner = frames.pcap([bytes(80)] * 300)[24:]
     data = frames.pcap(
         [frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)]

@@ -11,7 +11,10 @@ from tests.checks.said import find_by_lines
 @pytest.mark.parametrize(
     "line",
     [
-        "xx drop (Policy denied) flow 0x1 to endpoint 9, identity 6->12: 10.0.0.9:5 -> 10.0.1.7:80 tcp SYN",
+        (
+            "xx drop (Policy denied) flow 0x1 to endpoint 9, identity 6->12: 10.0.0.9:5 -> "
+            "10.0.1.7:80 tcp SYN"
+        ),
     ],
 )
 def test_the_line_convicts_alone(line: str) -> None:
@@ -28,7 +31,10 @@ def test_a_reason_that_healthy_nodes_log_too_only_asks() -> None:
     """
     (found,) = find_by_lines(
         NAME,
-        "xx drop (Unsupported L3 protocol) flow 0x0 to endpoint 0, identity 6->0: 10.0.0.9 -> ff02::2",
+        (
+            "xx drop (Unsupported L3 protocol) flow 0x0 to endpoint 0, identity 6->0: 10.0.0.9 -> "
+            "ff02::2"
+        ),
     )
     assert (found.certainty < 1, len(found.asks)) == (True, 1)
 
@@ -38,7 +44,10 @@ def test_a_line_that_almost_says_it_does_not() -> None:
     assert (
         find_by_lines(
             NAME,
-            "-> endpoint 9 flow 0x1 identity 6->12 state new ifindex lxc1: 10.0.0.9:5 -> 10.0.1.7:80 tcp SYN",
+            (
+                "-> endpoint 9 flow 0x1 identity 6->12 state new ifindex lxc1: 10.0.0.9:5 -> "
+                "10.0.1.7:80 tcp SYN"
+            ),
         )
         == []
     )

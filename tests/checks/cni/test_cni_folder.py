@@ -56,7 +56,9 @@ def test_a_broken_first_file_is_a_fault(tmp_path: Path, text: str) -> None:
 
 
 def test_a_good_folder_has_nothing_wrong(tmp_path: Path) -> None:
-    """A chained list, a single configuration behind it and a broken file behind both are no fault."""
+    """A chained list, a single configuration behind it and a broken file behind both are no
+    fault.
+    """
     path = bundle(
         tmp_path, a05_conflist=listed(BRIDGE, PORTMAP, MESH), a10_conf=single(), a20_conflist="{"
     )

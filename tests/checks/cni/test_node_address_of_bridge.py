@@ -16,7 +16,7 @@ $ ip addr
     link/ether 02:42:3a:f3:45:18 brd ff:ff:ff:ff:ff:ff
     inet 172.18.0.1/16 brd 172.18.255.255 scope global {device}
 ```
-"""
+"""  # noqa: E501
 
 
 def test_the_address_of_a_bridge_for_containers() -> None:

@@ -11,11 +11,14 @@ def test_a_count() -> None:
     text = """
 $ conntrack -S
 cpu=0   	found=0 invalid=5 insert=0 insert_failed=812 drop=7 early_drop=0 error=0 search_restart=0
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (
             0.7,
-            "cpu=0 found=0 invalid=5 insert=0 insert_failed=812 drop=7 early_drop=0 error=0 search_restart=0",
+            (
+                "cpu=0 found=0 invalid=5 insert=0 insert_failed=812 drop=7 early_drop=0 error=0 "
+                "search_restart=0"
+            ),
         )
     ]
 
@@ -25,5 +28,5 @@ def test_none() -> None:
     text = """
 $ conntrack -S
 cpu=0   	found=0 invalid=5 insert=0 insert_failed=812 drop=0 early_drop=0 error=0 search_restart=0
-"""
+"""  # noqa: E501
     assert found(check, text) == []

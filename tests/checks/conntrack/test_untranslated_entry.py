@@ -11,11 +11,14 @@ def test_beside_one_that_is_translated() -> None:
     text = """
 udp 17 24 src=10.9.0.7 dst=10.8.1.2 sport=3414 dport=812 [UNREPLIED] src=10.8.1.2 dst=10.9.0.7 sport=812 dport=3414
 udp 17 3 src=10.9.0.9 dst=10.8.1.2 sport=5358 dport=812 [UNREPLIED] src=10.8.1.2 dst=10.8.9.9 sport=812 dport=5358
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (
             1.0,
-            "udp 17 24 src=10.9.0.7 dst=10.8.1.2 sport=3414 dport=812 [UNREPLIED] src=10.8.1.2 dst=10.9.0.7 sport=812 dport=3414",
+            (
+                "udp 17 24 src=10.9.0.7 dst=10.8.1.2 sport=3414 dport=812 [UNREPLIED] src=10.8.1.2 "
+                "dst=10.9.0.7 sport=812 dport=3414"
+            ),
         )
     ]
 
@@ -24,5 +27,5 @@ def test_alone() -> None:
     """Nothing says that it should be."""
     text = """
 udp 17 24 src=10.9.0.7 dst=10.8.1.2 sport=3414 dport=812 [UNREPLIED] src=10.8.1.2 dst=10.9.0.7 sport=812 dport=3414
-"""
+"""  # noqa: E501
     assert found(check, text) == []

@@ -62,7 +62,10 @@ def test_what_asks_nobody_is_quoted(path: str, text: str, decisive: str) -> None
         ("/etc/dnsmasq.conf", "server=127.0.0.1\nlisten-address=10.0.0.5"),
         (
             NAMED,
-            "options {\n  forwarders { 10.0.0.1; };\n  allow-recursion { localhost; 10.0.0.0/24; };\n};",
+            (
+                "options {\n  forwarders { 10.0.0.1; };\n  allow-recursion { localhost; "
+                "10.0.0.0/24; };\n};"
+            ),
         ),
         (
             UNBOUND,

@@ -1,4 +1,6 @@
-"""unknown-error: errors that no row of the table of messages knows are shown, and decide nothing."""
+"""unknown-error: errors that no row of the table of messages knows are shown, and decide
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ FAULT = """\
 $ bridge link
 5: veth1@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br0 state blocking priority 32 cost 2
 ```
-"""
+"""  # noqa: E501
 ALMOST = """\
 ```
 $ bridge link
 5: veth1@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br0 state forwarding priority 32 cost 2
 ```
-"""
+"""  # noqa: E501
 HEALTHY = """\
 ```
 $ ip link
@@ -57,5 +57,5 @@ $ bridge link
 5: veth1@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br0 state disabled priority 32 cost 2
 6: veth2@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 master br1 state learning priority 32 cost 2
 ```
-"""
+"""  # noqa: E501
     assert [] == list(check(case_of_document(ticket)))

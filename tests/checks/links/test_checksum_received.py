@@ -15,7 +15,7 @@ IN = """
 $ tcpdump -vvni any tcp
 12:00:00.000001 eth0  {way}  IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 60)
     10.0.0.1.40000 > 10.0.0.2.80: Flags [S], cksum 0x1234 (incorrect -> 0x4321), seq 1, win 64240, length 0
-"""
+"""  # noqa: E501
 DHCP = """
 $ tcpdump -vvni eth0 udp
 12:00:00.000001 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto UDP (17), length 328)

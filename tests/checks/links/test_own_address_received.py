@@ -11,7 +11,10 @@ from tests.checks.said import find_by_lines
 @pytest.mark.parametrize(
     "line",
     [
-        "br0: received packet on eth0 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)",
+        (
+            "br0: received packet on eth0 with own address as source address "
+            "(addr:02:aa:bb:cc:dd:ee, vlan:0)"
+        ),
     ],
 )
 def test_the_line_leaves_it_open(line: str) -> None:
@@ -27,7 +30,10 @@ def test_a_line_that_almost_says_it_does_not() -> None:
     assert (
         find_by_lines(
             NAME,
-            "cni0: received packet on veth12 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)",
+            (
+                "cni0: received packet on veth12 with own address as source address "
+                "(addr:02:aa:bb:cc:dd:ee, vlan:0)"
+            ),
         )
         == []
     )

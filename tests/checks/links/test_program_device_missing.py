@@ -15,7 +15,7 @@ root@box:~# ip link
 root@box:~# cat {path}
 {text}
 ```
-"""
+"""  # noqa: E501
 
 
 def test_a_device_that_is_not_there() -> None:

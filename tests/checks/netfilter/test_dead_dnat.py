@@ -18,7 +18,10 @@ $ ip neigh
     assert found(check, text) == [
         (
             1.0,
-            "-A DOCKER ! -i docker0 -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.9:80",
+            (
+                "-A DOCKER ! -i docker0 -p tcp -m tcp --dport 80 -j DNAT --to-destination "
+                "172.17.0.9:80"
+            ),
         )
     ]
 

@@ -34,12 +34,18 @@ HEAD = "$ iptables -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
         ("-A POSTROUTING -s 10.244.0.0/16 ! -o cni0 -j MASQUERADE", HIDDEN, [1.0]),
         ("-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE", HIDDEN, []),
         (
-            "-A POSTROUTING -d 10.20.0.0/16 -j RETURN\n-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE",
+            (
+                "-A POSTROUTING -d 10.20.0.0/16 -j RETURN\n"
+                "-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE"
+            ),
             HIDDEN,
             [],
         ),
         (
-            "-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE\n-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE",
+            (
+                "-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE\n"
+                "-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE"
+            ),
             NO_WAY,
             [1.0],
         ),

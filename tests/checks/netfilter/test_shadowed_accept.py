@@ -14,7 +14,7 @@ Chain INPUT (policy ACCEPT 10 packets, 100 bytes)
  pkts bytes target     prot opt in     out     source               destination
    90  5400 DROP       tcp  --  eth0   *       0.0.0.0/0            0.0.0.0/0            tcp dpts:8000:9000
     0     0 ACCEPT     tcp  --  eth0   *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8443
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (1.0, "90 5400 DROP tcp -- eth0 * 0.0.0.0/0 0.0.0.0/0 tcp dpts:8000:9000")
     ]

@@ -12,7 +12,7 @@ def test_the_first_one_counts() -> None:
 $ iptables -t nat -vnL | grep 8080
  22  1K DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.9:80
   0   0 DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.4:80
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (1.0, "22 1K DNAT tcp -- !docker0 * 0.0.0.0/0 0.0.0.0/0 tcp dpt:8080 to:172.17.0.9:80")
     ]

@@ -11,12 +11,12 @@ FAULT = """\
 ```
 [146484.816657] rpfilter_DROP: IN=wlp0s20f3 OUT= MAC=aa SRC=2001:db8::1 DST=2001:db8::2 LEN=140 PROTO=UDP
 ```
-"""
+"""  # noqa: E501
 ALMOST = """\
 ```
 [146484.816657] FINAL_REJECT: IN=wlp0s20f3 OUT= MAC=aa SRC=192.0.2.1 DST=192.0.2.2 LEN=140 PROTO=UDP SPT=1 DPT=2
 ```
-"""
+"""  # noqa: E501
 HEALTHY = """\
 ```
 [146484.816657] wg0: link becomes ready

@@ -52,7 +52,10 @@ def test_a_server_for_all_is_right() -> None:
 
 def test_a_name_server_on_loopback() -> None:
     """BIND says it by a block, unbound by a setting."""
-    dig = "root@box:~# dig @10.0.0.5 x.lan\n;; communications error to 10.0.0.5#53: connection refused"
+    dig = (
+        "root@box:~# dig @10.0.0.5 x.lan\n"
+        ";; communications error to 10.0.0.5#53: connection refused"
+    )
     named = "options {{\n  listen-on {{ {bind}; }};\n  recursion yes;\n}};"
     ticket = "```\n" + dig + "\nroot@box:~# cat /etc/bind/named.conf\n{text}\n```"
 

@@ -14,7 +14,10 @@ def test_the_rule_says_so() -> None:
     assert found(check, text) == [
         (
             0.8,
-            '-A KUBE-EXTERNAL-SERVICES -p tcp -m comment --comment "shop/web:http has no local endpoints" -j DROP',
+            (
+                '-A KUBE-EXTERNAL-SERVICES -p tcp -m comment --comment "shop/web:http has no local '
+                'endpoints" -j DROP'
+            ),
         )
     ]
 
@@ -23,11 +26,14 @@ def test_a_counter_makes_it_sure() -> None:
     """Packets have met it."""
     text = """
 [12:720] -A KUBE-EXTERNAL-SERVICES -p tcp -m comment --comment "shop/web:http has no local endpoints" -j DROP
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (
             1.0,
-            '[12:720] -A KUBE-EXTERNAL-SERVICES -p tcp -m comment --comment "shop/web:http has no local endpoints" -j DROP',
+            (
+                '[12:720] -A KUBE-EXTERNAL-SERVICES -p tcp -m comment --comment "shop/web:http has '
+                'no local endpoints" -j DROP'
+            ),
         )
     ]
 

@@ -10,11 +10,14 @@ def test_a_quoted_rule_is_a_suspicion() -> None:
     """Nobody is shown to have tried it."""
     text = """
 -A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (
             0.6,
-            '-A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT',
+            (
+                '-A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has '
+                'no endpoints" -j REJECT'
+            ),
         )
     ]
 
@@ -25,11 +28,14 @@ def test_somebody_tried() -> None:
 -A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT
 $ curl http://10.96.7.7/
 curl: (7) Failed to connect to 10.96.7.7 port 80: Connection refused
-"""
+"""  # noqa: E501
     assert found(check, text) == [
         (
             1.0,
-            '-A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT',
+            (
+                '-A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has '
+                'no endpoints" -j REJECT'
+            ),
         )
     ]
 
@@ -46,5 +52,5 @@ def test_many_are_normal() -> None:
 -A KUBE-SERVICES -d 10.96.7.6/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT
 -A KUBE-SERVICES -d 10.96.7.7/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT
 -A KUBE-SERVICES -d 10.96.7.8/32 -p tcp -m comment --comment "shop/web:http has no endpoints" -j REJECT
-"""
+"""  # noqa: E501
     assert found(check, text) == []

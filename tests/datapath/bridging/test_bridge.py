@@ -272,7 +272,9 @@ def test_pods_outside_the_model_talk_over_the_bridge() -> None:
     bridged to the other.
     """
     netns = given_netns("host", *OUTSIDE, sysctls=forwarding(rp_filter="0"),
-                        netns={"netfilter": {4: Netfilter(tables=given_tables(DNAT), complete=True)}})  # fmt: skip
+                        netns={"netfilter": {4: Netfilter(
+                            tables=given_tables(DNAT), complete=True,
+                        )}})  # fmt: skip
     found = converse(given_node(netns), SERVICE)
     traces = found.branches[0].traces
 

@@ -39,7 +39,9 @@ def test_a_reset_is_not_answered() -> None:
 
 
 def test_udp_answers_with_port_unreachable() -> None:
-    """A datagram for a closed port is answered by an ICMP error from the address that it was for."""
+    """A datagram for a closed port is answered by an ICMP error from the address that it was
+    for.
+    """
     found = refuse(packet("10.0.0.1", "10.0.0.2", protocol=17))
 
     assert found is not None

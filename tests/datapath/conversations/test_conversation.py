@@ -22,7 +22,8 @@ def given(*texts: str, routes: tuple[str, ...] = (), **pod: object) -> Node:
     tables = tuple(table for text in texts for table in given_tables(text))
     main = given_netns(
         "host", "eth0 192.0.2.2/24", "lxc1 10.9.0.1/24 peer pod:eth0",
-        routes=["10.1.0.2 dev lxc1", "default via 192.0.2.254 dev eth0", *routes], sysctls=forwarding(rp_filter="0"),
+        routes=["10.1.0.2 dev lxc1", "default via 192.0.2.254 dev eth0", *routes],
+        sysctls=forwarding(rp_filter="0"),
         netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}},
     )  # fmt: skip
     gateway = ["10.9.0.1 dev eth0 scope link", "default via 10.9.0.1 dev eth0"]
@@ -44,7 +45,8 @@ def test_every_packet_of_a_connection_is_walked() -> None:
     node = given()
 
     assert [
-        ("SYN", "original"), ("SYN-ACK", "reply"), ("ACK", "original"), ("data", "original"), ("data reply", "reply"),
+        ("SYN", "original"), ("SYN-ACK", "reply"), ("ACK", "original"), ("data", "original"),
+        ("data reply", "reply"),
     ] == names(node, "tcp 10.1.0.2 > 203.0.113.9:80")  # fmt: skip
     assert [("request", "original"), ("reply", "reply")] == names(
         node, "udp 10.1.0.2 > 203.0.113.9:53"
@@ -199,7 +201,9 @@ def test_the_kernels_choice_is_sometimes() -> None:
 
 
 def test_an_unknown_fact_is_named_with_its_branch() -> None:
-    """Each branch says which value it took for what is not known; a settled one is not forked over."""
+    """Each branch says which value it took for what is not known; a settled one is not forked
+    over.
+    """
     main = given_netns(
         "host",
         "eth0 192.0.2.2/24",
@@ -250,7 +254,8 @@ def test_other_packets_can_be_asked_for() -> None:
 def test_ipv6_is_walked_alike(text: str) -> None:
     """A connection over IPv6 takes the same path, with a hop limit and its own hooks."""
     main = given_netns(
-        "host", "eth0 2001:db8:2::2/64", "lxc1 2001:db8:1::1/64 peer pod:eth0", routes=["default via 2001:db8:2::1 dev eth0"],
+        "host", "eth0 2001:db8:2::2/64", "lxc1 2001:db8:1::1/64 peer pod:eth0",
+        routes=["default via 2001:db8:2::1 dev eth0"],
         sysctls={"net.ipv6.conf.all.forwarding": "1"},
     )  # fmt: skip
     pod = given_netns(

@@ -12,8 +12,8 @@ from podpath.node.node import Node
 from podpath_lab.topologies import routed_pods
 
 FRAME = Packet(
-    Address.parse("10.1.0.2"), Address.parse("10.1.0.3"), protocols.TCP, 40000, 81, protocols.SYN, length=40,
-    smac=Mac("02:00:00:00:01:00"), dmac=Mac("02:00:00:00:01:01"),
+    Address.parse("10.1.0.2"), Address.parse("10.1.0.3"), protocols.TCP, 40000, 81, protocols.SYN,
+    length=40, smac=Mac("02:00:00:00:01:00"), dmac=Mac("02:00:00:00:01:01"),
 )  # fmt: skip
 
 

@@ -25,8 +25,10 @@ ROUTES = (
     "10.8.0.0/16 nexthop dev eth0 nexthop dev eth1",
 )
 NODE = given_node(
-    given_netns("host", "eth0 192.0.2.2/24", "eth1", "cali7 kind veth", "cni0 bridge 10.1.0.1/24", "veth1 kind veth master cni0",
-                "lxc1 peer pod:eth0", routes=ROUTES),
+    given_netns(
+        "host", "eth0 192.0.2.2/24", "eth1", "cali7 kind veth", "cni0 bridge 10.1.0.1/24",
+        "veth1 kind veth master cni0", "lxc1 peer pod:eth0", routes=ROUTES,
+    ),
     given_netns("pod", "eth0 10.3.0.2/32 peer host:lxc1"),
 )  # fmt: skip
 

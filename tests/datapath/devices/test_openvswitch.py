@@ -61,9 +61,9 @@ def test_a_route_to_a_slave_sends_with_the_slaves_mac_and_the_answer_is_lost() -
     first, second = found.branches[0].traces
 
     assert (
-        "it leaves the node on eth1 with eth1's own MAC (MAC of eth1 in host), though eth1 is a port of ovs-system"
-        == reasons(first)[-1]
-    )
+        "it leaves the node on eth1 with eth1's own MAC (MAC of eth1 in host), though eth1 is "
+        "a port of ovs-system"
+    ) == reasons(first)[-1]
     assert ("NEVER", "OTHERHOST") == (
         found.verdict,
         second.outcome.reason if isinstance(second.outcome, Dropped) else "",

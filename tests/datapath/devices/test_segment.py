@@ -24,8 +24,10 @@ def heard(
 
 
 BRIDGED = given_node(
-    given_netns("host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod1:eth0 master cni0", "veth2 peer pod2:eth0 master cni0",
-                "veth3 kind veth master cni0", "eth0"),
+    given_netns(
+        "host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod1:eth0 master cni0",
+        "veth2 peer pod2:eth0 master cni0", "veth3 kind veth master cni0", "eth0",
+    ),
     given_netns("pod1", "eth0 peer host:veth1"), given_netns("pod2", "eth0 peer host:veth2"),
 )  # fmt: skip
 
@@ -60,8 +62,9 @@ def test_a_frame_stops_at_ports_that_do_not_pass_it() -> None:
     node = given_node(
         given_netns(
             "host", "br0 bridge filtering", "p1 peer a:eth0 master br0 isolated pvid 10",
-            "p2 peer b:eth0 master br0 isolated pvid 10", "p3 peer c:eth0 master br0 state blocking pvid 10",
-            "p4 peer d:eth0 master br0 pvid 20", "p5 peer e:eth0 master br0 pvid 10",
+            "p2 peer b:eth0 master br0 isolated pvid 10",
+            "p3 peer c:eth0 master br0 state blocking pvid 10", "p4 peer d:eth0 master br0 pvid 20",
+            "p5 peer e:eth0 master br0 pvid 10",
         ),
         *(given_netns(name, f"eth0 peer host:p{number}") for number, name in enumerate("abcde", 1)),
     )  # fmt: skip

@@ -23,7 +23,8 @@ def given(*, fdb: tuple[str, ...] = (ENTRY,), rules: str = "", complete: bool = 
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     netns = given_netns(
         "host", "eth0 192.0.2.2/24", "flannel.1 vni 1 mtu 1450", "cni0 bridge 10.244.0.1/24",
-        routes=[ROUTE], neighbours=[NEIGHBOUR], fdb=fdb, sysctls=forwarding(rp_filter="0"), complete=complete, netns=fields,
+        routes=[ROUTE], neighbours=[NEIGHBOUR], fdb=fdb, sysctls=forwarding(rp_filter="0"),
+        complete=complete, netns=fields,
     )  # fmt: skip
     return given_node(netns)
 
@@ -37,7 +38,10 @@ def test_the_outer_packet_leaves_and_brings_the_inner_answer_back() -> None:
     outcome = first.outcome
 
     assert isinstance(outcome, Transmitted)
-    assert ("eth0", "flannel.1", "udp 192.0.2.2:40000 > 192.0.2.9:8472", "tcp 10.244.0.1:40000 > 10.244.1.7:80 [SYN]") == (
+    assert (
+        "eth0", "flannel.1", "udp 192.0.2.2:40000 > 192.0.2.9:8472",
+        "tcp 10.244.0.1:40000 > 10.244.1.7:80 [SYN]",
+    ) == (
         outcome.link, outcome.tunnel, str(outcome.outer), str(outcome.packet),
     )  # fmt: skip
     assert ("ALWAYS", True) == (found.verdict, "flannel.1 unwraps it" in reasons(second))
@@ -67,7 +71,8 @@ def test_both_ends_in_the_node() -> None:
     """Two namespaces with vxlan devices of one network reach each other through it."""
     ends = [
         given_netns(
-            name, f"eth0 192.0.2.{own}/24 peer {other}:eth0", f"vx0 vni 7 10.9.0.{own}/24 mac 02:00:00:00:07:0{own}",
+            name, f"eth0 192.0.2.{own}/24 peer {other}:eth0",
+            f"vx0 vni 7 10.9.0.{own}/24 mac 02:00:00:00:07:0{own}",
             neighbours=[f"10.9.0.{far} dev vx0 lladdr 02:00:00:00:07:0{far} PERMANENT"],
             fdb=[f"02:00:00:00:07:0{far} dev vx0 dst 192.0.2.{far}"],
         )
@@ -79,10 +84,12 @@ def test_both_ends_in_the_node() -> None:
 
 
 def test_ipip_wraps_towards_the_gateway() -> None:
-    """A tunnel without a remote end of its own sends to the gateway of the route (Calico's tunl0)."""
+    """A tunnel without a remote end of its own sends to the gateway of the route (Calico's
+    tunl0).
+    """
     netns = given_netns(
-        "host", "eth0 192.0.2.2/24", "tunl0 kind ipip 10.244.0.1/32", routes=["10.244.1.0/24 via 192.0.2.9 dev tunl0 onlink"],
-        sysctls=forwarding(rp_filter="0"),
+        "host", "eth0 192.0.2.2/24", "tunl0 kind ipip 10.244.0.1/32",
+        routes=["10.244.1.0/24 via 192.0.2.9 dev tunl0 onlink"], sysctls=forwarding(rp_filter="0"),
     )  # fmt: skip
     outcome = converse(given_node(netns), REMOTE).branches[0].traces[0].outcome
 
@@ -92,7 +99,9 @@ def test_ipip_wraps_towards_the_gateway() -> None:
 
 
 def test_a_tunnel_drops_what_leads_into_itself() -> None:
-    """A tunnel whose own packets are routed into it again drops them, as the kernel does (ELOOP)."""
+    """A tunnel whose own packets are routed into it again drops them, as the kernel does
+    (ELOOP).
+    """
     netns = given_netns(
         "host",
         "eth0 192.0.2.2/24",
@@ -104,7 +113,9 @@ def test_a_tunnel_drops_what_leads_into_itself() -> None:
 
 
 def test_packets_of_one_socket_share_an_outer_connection() -> None:
-    """The outer source port is a hash: the same for what a socket sends, another for an ICMP error."""
+    """The outer source port is a hash: the same for what a socket sends, another for an ICMP
+    error.
+    """
     node = given(rules=given_rules("INPUT -p tcp -j REJECT --reject-with icmp-host-unreachable"))
     branch = converse(node, REMOTE).branches[0]
     ports = {

@@ -9,7 +9,9 @@ from tests.datapath.walks import given_skb, given_walk, host, packet
 
 
 def test_the_packet_that_left_is_told_with_its_device() -> None:
-    """What leaves is the packet as it is, and the step names a device that only other facts imply."""
+    """What leaves is the packet as it is, and the step names a device that only other facts
+    imply.
+    """
     walk = given_walk(given_node(given_netns("host", "eth0")))
     skb = given_skb(walk, packet("10.0.0.1", "10.0.0.9"))
     outcomes = [leave(walk, skb, host(walk).link(name)) for name in ("eth0", "eth7")]

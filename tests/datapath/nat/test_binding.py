@@ -24,7 +24,8 @@ def nat(*rules: str) -> str:
 def taken(port: int, protocol: int = protocols.TCP, other: Address = OTHER) -> ConntrackEntry:
     """Return an entry that has the node's port towards the server already."""
     return ConntrackEntry(
-        original=ConnTuple(other, SERVER, protocol, port, 80), reply=ConnTuple(SERVER, NODE, protocol, 80, port), replied=True
+        original=ConnTuple(other, SERVER, protocol, port, 80),
+        reply=ConnTuple(SERVER, NODE, protocol, 80, port), replied=True,
     )  # fmt: skip
 
 

@@ -11,7 +11,10 @@ from tests.datapath.given import Sender, given, given_rules, tcp
 
 SYN, ACK = protocols.SYN, protocols.ACK
 SERVICE = given_rules(
-    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:8080",
+    (
+        "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination "
+        "198.51.100.7:8080"
+    ),
     table="nat",
 )
 

@@ -174,7 +174,9 @@ def test_an_entry_whose_owner_answers_no_request_lasts_for_a_while(state: str) -
 
 
 def test_an_unreachable_next_hop_is_told_to_the_sender() -> None:
-    """A local process gets EHOSTUNREACH, a forwarded packet's sender an ICMP error from the host."""
+    """A local process gets EHOSTUNREACH, a forwarded packet's sender an ICMP error from the
+    host.
+    """
     local = converse(PAIR, probe("tcp 10.0.0.1 > 10.0.0.77:80"))
     node = given_node(
         given_netns(
@@ -220,8 +222,10 @@ def test_proxy_arp_is_asked_for_where_nothing_else_would_answer() -> None:
     it on.
     """
     routes = ["10.1.0.2 dev cali1", "default dev eth0"]
-    host_netns = given_netns("host", "cali1 peer pod:eth0", "eth0 192.0.2.2/24", routes=routes,
-                             sysctls=forwarding(rp_filter="0"), netns={"sysctls_complete": False})  # fmt: skip
+    host_netns = given_netns(
+        "host", "cali1 peer pod:eth0", "eth0 192.0.2.2/24", routes=routes,
+        sysctls=forwarding(rp_filter="0"), netns={"sysctls_complete": False},
+    )  # fmt: skip
     pod = given_netns(
         "pod",
         "eth0 10.1.0.2/32 peer host:cali1",

@@ -161,7 +161,9 @@ def test_a_partial_chain_is_an_assumption() -> None:
 
 
 def test_an_unknown_policy_of_filter_forks() -> None:
-    """What a base chain without a shown policy does at its end is not known, ACCEPT being likelier."""
+    """What a base chain without a shown policy does at its end is not known, ACCEPT being
+    likelier.
+    """
     node = given(given_rules("FORWARD -p udp -j ACCEPT"))
     unknown = Known(Chain(name="FORWARD", rules=()))
 

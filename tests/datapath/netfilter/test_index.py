@@ -20,14 +20,15 @@ from tests.datapath.given import Given, Sender, given, given_rules, given_tables
 FIELDS = st.lists(
     st.sampled_from(
         (
-            "-s 10.244.0.5/32", "-s 10.244.0.0/24", "! -s 10.244.0.5/32", "-d 10.96.0.1/32", "-d 10.96.0.2/32", "-d 10.96.0.0/16",
-            "! -d 10.96.0.1/32", "-d 10.96.0.1/255.0.255.255", "-i cni0", "-i eth0", "! -i eth0", "-i cni+", "-o eth0",
-            "-m mark --mark 0x1/0x1", "-m mark --mark 0x2/0x3", "-m mark ! --mark 0x1/0x1", "-m mark --mark 0x5/0x1",
+            "-s 10.244.0.5/32", "-s 10.244.0.0/24", "! -s 10.244.0.5/32", "-d 10.96.0.1/32",
+            "-d 10.96.0.2/32", "-d 10.96.0.0/16", "! -d 10.96.0.1/32", "-d 10.96.0.1/255.0.255.255",
+            "-i cni0", "-i eth0", "! -i eth0", "-i cni+", "-o eth0", "-m mark --mark 0x1/0x1",
+            "-m mark --mark 0x2/0x3", "-m mark ! --mark 0x1/0x1", "-m mark --mark 0x5/0x1",
             "-m comment --comment x",
         )
     ),
     max_size=3,
-    unique_by=lambda field: field.replace("! ", "").split()[0] if "-m" not in field else field.split()[1],
+    unique_by=lambda field: field.replace("! ", "").split()[0] if "-m" not in field else field.split()[1],  # noqa: E501
 )  # fmt: skip
 PORTS = st.sampled_from(
     (
@@ -70,7 +71,9 @@ PACKETS = st.builds(
 
 
 def outcome(node: Given, packet: Packet, mark: int, *, indexed: bool) -> tuple[object, ...]:
-    """Return everything that a table does to a packet: verdict, mark, and the rules that matched."""
+    """Return everything that a table does to a packet: verdict, mark, and the rules that
+    matched.
+    """
     engine = Engine(node.node)
     engine.rulesets["host", 4] = Ruleset(node.netns, 4, indexed=indexed)
     sender = Sender(node, engine=engine)
@@ -129,7 +132,9 @@ def test_a_packet_meets_few_rules_of_a_long_chain() -> None:
 
 
 def test_rules_of_many_shapes_are_grouped_by_fewer_fields() -> None:
-    """A chain in which every rule has prefixes of its own lengths is not searched group by group."""
+    """A chain in which every rule has prefixes of its own lengths is not searched group by
+    group.
+    """
     rules = [
         f"FORWARD -s 10.0.0.0/{src} -d 11.0.0.0/{dst} -j ACCEPT"
         for src in range(8, 18)

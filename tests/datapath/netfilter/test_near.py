@@ -39,12 +39,17 @@ def near_misses(
 
 
 def test_a_rule_that_stands_too_late_is_named() -> None:
-    """The rule that would have let the packet pass, had it come first, is found with the way to it."""
+    """The rule that would have let the packet pass, had it come first, is found with the way to
+    it.
+    """
     found = misses(*KUBE_FIRST, chains=("KUBE-FORWARD", "CILIUM_FORWARD"), flags=0)
 
     assert (
         "FORWARD -j CILIUM_FORWARD",
-        "FORWARD rule 2 leads to CILIUM_FORWARD rule 2, which accepts it, but comes after the rule that decided",
+        (
+            "FORWARD rule 2 leads to CILIUM_FORWARD rule 2, which accepts it, but comes after the "
+            "rule that decided"
+        ),
     ) == found[0]
 
 

@@ -76,14 +76,16 @@ def test_targets_say_where_a_chain_can_be_called_from(rule: str, hooks: set[str]
     """
     table = shown(
         rule, "KUBE-SEP -j DNAT --to-destination 10.0.0.1", "KUBE-SEP -j KUBE-SERVICES",
-        chains=("KUBE-SERVICES",) if "KUBE-SEP" not in rule else ("KUBE-SERVICES", "KUBE-SEP"), table="nat",
+        chains=("KUBE-SERVICES",) if "KUBE-SEP" not in rule else ("KUBE-SERVICES", "KUBE-SEP"),
+        table="nat",
     )  # fmt: skip
     if "KUBE-SEP" in rule:
         sep = table.chains["KUBE-SEP"]
         assert isinstance(sep, Known)
         only = Known(Chain(name="KUBE-SEP", rules=tuple(sep.value.rules[:1])))
         table = Table(
-            name="nat", family=4, flavour="nft", chains={**table.chains, "KUBE-SEP": only}, complete=False
+            name="nat", family=4, flavour="nft", chains={**table.chains, "KUBE-SEP": only},
+            complete=False,
         )  # fmt: skip
 
     found = {

@@ -127,8 +127,8 @@ def test_an_entry_of_the_evidence_is_used_and_quoted() -> None:
     span = Span(Source(name="conntrack.txt", lines=("tcp 6 ...",)), 1, 1)
     one, two = Address.parse(POD), Address.parse(SERVER)
     entry = ConntrackEntry(
-        original=ConnTuple(one, two, 6, 40000, 80), reply=ConnTuple(two, one, 6, 80, 40000), state="ESTABLISHED",
-        replied=True, span=span,
+        original=ConnTuple(one, two, 6, 40000, 80), reply=ConnTuple(two, one, 6, 80, 40000),
+        state="ESTABLISHED", replied=True, span=span,
     )  # fmt: skip
     sender = Sender(given(conntrack=(entry,)))
     skb = sender.skb(tcp(flags=ACK))
@@ -223,7 +223,9 @@ def test_only_confirmed_connections_are_found_again() -> None:
     ("protocol", "state"), [(protocols.TCP, "CLOSE"), (protocols.ICMP, "SYN_SENT")]
 )
 def test_an_answer_carries_the_connection_of_what_it_answers(protocol: int, state: str) -> None:
-    """A reset or error goes the other way of the rejected packet's connection; a reset closes it."""
+    """A reset or error goes the other way of the rejected packet's connection; a reset closes
+    it.
+    """
     sender = Sender(given(TRACKED))
     _, cause = sender.forward(tcp())
     answer = sender.skb(Packet(Address.parse(SERVER), Address.parse(POD), protocol), iif=None)

@@ -26,7 +26,8 @@ def test_addresses_and_ports_and_tables_are_indexed() -> None:
     """
     netns = given_netns(
         "host", "cni0 bridge 10.1.0.1/24 10.1.0.9/24", "veth1 master cni0",
-        neighbours=["10.1.0.5 dev cni0 lladdr 02:00:00:00:00:05"], fdb=["02:00:00:00:00:05 dev veth1 master cni0"],
+        neighbours=["10.1.0.5 dev cni0 lladdr 02:00:00:00:00:05"],
+        fdb=["02:00:00:00:00:05 dev veth1 master cni0"],
     )  # fmt: skip
     namespace = Namespace(netns, {})
 

@@ -21,7 +21,9 @@ def test_a_whole_listing_means_what_it_lists() -> None:
 
 @pytest.mark.parametrize(("answer", "device"), [(0, "eth0"), (1, "")])
 def test_a_cut_listing_may_hold_a_default_route(answer: int, device: str) -> None:
-    """Where the listing is cut the walk takes a default route on the uplink, or that there is none."""
+    """Where the listing is cut the walk takes a default route on the uplink, or that there is
+    none.
+    """
     walk = given_walk(
         given_node(given_netns("host", "lxc1 kind veth", "eth0 192.0.2.2/24", complete=False)),
         answer,
@@ -55,8 +57,10 @@ def test_uplinks_are_the_devices_that_lead_out() -> None:
     """Bridges, veths, tunnels, slaves and devices that are down are no uplinks; those with
     addresses come first.
     """
-    devices = ("cni0 bridge 10.1.0.1/24", "lxc1 kind veth", "flannel.1 vni 1", "eth2", "eth0 192.0.2.2/24", "eth1 slave bond1",
-               "eth3 down", "eth4 master br0")  # fmt: skip
+    devices = (
+        "cni0 bridge 10.1.0.1/24", "lxc1 kind veth", "flannel.1 vni 1", "eth2", "eth0 192.0.2.2/24",
+        "eth1 slave bond1", "eth3 down", "eth4 master br0",
+    )  # fmt: skip
     walk = given_walk(given_node(given_netns("host", *devices)))
 
     assert ["eth0", "eth2"] == [link.name for link in likeliest_uplinks(host(walk))]

@@ -71,7 +71,9 @@ def test_a_loopback_source_stays_on_the_host() -> None:
 
 
 def test_an_asked_device_without_route_is_taken_as_on_link() -> None:
-    """With SO_BINDTODEVICE and no route the destination counts as on-link, as the kernel assumes."""
+    """With SO_BINDTODEVICE and no route the destination counts as on-link, as the kernel
+    assumes.
+    """
     assert "eth1 198.51.100.2" == way(send("10.1.0.5", None, "10.9.0.0/16 dev eth0", oif="eth1"))
 
 

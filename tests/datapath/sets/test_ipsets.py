@@ -50,10 +50,16 @@ def lookup(
         ("hash:net", ["198.51.100.0/24 nomatch", "198.51.100.7"], "dst", tcp(), True),
         ("hash:net", ["10.0.0.0-10.244.0.7"], "src", tcp(), True),
         ("hash:net,net", ["10.244.0.0/24,198.51.100.0/24"], "src,dst", tcp(), True),
-        ("hash:net,net", ["10.244.0.0/24,198.51.100.0/24", "10.244.0.5,198.51.100.0/24 nomatch"], "src,dst", tcp(), False),
+        ("hash:net,net", ["10.244.0.0/24,198.51.100.0/24", (
+            "10.244.0.5,198.51.100.0/24 "
+            "nomatch"
+        )], "src,dst", tcp(), False),
         ("hash:net,net", ["10.244.0.0/24,198.51.100.0/24"], "dst,src", tcp(), False),
         ("hash:net,port,net", ["10.244.0.0/24,tcp:80,198.51.100.0/24"], "src,dst,dst", tcp(), True),
-        ("hash:net,port,net", ["10.244.0.0/24,tcp:80,198.51.100.0/24"], "src,dst,dst", tcp(dport=81), False),
+        ("hash:net,port,net", [(
+            "10.244.0.0/24,tcp:80,198.51.100.0/"
+            "24"
+        )], "src,dst,dst", tcp(dport=81), False),
         ("hash:ip,port", ["198.51.100.7,tcp:80"], "dst,dst", tcp(), True),
         ("hash:ip,port", ["198.51.100.7,80"], "dst,dst", tcp(), True),
         ("hash:ip,port", ["198.51.100.7,tcp:79-81"], "dst,dst", tcp(), True),
@@ -61,13 +67,13 @@ def lookup(
         ("hash:ip,port", ["10.244.0.5,tcp:40000"], "src,src", tcp(), True),
         ("hash:ip,port", ["198.51.100.7,icmp:echo-request"], "dst,dst", echo(), True),
         ("hash:ip,port", ["198.51.100.7,icmp:8/0"], "dst,src", echo(), True),
-        ("hash:ip,port", ["198.51.100.7,gre:0"], "dst,dst", tcp()._replace(protocol=protocols.GRE), True),
+        ("hash:ip,port", ["198.51.100.7,gre:0"], "dst,dst", tcp()._replace(protocol=protocols.GRE), True),  # noqa: E501
         ("hash:ip,port", ["198.51.100.7,tcp:80"], "dst,dst", tcp()._replace(fragment=True), False),
         ("hash:ip,port,ip", ["198.51.100.7,tcp:80,10.244.0.5"], "dst,dst,src", tcp(), True),
         ("hash:ip,mark", ["10.244.0.5,0x00000007"], "src,src", tcp(), True),
         ("hash:ip,mark", ["10.244.0.5,0x00000008"], "src,src", tcp(), False),
-        ("hash:ip,mac", ["10.244.0.5,02:00:00:00:00:0A"], "src,src", tcp()._replace(smac=Mac("02:00:00:00:00:0a")), True),
-        ("hash:mac", ["02:00:00:00:00:0a"], "src", tcp()._replace(smac=Mac("02:00:00:00:00:0a")), True),
+        ("hash:ip,mac", ["10.244.0.5,02:00:00:00:00:0A"], "src,src", tcp()._replace(smac=Mac("02:00:00:00:00:0a")), True),  # noqa: E501
+        ("hash:mac", ["02:00:00:00:00:0a"], "src", tcp()._replace(smac=Mac("02:00:00:00:00:0a")), True),  # noqa: E501
         ("hash:mac", ["02:00:00:00:00:0a"], "src", tcp(), False),
         ("hash:net,iface", ["10.244.0.0/16,cni0"], "src,src", tcp(), True),
         ("hash:net,iface", ["10.244.0.0/16,cni0"], "src,dst", tcp(), False),
@@ -129,8 +135,8 @@ def test_return_nomatch_turns_plain_elements_and_exceptions_around() -> None:
 def test_a_list_is_asked_set_by_set() -> None:
     """A packet is in a list of sets when it is in one of them."""
     sets = given_sets(
-        "create a hash:ip family inet\nadd a 10.244.0.6\ncreate b hash:net family inet\nadd b 198.51.100.0/24\n"
-        "create l list:set size 8\nadd l a\nadd l b"
+        "create a hash:ip family inet\nadd a 10.244.0.6\ncreate b hash:net family inet\n"
+        "add b 198.51.100.0/24\ncreate l list:set size 8\nadd l a\nadd l b"
     )
 
     assert lookup(sets, "l", "dst", tcp())

@@ -42,9 +42,9 @@ def test_a_route_to_a_slave_is_noted() -> None:
     found = converse(given("bond0 kind bond", "eth1 master bond0 10.0.0.1/24"), OUT)
 
     assert (
-        "it leaves the node on eth1 with eth1's own MAC (MAC of eth1 in host), though eth1 is a port of bond0"
-        == reasons(found.branches[0].traces[0])[-1]
-    )
+        "it leaves the node on eth1 with eth1's own MAC (MAC of eth1 in host), though eth1 is "
+        "a port of bond0"
+    ) == reasons(found.branches[0].traces[0])[-1]
 
 
 def test_a_vlan_sends_by_the_device_below() -> None:

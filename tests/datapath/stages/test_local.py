@@ -32,7 +32,8 @@ def test_a_packet_reaches_the_sockets_door() -> None:
     found = converse(given("INPUT -p tcp -m tcp --dport 80 -j ACCEPT", "INPUT -j DROP"), INCOMING)
 
     assert ("ALWAYS", Delivered, "host socket: deliver") == (
-        found.verdict, type(found.branches[0].traces[0].outcome), decisions(found.branches[0].traces[0])[-1],
+        found.verdict, type(found.branches[0].traces[0].outcome),
+        decisions(found.branches[0].traces[0])[-1],
     )  # fmt: skip
 
 

@@ -19,8 +19,10 @@ def given(*texts: str, rules: tuple[str, ...] = ()) -> Node:
         "default via 198.51.100.254 dev eth1 table 100",
         "10.9.0.0/16 dev eth1",
     ]
-    netns = given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=routes, rules=rules,
-                        netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}})  # fmt: skip
+    netns = given_netns(
+        "host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=routes, rules=rules,
+        netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}},
+    )  # fmt: skip
     return given_node(netns)
 
 
@@ -69,7 +71,8 @@ def test_the_sender_gets_the_error_of_the_lookup() -> None:
     nowhere = given_node(given_netns("host", "eth0 192.0.2.2/24"))
     found = converse(nowhere, probe("tcp 192.0.2.2 > 8.8.8.8:53"))
 
-    assert ("IP_OUTNOROUTES", "SYN rejected in host at route output (ENETUNREACH): no route leads to 8.8.8.8") == (
+    assert ("IP_OUTNOROUTES", ("SYN rejected in host at route output (ENETUNREACH): no route leads "
+                              "to 8.8.8.8")) == (
         reason_of(last(found).outcome), spell_failure(found.branches[0].failure),
     )  # fmt: skip
 

@@ -97,9 +97,9 @@ def test_rp_filter_is_a_step_of_its_own() -> None:
 
     assert ("IP_RPFILTER", "rp_filter: drop") == (reason_of(outcome), steps[-1])
     assert (
-        "the route back to 10.1.0.5 uses lxc1, not eth0; rp_filter is strict (the larger of all and eth0)"
-        == why[-1]
-    )
+        "the route back to 10.1.0.5 uses lxc1, not eth0; rp_filter is strict (the larger of "
+        "all and eth0)"
+    ) == why[-1]
 
 
 def test_translation_comes_before_routing() -> None:
@@ -129,7 +129,7 @@ def test_whose_frame_it_is() -> None:
     assert [True, False, True, False, False] == [
         addressed_to(host(walk), link, Mac(text))
         for link, text in (
-            (eth0, "02:00:00:00:00:01"), (eth0, "02:00:00:00:00:02"), (new, "02:00:00:00:00:02"), (new, "(MAC of 10.0.0.9)"),
+            (eth0, "02:00:00:00:00:01"), (eth0, "02:00:00:00:00:02"), (new, "02:00:00:00:00:02"), (new, "(MAC of 10.0.0.9)"),  # noqa: E501
             (new, "ff:ff:ff:ff:ff:ff"),
         )
     ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""Devices, addresses and neighbors of two nodes: what is told to differ, where, and how to change it."""
+"""Devices, addresses and neighbors of two nodes: what is told to differ, where, and how to change
+it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Routes and policy rules of two nodes: what is told to differ, and the commands that even it out."""
+"""Routes and policy rules of two nodes: what is told to differ, and the commands that even it
+out.
+"""
 
 from __future__ import annotations
 

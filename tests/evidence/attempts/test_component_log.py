@@ -11,7 +11,10 @@ from podpath.net.provenance import GapKind
 from tests.evidence.attempted import attempted
 from tests.evidence.consoles import block
 
-KLOG = "W0211 01:12:52.815335       1 leader.go:286] Get https://10.9.0.1:443/api?timeout=10s: context deadline exceeded."
+KLOG = (
+    "W0211 01:12:52.815335       1 leader.go:286] Get https://10.9.0.1:443/api?timeout=10s: "
+    "context deadline exceeded."
+)
 KUBELET = (
     "Feb 11 09:49:03 n1 kubelet[123]: E0211 09:49:03.1 1 prober.go:1] Get "
     '"http://10.4.0.1:80/": connect: connection refused'
@@ -50,7 +53,8 @@ def test_prose_is_no_log() -> None:
     """A sentence with an address is not recognised."""
     assert not recognise_log(
         block(
-            "We see that the pod cannot reach the service at 10.9.0.1 since the upgrade of last week."
+            "We see that the pod cannot reach the service at 10.9.0.1 since the upgrade of last "
+            "week."
         )
     )
 
@@ -61,7 +65,10 @@ def test_prose_is_no_log() -> None:
         "type=SERVICE_STOP msg=audit(1741744143.120:421): pid=1 uid=0 msg='unit=tuned res=success'",
         "<34>1 2025-03-12T09:49:03.003+01:00 node-7 su - ID47 - failed",
         "[Wed Mar 12 09:49:03 2025] eth0: link is down",
-        "Start-Date: 2025-03-12  09:48:58\nUpgrade: polkitd:amd64 (1, 2)\nEnd-Date: 2025-03-12  09:49:10",
+        (
+            "Start-Date: 2025-03-12  09:48:58\nUpgrade: polkitd:amd64 (1, 2)\n"
+            "End-Date: 2025-03-12  09:49:10"
+        ),
         "polkit-0.112-26.el7_9.1.x86_64                Wed 12 Mar 2025 09:48:58 PM CST",
         "Wed 2025-03-12 09:49:03 UTC node-7 systemd[1]: Reloading.",
         '{"__REALTIME_TIMESTAMP":"1741744143500000","MESSAGE":"x"}',

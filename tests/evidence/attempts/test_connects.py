@@ -77,7 +77,10 @@ TEXTS = [
     ),
     (
         "grpcurl -plaintext 10.0.0.1:80 list",
-        'Failed to dial target host "10.0.0.1:80": dial tcp 10.0.0.1:80: connect: connection refused',
+        (
+            'Failed to dial target host "10.0.0.1:80": dial tcp 10.0.0.1:80: connect: connection '
+            "refused"
+        ),
         "tcp",
         "refused",
     ),

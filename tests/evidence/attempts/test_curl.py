@@ -10,8 +10,10 @@ from tests.evidence.attempted import attempted
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
 RECORDED = [
-    ("curl-refused", "10.77.0.2:81", "refused"), ("curl-no-arp-reply", "10.77.0.9:80", "no route to host"),
-    ("curl-verbose-timeout", "10.77.0.2:90", "timeout"), ("curl-verbose-ok", "10.77.0.2:8080", "ok"),
+    ("curl-refused", "10.77.0.2:81", "refused"),
+    ("curl-no-arp-reply", "10.77.0.9:80", "no route to host"),
+    ("curl-verbose-timeout", "10.77.0.2:90", "timeout"),
+    ("curl-verbose-ok", "10.77.0.2:8080", "ok"),
 ]  # fmt: skip
 
 
@@ -24,24 +26,44 @@ def test_recorded(name: str, target: str, result: str) -> None:
 
 
 TEXTS = [
-    ("curl http://10.4.3.6:9001/health", "curl: (7) Failed connect to 10.4.3.6:9001; 连接超时", "10.4.3.6:9001", "timeout"),
+    (
+        "curl http://10.4.3.6:9001/health", "curl: (7) Failed connect to 10.4.3.6:9001; 连接超时",
+        "10.4.3.6:9001", "timeout",
+    ),
     ("curl http://10.4.3.6:9001/health", '{"balance": 1204}', "10.4.3.6:9001", "ok"),
-    ("curl -m 3 https://10.4.3.6", "curl: (28) Connection timed out after 3001 milliseconds", "10.4.3.6:443", "timeout"),
-    ("curl -v web", "* Connected to web (10.4.3.6) port 80 (#0)\n> GET / HTTP/1.1\n> Host: web\n>", "10.4.3.6:80", "hangs"),
+    (
+        "curl -m 3 https://10.4.3.6", "curl: (28) Connection timed out after 3001 milliseconds",
+        "10.4.3.6:443", "timeout",
+    ),
+    (
+        "curl -v web",
+        "* Connected to web (10.4.3.6) port 80 (#0)\n> GET / HTTP/1.1\n> Host: web\n>",
+        "10.4.3.6:80", "hangs",
+    ),
     ("curl -v web", "*   Trying 10.4.3.6:80...\n^C", "10.4.3.6:80", "interrupted"),
-    ("curl -v web", "* Connected to web (10.4.3.6) port 80 (#0)\n> GET / HTTP/1.1\n>\n^C", "10.4.3.6:80", "interrupted"),
-    ("curl -m 9 https://10.4.3.6", "curl: (28) Operation timed out after 9001 milliseconds with 0 bytes received", "10.4.3.6:443",
+    (
+        "curl -v web", "* Connected to web (10.4.3.6) port 80 (#0)\n> GET / HTTP/1.1\n>\n^C",
+        "10.4.3.6:80", "interrupted",
+    ),
+    ("curl -m 9 https://10.4.3.6", ("curl: (28) Operation timed out after 9001 milliseconds with 0 "
+                                   "bytes received"), "10.4.3.6:443",
      "hangs"),
-    ("curl -v https://10.4.3.6", "* Connected to 10.4.3.6 (10.4.3.6) port 443\ncurl: (28) SSL connection timeout", "10.4.3.6:443",
+    ("curl -v https://10.4.3.6", ("* Connected to 10.4.3.6 (10.4.3.6) port 443\n"
+                                 "curl: (28) SSL connection timeout"), "10.4.3.6:443",
      "hangs"),
-    ("curl https://10.4.3.6", "curl: (35) OpenSSL SSL_connect: Connection reset by peer in connection to 10.4.3.6:443",
+    ("curl https://10.4.3.6", ("curl: (35) OpenSSL SSL_connect: Connection reset by peer in "
+                              "connection to 10.4.3.6:443"),
      "10.4.3.6:443",
      "reset"),
-    ("curl https://10.4.3.6", "curl: (60) SSL certificate problem: unable to get local issuer certificate", "10.4.3.6:443",
+    ("curl https://10.4.3.6", ("curl: (60) SSL certificate problem: unable to get local issuer "
+                              "certificate"), "10.4.3.6:443",
      "error answer"),
-    ("curl http://10.4.3.6", "curl: (7) Failed to connect to 10.4.3.6: Network is unreachable", "10.4.3.6:80",
-     "network unreachable"),
-    ("curl -v web", "*   Trying 10.4.3.6:80...\n* connect to 10.4.3.6 port 80 failed: No route to host\ncurl: (7) Failed",
+    (
+        "curl http://10.4.3.6", "curl: (7) Failed to connect to 10.4.3.6: Network is unreachable",
+        "10.4.3.6:80", "network unreachable",
+    ),
+    ("curl -v web", ("*   Trying 10.4.3.6:80...\n"
+                    "* connect to 10.4.3.6 port 80 failed: No route to host\ncurl: (7) Failed"),
      "10.4.3.6:80", "no route to host"),
     ("curl 10.4.3.6", "curl: (56) Recv failure: Connection reset by peer", "10.4.3.6:80", "reset"),
     ("curl -s 10.4.3.6", "command terminated with exit code 28", "10.4.3.6:80", "timeout"),
@@ -53,7 +75,9 @@ TEXTS = [
 
 @pytest.mark.parametrize(("command", "text", "target", "result"), TEXTS)
 def test_other_outputs(command: str, text: str, target: str, result: str) -> None:
-    """Messages in any language, bodies, status codes, and a request that nothing answered are read."""
+    """Messages in any language, bodies, status codes, and a request that nothing answered are
+    read.
+    """
     assert [("tcp", target, result, "curl", "host")] == attempted(read_curl(block(text, command)))
 
 

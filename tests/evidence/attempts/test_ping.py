@@ -25,22 +25,40 @@ def test_recorded(name: str, target: str, result: str) -> None:
 
 def test_a_path_that_fails_at_times() -> None:
     """Answers and many losses make two attempts: one that worked and one that did not."""
-    text = "PING 10.8.0.7 (10.8.0.7) 56(84) bytes of data.\n64 bytes from 10.8.0.7: icmp_seq=1 ttl=64 time=0.2 ms\n\n"
-    text += "--- 10.8.0.7 ping statistics ---\n18 packets transmitted, 7 received, 61% packet loss, time 3ms"
+    text = (
+        "PING 10.8.0.7 (10.8.0.7) 56(84) bytes of data.\n"
+        "64 bytes from 10.8.0.7: icmp_seq=1 ttl=64 time=0.2 ms\n\n"
+    )
+    text += (
+        "--- 10.8.0.7 ping statistics ---\n"
+        "18 packets transmitted, 7 received, 61% packet loss, time 3ms"
+    )
     assert ["ok", "timeout"] == [one[2] for one in attempted(read_ping(block(text)))]
 
 
 def test_errors_say_more_than_losses() -> None:
     """`Destination Host Unreachable` names the kind of failure."""
-    text = "PING 10.8.0.7 (10.8.0.7) 56(84) bytes of data.\nFrom 10.8.0.1 icmp_seq=1 Destination Host Unreachable\n\n"
-    text += "--- 10.8.0.7 ping statistics ---\n1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 0ms"
+    text = (
+        "PING 10.8.0.7 (10.8.0.7) 56(84) bytes of data.\n"
+        "From 10.8.0.1 icmp_seq=1 Destination Host Unreachable\n\n"
+    )
+    text += (
+        "--- 10.8.0.7 ping statistics ---\n"
+        "1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 0ms"
+    )
     assert ["no route to host"] == [one[2] for one in attempted(read_ping(block(text)))]
 
 
 def test_busybox() -> None:
     """Busybox words its sum otherwise."""
-    text = "PING 10.0.0.9 (10.0.0.9): 56 data bytes\n64 bytes from 10.0.0.9: seq=0 ttl=64 time=0.1 ms\n\n"
-    text += "--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 1 packets received, 0% packet loss"
+    text = (
+        "PING 10.0.0.9 (10.0.0.9): 56 data bytes\n"
+        "64 bytes from 10.0.0.9: seq=0 ttl=64 time=0.1 ms\n\n"
+    )
+    text += (
+        "--- 10.0.0.9 ping statistics ---\n"
+        "1 packets transmitted, 1 packets received, 0% packet loss"
+    )
     assert [("icmp", "10.0.0.9:0", "ok", "ping", None)] == attempted(read_ping(block(text)))
 
 
@@ -73,15 +91,24 @@ def test_ways_to_fail(line: str, result: str) -> None:
     [
         ("^C", "interrupted"),
         (
-            "^C\n--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms",
+            (
+                "^C\n--- 10.0.0.9 ping statistics ---\n"
+                "1 packets transmitted, 0 received, 100% packet loss, time 0ms"
+            ),
             "interrupted",
         ),
         (
-            "^C\n--- 10.0.0.9 ping statistics ---\n9 packets transmitted, 0 received, 100% packet loss, time 8190ms",
+            (
+                "^C\n--- 10.0.0.9 ping statistics ---\n"
+                "9 packets transmitted, 0 received, 100% packet loss, time 8190ms"
+            ),
             "timeout",
         ),
         (
-            "--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms",
+            (
+                "--- 10.0.0.9 ping statistics ---\n"
+                "1 packets transmitted, 0 received, 100% packet loss, time 0ms"
+            ),
             "timeout",
         ),
     ],

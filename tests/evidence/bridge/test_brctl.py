@@ -54,7 +54,8 @@ def test_what_stands_between_ports_is_a_gap() -> None:
     """A sentence is no port."""
     reading = read(
         block(
-            "bridge name bridge id STP enabled interfaces\nbr0 8000.0a5864603601 no veth1\n   and so on\n      veth2"
+            "bridge name bridge id STP enabled interfaces\nbr0 8000.0a5864603601 no veth1\n"
+            "   and so on\n      veth2"
         )
     )
 

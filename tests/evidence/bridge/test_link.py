@@ -26,7 +26,8 @@ def test_ports_keep_their_options() -> None:
     found = ports(read(recorded("bridge-d-link")))
 
     assert ("cni0", "forwarding", "on", "off") == (
-        found["veth1a"].bridge, found["veth1a"].state, found["veth1a"].details["hairpin"], found["veth1a"].details["isolated"],
+        found["veth1a"].bridge, found["veth1a"].state, found["veth1a"].details["hairpin"],
+        found["veth1a"].details["isolated"],
     )  # fmt: skip
     assert {"priority": "32", "cost": "2"} == ports(read(recorded("bridge-link")))["veth2b"].details
 
@@ -35,7 +36,8 @@ def test_a_port_is_no_plain_device() -> None:
     """The line is like one of `ip link`, but for the state of the port."""
     found = recognition.recognise(
         block(
-            "3: veth1@if2: <BROADCAST,UP,LOWER_UP> mtu 1500 master br0 state blocking priority 32 cost 2"
+            "3: veth1@if2: <BROADCAST,UP,LOWER_UP> mtu 1500 master br0 state blocking priority 32 "
+            "cost 2"
         )
     )
 
@@ -47,7 +49,8 @@ def test_options_below_another_line_are_a_gap() -> None:
     """They belong to the port right above only."""
     reading = read(
         block(
-            "3: v1: <UP> mtu 1500 master br0 state forwarding priority 32 cost 2\nwhat?\n    hairpin on guard off"
+            "3: v1: <UP> mtu 1500 master br0 state forwarding priority 32 cost 2\nwhat?\n"
+            "    hairpin on guard off"
         )
     )
 

@@ -8,7 +8,7 @@ from tests.evidence.consoles import block
 
 TABLE = """CONTAINER ID   IMAGE   COMMAND   CREATED      STATUS         PORTS                                              NAMES
 1f2a3b4c5d6e   nginx   "nginx"   1 hour ago   Up 5 minutes   127.0.0.1:8080->80/tcp, :::8081->81/tcp, 443/tcp   web
-2f2a3b4c5d6e   redis   "redis"   1 hour ago   Exited (0)                                                        cache"""
+2f2a3b4c5d6e   redis   "redis"   1 hour ago   Exited (0)                                                        cache"""  # noqa: E501
 
 
 def ports(text: str) -> list[tuple[str, list[tuple[str, str, str]]]]:

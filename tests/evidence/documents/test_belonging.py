@@ -60,24 +60,36 @@ def test_places_part_captures() -> None:
 
 def test_blank_lines_end_most_outputs() -> None:
     """Below a command, a blank line ends an output that has none itself; `iptables -L` goes on."""
-    chain = "Chain A (1 references)\n pkts bytes target     prot opt in     out     source               destination"
+    chain = (
+        "Chain A (1 references)\n"
+        " pkts bytes target     prot opt in     out     source               destination"
+    )
     text = f"$ iptables -S X\n-A X -j Y\n\n-A X -j Y\n\n$ iptables -nvL\n{chain}\n\n{chain}"
     assert [1, 1, 5] == [count for _, count in _split(text)]
 
 
 def test_another_output_starts_another_source() -> None:
     """Lines of another tool are another output, without a prompt between them."""
-    text = "root@n:~# ip route\ndefault via 10.0.0.1 dev eth0\n\n-A X -j Y\n-A X -j Z\n\nnet.ipv4.ip_forward = 1"
+    text = (
+        "root@n:~# ip route\ndefault via 10.0.0.1 dev eth0\n\n-A X -j Y\n-A X -j Z\n\n"
+        "net.ipv4.ip_forward = 1"
+    )
     assert [1, 2, 1] == [count for _, count in _split(text)]
 
 
 def test_a_sentence_ends_an_output() -> None:
     """Prose right below an output is not of it."""
-    text = "root@n:~# ip route\ndefault via 10.0.0.1 dev eth0\nThis is the gateway that we have on all of the nodes."
+    text = (
+        "root@n:~# ip route\ndefault via 10.0.0.1 dev eth0\n"
+        "This is the gateway that we have on all of the nodes."
+    )
     assert [1] == [count for _, count in _split(text)]
 
 
 def test_chat() -> None:
     """Who wrote when is not console."""
-    text = "alice  10:32\n[root@w3 ~]# ping -c 1 10.0.0.9\nPING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n\nbob  10:35\nhm"
+    text = (
+        "alice  10:32\n[root@w3 ~]# ping -c 1 10.0.0.9\n"
+        "PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n\nbob  10:35\nhm"
+    )
     assert [1] == [count for _, count in _split(text)]

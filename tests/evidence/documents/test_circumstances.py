@@ -1,4 +1,6 @@
-"""What prose tells beside the failure itself, in many wordings, and what only shares words with it."""
+"""What prose tells beside the failure itself, in many wordings, and what only shares words with
+it.
+"""
 
 from __future__ import annotations
 

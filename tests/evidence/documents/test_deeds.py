@@ -12,21 +12,24 @@ from podpath.evidence.recognition import read
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord
 
 DEEDS = [
-    "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1", "sysctl --system",
-    "echo 1 > /proc/sys/net/ipv4/ip_forward", "echo 0 | sudo tee /proc/sys/net/ipv4/conf/all/rp_filter",
-    "ip route del 169.254.0.0/16 dev eth0", "ip r d default", "ip link set eth0 up", "ip -6 addr add fd00::1/64 dev eth0",
-    "route del -net 169.254.0.0 netmask 255.255.0.0 dev eth0", "iptables -I FORWARD -j ACCEPT", "iptables -t nat -F",
-    "iptables -P FORWARD ACCEPT", "systemctl restart kube-proxy", "kubectl -n kube-system rollout restart ds/cilium",
-    "kubectl apply -f x.yaml", "conntrack -D -p udp", "ovs-appctl bond/set-active-slave bond0 eth1", "rpm -Uvh polkit.rpm",
-    "nsenter -t 12 -n ip route add default via 10.0.0.1", "ifconfig eth0 down",
+    "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1",
+    "sysctl --system", "echo 1 > /proc/sys/net/ipv4/ip_forward",
+    "echo 0 | sudo tee /proc/sys/net/ipv4/conf/all/rp_filter",
+    "ip route del 169.254.0.0/16 dev eth0", "ip r d default", "ip link set eth0 up",
+    "ip -6 addr add fd00::1/64 dev eth0", "route del -net 169.254.0.0 netmask 255.255.0.0 dev eth0",
+    "iptables -I FORWARD -j ACCEPT", "iptables -t nat -F", "iptables -P FORWARD ACCEPT",
+    "systemctl restart kube-proxy", "kubectl -n kube-system rollout restart ds/cilium",
+    "kubectl apply -f x.yaml", "conntrack -D -p udp", "ovs-appctl bond/set-active-slave bond0 eth1",
+    "rpm -Uvh polkit.rpm", "nsenter -t 12 -n ip route add default via 10.0.0.1",
+    "ifconfig eth0 down",
 ]  # fmt: skip
 LOOKS = [
-    "modprobe -n br_netfilter", "sysctl net.ipv4.ip_forward", "sysctl -a", "cat /proc/sys/net/ipv4/ip_forward",
-    "echo hello > x.txt",
-    "ip route show table 5", "ip r", "ip a s", "ip route get 10.0.0.1", "ip -d link", "ip monitor route", "route -n",
-    "iptables -t nat -nvL", "iptables -S", "systemctl status kubelet", "kubectl get pods", "kubectl describe pod x",
-    "rpm -q polkit",
-    "conntrack -L", "ovs-vsctl show", "tcpdump -i any", "lsmod", "ifconfig eth0", "",
+    "modprobe -n br_netfilter", "sysctl net.ipv4.ip_forward", "sysctl -a",
+    "cat /proc/sys/net/ipv4/ip_forward", "echo hello > x.txt", "ip route show table 5", "ip r",
+    "ip a s", "ip route get 10.0.0.1", "ip -d link", "ip monitor route", "route -n",
+    "iptables -t nat -nvL", "iptables -S", "systemctl status kubelet", "kubectl get pods",
+    "kubectl describe pod x", "rpm -q polkit", "conntrack -L", "ovs-vsctl show", "tcpdump -i any",
+    "lsmod", "ifconfig eth0", "",
 ]  # fmt: skip
 
 

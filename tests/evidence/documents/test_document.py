@@ -67,7 +67,7 @@ The rules that matter here:
 -A KUBE-SERVICES -d 10.9.0.3/32 -p tcp -m tcp --dport 80 -j KUBE-SVC-AAAA
 
 If we use the pod's own address, then the connection works.
-"""
+"""  # noqa: E501
 
 
 def _split(text: str) -> tuple[Source, ...]:
@@ -84,7 +84,8 @@ def test_commands_in_a_fence_part() -> None:
     """
     sources = _split(FENCED)
     assert [
-        ("ip route", 7, 2), ("iptables -S FORWARD", 12, 2), ("modprobe br_netfilter", 14, 1), ("ip route", 21, 1),
+        ("ip route", 7, 2), ("iptables -S FORWARD", 12, 2), ("modprobe br_netfilter", 14, 1),
+        ("ip route", 21, 1),
     ] == [(source.command, source.first_line, len(source.lines)) for source in sources]  # fmt: skip
     assert ("$ modprobe br_netfilter",) == sources[2].lines
 
@@ -138,7 +139,10 @@ def test_wrapped_commands_are_joined() -> None:
     """A command over several lines is one, and its lines are its evidence where it changes
     something.
     """
-    text = "```\n$ cilium install --version=1.11.1 \\\n    --helm-set bpf.masquerade=true\n$ ip a\n1: lo: <LOOPBACK> mtu 9\n```"
+    text = (
+        "```\n$ cilium install --version=1.11.1 \\\n    --helm-set bpf.masquerade=true\n$ ip a\n"
+        "1: lo: <LOOPBACK> mtu 9\n```"
+    )
     first, second = _split(text)
     assert "cilium install --version=1.11.1 --helm-set bpf.masquerade=true" == first.command
     assert 2 == len(first.lines)
@@ -190,7 +194,10 @@ def test_request_lines_of_curl_are_output() -> None:
 
 def test_an_unclosed_fence_is_none() -> None:
     """A fence that is never closed does not turn the text below into console."""
-    text = "```\n$ ip route\ndefault via 10.0.0.1 dev eth0\n\nWe think that the gateway is not the right one for these pods.\n"
+    text = (
+        "```\n$ ip route\ndefault via 10.0.0.1 dev eth0\n\n"
+        "We think that the gateway is not the right one for these pods.\n"
+    )
     assert [("ip route", ("default via 10.0.0.1 dev eth0",))] == _shape(_split(text))
 
 

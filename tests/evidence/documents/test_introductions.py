@@ -30,7 +30,10 @@ def test_the_command_is_found(line: str, command: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "After `ip route del default` the pods could not reach anything, so we looked at the firewall:",
+        (
+            "After `ip route del default` the pods could not reach anything, so we looked at the "
+            "firewall:"
+        ),
         "I ran `ping 10.0.0.1` and it fails, here is the configuration of the node:",
         "The address `10.0.0.1` is the gateway:",
         "ip route shows nothing strange to me, but the default route is there",

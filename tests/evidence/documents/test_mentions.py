@@ -61,7 +61,10 @@ def test_technology_is_found_by_its_words(text: str, technology: Technology) -> 
     ("text", "technology"),
     [
         (
-            "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue\n    link/loopback 00:00:00:00:00:00",
+            (
+                "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue\n"
+                "    link/loopback 00:00:00:00:00:00"
+            ),
             Technology.LOCALHOST,
         ),
         ("    inet 127.0.0.1/8 scope host lo", Technology.LOCALHOST),

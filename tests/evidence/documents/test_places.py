@@ -39,7 +39,8 @@ def test_wrapped_commands_name_their_own() -> None:
 
 
 PROMPTS = [
-    ("/ #", "container"), ("root@web-7c9d4b6f5-x2lqh:/#", "pod/?/web-7c9d4b6f5-x2lqh"), ("root@0123456789ab:/#",
+    ("/ #", "container"), ("root@web-7c9d4b6f5-x2lqh:/#", "pod/?/web-7c9d4b6f5-x2lqh"),
+    ("root@0123456789ab:/#",
     "container 0123456789ab"),
     ("root@edge-17:~#", None), ("$", None), ("[root@w1 ~]#", None),
 ]  # fmt: skip
@@ -47,5 +48,7 @@ PROMPTS = [
 
 @pytest.mark.parametrize(("prompt", "netns"), PROMPTS)
 def test_prompts_of_containers(prompt: str, netns: str | None) -> None:
-    """The host name of a Deployment's pod, a container's id and busybox's prompt show where one is."""
+    """The host name of a Deployment's pod, a container's id and busybox's prompt show where one
+    is.
+    """
     assert netns == named_by_prompt(prompt)

@@ -7,14 +7,15 @@ import pytest
 from podpath.evidence.documents.programs import is_command, is_program, reads_as_command
 
 COMMANDS = [
-    "ip route", "ip -d link", "iptables -S", "tcpdump -i any", "curl -v http://10.0.0.1", "kubectl get pods",
-    "cat /proc/sys/x", "lsmod",
-    "conntrack -L", "sudo iptables -S", "ovs-vsctl show", "sysctl net.ipv4.ip_forward", "lsmod | grep br",
+    "ip route", "ip -d link", "iptables -S", "tcpdump -i any", "curl -v http://10.0.0.1",
+    "kubectl get pods", "cat /proc/sys/x", "lsmod", "conntrack -L", "sudo iptables -S",
+    "ovs-vsctl show", "sysctl net.ipv4.ip_forward", "lsmod | grep br",
 ]  # fmt: skip
 TEXTS = [
-    "ip route shows that the gateway is not the right one", "bridge name bridge id       STP enabled interfaces",
-    "route is missing",
-    "iptables rules of the node", "curl: (7) Failed to connect", "", "the node", "tcpdump on the host shows nothing",
+    "ip route shows that the gateway is not the right one",
+    "bridge name bridge id       STP enabled interfaces", "route is missing",
+    "iptables rules of the node", "curl: (7) Failed to connect", "", "the node",
+    "tcpdump on the host shows nothing",
 ]  # fmt: skip
 
 

@@ -40,7 +40,10 @@ def test_a_quoted_message_is_found(line: str) -> None:
 
 def test_a_message_that_reads_as_a_sentence_is_found() -> None:
     """Programs write small words too; their clauses are parted by colons."""
-    line = 'failed to delegate add: failed to set bridge addr: "cni0" already has an IP address different from 10.244.2.1/24'
+    line = (
+        'failed to delegate add: failed to set bridge addr: "cni0" already has an IP address '
+        "different from 10.244.2.1/24"
+    )
     assert kinds(f"The pod does not start:\n\n{line}") == [(MessageKind.BRIDGE_ADDRESS_DIFFERS, 3)]
 
 

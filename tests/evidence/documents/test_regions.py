@@ -23,9 +23,9 @@ def _regions(text: str) -> list[tuple[bool, list[str]]]:
 
 
 FENCED = [
-    "a\n```\nx\n```\nb", "a\n```console\nx\n```\nb", "a\n~~~~\nx\n~~~~\nb", "a\n  ```sh\n  x\n  ```\nb",
-    "a\n{code:bash}\nx\n{code}\nb",
-    "a\n{noformat}\nx\n{noformat}\nb", "a\n<pre>\nx\n</pre>\nb", "a\n<pre><code>x</code></pre>\nb", "a\n- ```\n  x\n  ```\nb",
+    "a\n```\nx\n```\nb", "a\n```console\nx\n```\nb", "a\n~~~~\nx\n~~~~\nb",
+    "a\n  ```sh\n  x\n  ```\nb", "a\n{code:bash}\nx\n{code}\nb", "a\n{noformat}\nx\n{noformat}\nb",
+    "a\n<pre>\nx\n</pre>\nb", "a\n<pre><code>x</code></pre>\nb", "a\n- ```\n  x\n  ```\nb",
 ]  # fmt: skip
 
 

@@ -48,7 +48,10 @@ def test_single_lines_of_outputs(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["10:02:11.000000 IP 10.0.0.1.80 > 10.0.0.2.90: Flags [S], length 0", "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536",
+    ["10:02:11.000000 IP 10.0.0.1.80 > 10.0.0.2.90: Flags [S], length 0", (
+        "1: lo: <LOOPBACK,UP,LOWER_UP> mtu "
+        "65536"
+    ),
      "[  12.345678] br0: port 1(veth0) entered forwarding state", "< HTTP/1.1 200 OK"],
 )  # fmt: skip
 def test_whole_outputs(text: str) -> None:

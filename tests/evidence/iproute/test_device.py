@@ -168,7 +168,7 @@ def test_a_grep_with_context_is_read() -> None:
 --
 7: br-bond: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state DOWN mode DEFAULT qlen 1000
     link/ether 10:51:72:29:1b:50 brd ff:ff:ff:ff:ff:ff
-""")
+""")  # noqa: E501
     )
 
     assert ["ovs-system", None] == [record.master for record in links(reading).values()]
@@ -194,7 +194,8 @@ def test_the_peers_namespace_may_stand_in_the_header() -> None:
     """`ip -4 addr` prints no line of the link layer."""
     reading = read(
         block(
-            "3: veth1@if2: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000 link-netns blue"
+            "3: veth1@if2: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000 "
+            "link-netns blue"
         )
     )
 
@@ -208,7 +209,8 @@ def test_an_address_without_its_device_knows_it_by_its_label() -> None:
     """`ip a | grep inet` loses the headers, but IPv4 lines end in the label."""
     reading = read(
         block(
-            "    inet 10.0.0.5/24 brd 10.0.0.255 scope global dynamic eth0:1\n    inet6 fe80::1/64 scope link"
+            "    inet 10.0.0.5/24 brd 10.0.0.255 scope global dynamic eth0:1\n"
+            "    inet6 fe80::1/64 scope link"
         )
     )
 
@@ -249,8 +251,8 @@ def test_a_wrapped_line_is_a_gap() -> None:
     """What a terminal wrapped onto the next line belongs to no known line."""
     reading = read(
         block(
-            "2: eth0: <BROADCAST,UP> mtu 1500 qdisc mq state UP mode DEFA\nULT group default qlen 1000\n"
-            "    link/ether 0a:00:00:00:00:01 brd ff"
+            "2: eth0: <BROADCAST,UP> mtu 1500 qdisc mq state UP mode DEFA\n"
+            "ULT group default qlen 1000\n    link/ether 0a:00:00:00:00:01 brd ff"
         )
     )
 
@@ -279,13 +281,19 @@ def test_colors_and_odd_spacing_do_not_matter() -> None:
         ("    vlan protocol 802.1Q id 40 <REORDER_HDR> addrgenmode eui64 numtxqueues 1",
          "vlan", None, {"protocol": "802.1Q", "id": "40", "flags": "REORDER_HDR"}, {}),
         ("    vrf table 1014 addrgenmode eui64 ", "vrf", None, {"table": "1014"}, {}),
-        ("    bond mode active-backup active_slave eth1 miimon 100 lacp_rate slow addrgenmode eui64",
-         "bond", None, {"mode": "active-backup", "active_slave": "eth1", "miimon": "100", "ad_lacp_rate": "slow"}, {}),
+        ((
+            "    bond mode active-backup active_slave eth1 miimon 100 lacp_rate slow addrgenmode "
+            "eui64"
+        ),
+         "bond", None, {"mode": "active-backup", "active_slave": "eth1", "miimon": "100", "ad_lacp_rate": "slow"}, {}),  # noqa: E501
         ("    bond_slave state ACTIVE mii_status UP link_failure_count 0", None, "bond",
          {}, {"state": "ACTIVE", "mii_status": "UP", "link_failure_count": "0"}),
         ("    openvswitch_slave addrgenmode none numtxqueues 8", None, "openvswitch", {}, {}),
-        ("    vxlan id 42 remote 10.0.0.9 dev eth0 srcport 1 9 dstport 4789 ageing 300", "vxlan", None,
-         {"id": "42", "remote": "10.0.0.9", "link": "eth0", "port_range": "1-9", "port": "4789", "ageing": "300",
+        ((
+            "    vxlan id 42 remote 10.0.0.9 dev eth0 srcport 1 9 dstport 4789 ageing "
+            "300"
+        ), "vxlan", None,
+         {"id": "42", "remote": "10.0.0.9", "link": "eth0", "port_range": "1-9", "port": "4789", "ageing": "300",  # noqa: E501
           "learning": "on"}, {}),
         ("    netkit mode l3 type peer addrgenmode eui64", "netkit", None, {}, {}),
         ("    futurekind color blue addrgenmode eui64", "futurekind", None, {}, {}),
@@ -298,7 +306,9 @@ def test_kinds_are_read_from_text(
     details: dict[str, str],
     port_details: dict[str, str],
 ) -> None:
-    """The line of a kind gives its options by their JSON names; a kind that is new keeps its name."""
+    """The line of a kind gives its options by their JSON names; a kind that is new keeps its
+    name.
+    """
     reading = read(
         block(
             "5: dev0: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP\n"
@@ -320,13 +330,14 @@ def test_a_bpf_program_on_a_device_is_noticed() -> None:
     """XDP stands in the header and on a line of its own; JSON says it too."""
     text = read(
         block(
-            "2: eth0: <BROADCAST,UP> mtu 1500 xdp qdisc mq state UP\n    link/ether 0a:00:00:00:00:01\n"
-            "    prog/xdp id 33 tag 57cd311f2e27366b jited"
+            "2: eth0: <BROADCAST,UP> mtu 1500 xdp qdisc mq state UP\n"
+            "    link/ether 0a:00:00:00:00:01\n    prog/xdp id 33 tag 57cd311f2e27366b jited"
         )
     )
     structured = read(
         block(
-            '[{"ifindex":2,"ifname":"eth0","flags":["UP"],"mtu":1500,"xdp":{"mode":1,"prog":{"id":33}},"operstate":"UP"}]'
+            '[{"ifindex":2,"ifname":"eth0","flags":["UP"],"mtu":1500,"xdp":{"mode":1,'
+            '"prog":{"id":33}},"operstate":"UP"}]'
         )
     )
 
@@ -347,7 +358,7 @@ def test_damaged_json_keeps_the_devices_around() -> None:
 
 def test_a_listing_of_links_and_one_of_addresses_have_different_names() -> None:
     """Only the second one says which addresses there are not."""
-    names = [found.name for name in ("ip-link", "ip-d-link", "ip-addr", "ip-d-addr", "ip-j-addr", "ip-d-j-link")
+    names = [found.name for name in ("ip-link", "ip-d-link", "ip-addr", "ip-d-addr", "ip-j-addr", "ip-d-j-link")  # noqa: E501
              if (found := recognition.recognise(recorded(name))) is not None]  # fmt: skip
 
     assert ["ip link", "ip link", "ip addr", "ip addr", "ip -j addr", "ip -j link"] == names

@@ -10,7 +10,8 @@ def test_text_and_json_of_a_vxlan_agree() -> None:
     """Words without a value, renamed keys and a range come out as JSON has them."""
     text = parse_options(
         Cursor(
-            "id 1 dev eth0 srcport 0 0 dstport 8472 nolearning ttl auto ageing 300 udpcsum addrgenmode eui64"
+            "id 1 dev eth0 srcport 0 0 dstport 8472 nolearning ttl auto ageing 300 udpcsum "
+            "addrgenmode eui64"
         ),
         "vxlan",
     )

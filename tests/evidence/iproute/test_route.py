@@ -106,7 +106,8 @@ def test_mtu_flags_and_tos_are_kept() -> None:
         route_to(found, "10.64.0.0/16").mtu_locked,
     )
     assert (1300, False, 0x10) == (
-        route_to(found, "10.65.0.0/16").mtu, route_to(found, "10.65.0.0/16").mtu_locked, route_to(found, "10.65.0.0/16").tos,
+        route_to(found, "10.65.0.0/16").mtu, route_to(found, "10.65.0.0/16").mtu_locked,
+        route_to(found, "10.65.0.0/16").tos,
     )  # fmt: skip
     assert (("onlink",), ("linkdown",)) == (
         route_to(found, "10.244.2.0/24").flags,
@@ -208,7 +209,8 @@ def test_an_ellipsis_says_that_routes_are_missing() -> None:
     """The routes around it are read."""
     reading = read(
         block(
-            "default via 10.0.0.1 dev eth0\n...\n10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.5"
+            "default via 10.0.0.1 dev eth0\n...\n"
+            "10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.5"
         )
     )
 

@@ -9,7 +9,10 @@ from podpath.evidence.iproute.rt_tables import FORMAT
 from podpath.evidence.recognition import read, recognise
 from podpath.net.provenance import Source
 
-FILE = "#\n# reserved values\n#\n255\tlocal\n254\tmain\n253\tdefault\n0\tunspec\n#\n# local\n#\n100\tuplink  # ours\n"
+FILE = (
+    "#\n# reserved values\n#\n255\tlocal\n254\tmain\n253\tdefault\n0\tunspec\n#\n# local\n#\n"
+    "100\tuplink  # ours\n"
+)
 
 
 def test_names_come_to_the_routes_that_they_name() -> None:

@@ -59,7 +59,8 @@ def test_marks_keep_their_mask_and_rules_their_negation(
         listing[101].table,
     )
     assert (False, MaskedMark(0x10), "eth0", 0) == (
-        listing[102].negated, listing[102].mark, listing[102].oif, listing[102].suppress_prefixlength,
+        listing[102].negated, listing[102].mark, listing[102].oif,
+        listing[102].suppress_prefixlength,
     )  # fmt: skip
     assert MaskedMark(0, 0xFF) == listing[111].mark
 

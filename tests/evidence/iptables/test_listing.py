@@ -26,7 +26,7 @@ Chain FORWARD (policy DROP 5 packets, 148K bytes)
   169  148K KUBE-FORWARD  all  --  *      *       0.0.0.0/0            0.0.0.0/0            /* forwarding rules */
    11   660            tcp  --  lxc+   !docker0 !10.0.0.0/8           10.96.0.1            tcp dpt:!443 ctstate NEW
     0     0 NEXT       0    --  *      *       0.0.0.0/0            1.2.0.3/255.255.0.255 [goto]  mark match 0x1/0xf
-"""
+"""  # noqa: E501
 NOT_TOLD = {
     "hashlimit", "quota", "osf", "rateest", "HMARK", "frag", "rt", "ipv6header", "dst", "mh", "srh",
 }  # fmt: skip
@@ -136,7 +136,8 @@ def test_columns_are_read_by_their_order() -> None:
     assert [rule[4:12] for rule in rules] == [
         said('-m comment --comment "forwarding rules" -j KUBE-FORWARD')[4:12],
         said(
-            "! -s 10.0.0.0/8 -d 10.96.0.1/32 -i lxc+ ! -o docker0 -p tcp -m tcp ! --dport 443 -m conntrack --ctstate NEW"
+            "! -s 10.0.0.0/8 -d 10.96.0.1/32 -i lxc+ ! -o docker0 -p tcp -m tcp ! --dport 443 -m "
+            "conntrack --ctstate NEW"
         )[4:12],
         said("-d 1.2.0.3/255.255.0.255 -m mark --mark 0x1/0xf -g NEXT")[4:12],
     ]
@@ -149,7 +150,7 @@ def test_line_numbers_and_exact_counters_are_read() -> None:
         Chain FORWARD (policy ACCEPT 0 packets, 0 bytes)
         num      pkts      bytes target     prot opt in     out     source               destination
         7        1419   148123 ACCEPT     6    --  eth0   *       0.0.0.0/0            0.0.0.0/0            tcp dpt:22
-        """
+        """  # noqa: E501
     (rule,) = listed(text, "iptables -nvxL FORWARD --line-numbers").chains["FORWARD"].rules
 
     assert (rule.number, rule.packets, rule.bytes) == (7, 1419, 148_123)
@@ -180,7 +181,7 @@ def test_names_for_numbers_are_known_or_unread() -> None:
             0     0 ACCEPT     tcp  --  any    eth0    localhost            anywhere             multiport dports http,https
             0     0 ACCEPT     all  --  any    any     node1.example.org    anywhere
             0     0 ACCEPT     tcp  --  any    any     anywhere             anywhere             tcp dpt:ourservice
-        """
+        """  # noqa: E501
     known, host, port = listed(text, "iptables -vL INPUT").chains["INPUT"].rules
 
     assert not known.unread
@@ -199,7 +200,7 @@ def test_the_blank_option_column_of_older_ip6tables_is_read() -> None:
          pkts bytes target     prot opt in     out     source               destination
             0     0 ACCEPT     all      lo     *       ::/0                 ::/0
             0     0            icmpv6    *      *       fe80::/10            ::/0                 ipv6-icmptype 128
-        """
+        """  # noqa: E501
     record = listed(text, "ip6tables -nvL INPUT")
     rules = [assemble_rule(rule, "filter", 1) for rule in record.chains["INPUT"].rules]
 
@@ -217,13 +218,22 @@ def test_the_blank_option_column_of_older_ip6tables_is_read() -> None:
          "-p tcp -m comment --comment a -m comment --comment b -m conntrack --ctstate NEW -j X"),
         ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  /* ends */ early */ ctstate NEW",
          '-m comment --comment "ends */ early" -m conntrack --ctstate NEW -j X'),
-        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  /* tcp dpt:80 */", '-m comment --comment "tcp dpt:80" -j X'),
-        ("MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK and 0xffff3fff", "-j MARK --set-xmark 0x0/0xc000"),
+        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  /* tcp dpt:80 */", (
+            '-m comment --comment "tcp dpt:80" -j '
+            'X'
+        )),
+        ("MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK and 0xffff3fff", (
+            "-j MARK --set-xmark 0x0/"
+            "0xc000"
+        )),
         ("CT  all  --  *  *  0.0.0.0/0  0.0.0.0/0  NOTRACK", "-j NOTRACK"),
         ("MASQUERADE  all  --  *  *  0.0.0.0/0  0.0.0.0/0", "-j MASQUERADE"),
         ("MASQUERADE  tcp  --  *  *  0.0.0.0/0  0.0.0.0/0  masq ports: 1024-65535 random-fully",
          "-p tcp -j MASQUERADE --to-ports 1024-65535 --random-fully"),
-        ("REJECT  tcp  --  *  *  0.0.0.0/0  0.0.0.0/0  reject-with tcp-reset", "-p tcp -j REJECT --reject-with tcp-reset"),
+        ("REJECT  tcp  --  *  *  0.0.0.0/0  0.0.0.0/0  reject-with tcp-reset", (
+            "-p tcp -j REJECT --reject-with "
+            "tcp-reset"
+        )),
         ("DROP  all  -f  *  *  0.0.0.0/0  0.0.0.0/0", "-f -j DROP"),
         ("DROP  all  !f  *  *  0.0.0.0/0  0.0.0.0/0", "! -f -j DROP"),
     ],
@@ -238,11 +248,23 @@ def test_words_become_options(row: str, rule: str) -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  of nobody", "expected the words of a match or target, saw 'of nobody'"),
-        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  ctstate NEW words", "expected the words of a match or target, saw 'words'"),
+        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  of nobody", (
+            "expected the words of a match or target, saw 'of "
+            "nobody'"
+        )),
+        ("X  all  --  *  *  0.0.0.0/0  0.0.0.0/0  ctstate NEW words", (
+            "expected the words of a match or target, saw "
+            "'words'"
+        )),
         ("REJECT  all  --  *  *  0.0.0.0/0  0.0.0.0/0", "iptables -L shows no options of REJECT"),
-        ("X  martian  --  *  *  0.0.0.0/0  0.0.0.0/0", "expected a protocol that is known, saw 'martian'"),
-        ("MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK or 0xzz", "expected a hexadecimal number, saw '0xzz'"),
+        ("X  martian  --  *  *  0.0.0.0/0  0.0.0.0/0", (
+            "expected a protocol that is known, saw "
+            "'martian'"
+        )),
+        ("MARK  all  --  *  *  0.0.0.0/0  0.0.0.0/0  MARK or 0xzz", (
+            "expected a hexadecimal number, saw "
+            "'0xzz'"
+        )),
     ],
 )  # fmt: skip
 def test_what_is_not_understood_makes_the_rule_unread(row: str, why: str) -> None:
@@ -263,7 +285,10 @@ def test_several_tables_in_one_output_are_kept_apart() -> None:
 
 def test_a_grep_leaves_rules_without_a_chain() -> None:
     """Only the command may say which chain a row is of."""
-    row = "    5   512 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0            ctstate INVALID"
+    row = (
+        "    5   512 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0            "
+        "ctstate INVALID"
+    )
     found = listed(row, "iptables -nvL KUBE-FORWARD | grep DROP")
 
     assert (found.table, found.chains["KUBE-FORWARD"].whole, found.whole) == (
@@ -285,7 +310,7 @@ def test_wrapped_rows_are_put_together() -> None:
         balancer firewall */
           169 14804 KUBE-FORWARD  all  --  *      *       0.0.0.0/0
             10.0.0.1             /* forwarding rules */
-        """
+        """  # noqa: E501
     reading = read_listing(given_text(text))
     (record,) = (each for each in reading.records if isinstance(each, RulesetRecord))
 

@@ -48,7 +48,10 @@ def test_the_generator_is_read(line: str, expected: Generated | None) -> None:
             "filter",
         ),
         (
-            "iptables v1.8.9 (nf_tables): chain `X' in table `filter' is incompatible, use 'nft' tool.",
+            (
+                "iptables v1.8.9 (nf_tables): chain `X' in table `filter' is incompatible, use "
+                "'nft' tool."
+            ),
             4,
             "incompatible",
             "filter",

@@ -98,7 +98,10 @@ def test_counters_have_units(text: str | None, number: int | None) -> None:
 def test_a_blank_target_leaves_the_other_cells_in_place() -> None:
     """A rule that only counts has no target."""
     row = parse_row(
-        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80",
+        (
+            "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0         "
+            "   tcp dpt:80"
+        ),
         list_columns(),
         4,
     )

@@ -27,7 +27,8 @@ def parsed(line: str) -> RuleLine:
 def test_options_belong_to_their_match_or_target() -> None:
     """Each option is given to the extension that it stands behind."""
     rule = parsed(
-        '[3:180] -A PREROUTING ! -s 10.0.0.0/8 -i eth0 -p tcp -m comment --comment "a b" -m tcp --dport 80 '
+        '[3:180] -A PREROUTING ! -s 10.0.0.0/8 -i eth0 -p tcp -m comment --comment "a b" -m tcp '
+        "--dport 80 "
         "-j DNAT --to-destination 1.2.3.4:5"
     )
 

@@ -81,7 +81,9 @@ def test_every_table_of_a_saved_ruleset_is_read() -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_recorded_rulesets_are_read_whole(style: str) -> None:
-    """Rulesets as kube-proxy, Cilium, Calico and others write them leave no gap and no unread rule."""
+    """Rulesets as kube-proxy, Cilium, Calico and others write them leave no gap and no unread
+    rule.
+    """
     source = load_console(CONSOLES / f"{style}-save.txt")
     reading = read_rules(source)
     records = rulesets(reading)
@@ -140,7 +142,10 @@ def test_addresses_say_the_family_where_nothing_else_does() -> None:
 
 def test_listed_rules_name_their_table_by_the_command() -> None:
     """`iptables -S` prints no table: it is filter unless told."""
-    text = "-P INPUT ACCEPT\n-P FORWARD DROP\n-P OUTPUT ACCEPT\n-N WEB\n-A FORWARD -j WEB\n-A WEB -j RETURN"
+    text = (
+        "-P INPUT ACCEPT\n-P FORWARD DROP\n-P OUTPUT ACCEPT\n-N WEB\n-A FORWARD -j WEB\n"
+        "-A WEB -j RETURN"
+    )
 
     assert (only(text, "iptables -S").table, only(text, "iptables -S").whole) == ("filter", True)
     assert only(text, "iptables -t mangle -S").table == "mangle"
@@ -234,7 +239,10 @@ def test_an_unreadable_rule_keeps_its_place() -> None:
         ("-A A -p tcp -m tcp \\\n  --dport 80 \\\n  -j ACCEPT\n-A A -j B", [(1, 3), (4, 4)]),
         ("-A A -j DNAT\n--to-destination 10.0.0.1\n-A A -j B", [(1, 2), (3, 3)]),
         (
-            '-A A -m comment --comment "prod/web:http -> 10.244.1.5:8080 and on" -j KUBE-SEP-ABC\nDEFGH\n-A A -j B',
+            (
+                '-A A -m comment --comment "prod/web:http -> 10.244.1.5:8080 and on" -j '
+                "KUBE-SEP-ABC\nDEFGH\n-A A -j B"
+            ),
             [(1, 2), (3, 3)],
         ),
     ],

@@ -33,7 +33,9 @@ SOURCE = Source(
 
 def test_well_formed_rules_are_told_from_other_lines() -> None:
     """Each line gives the chain of its rule, or nothing."""
-    assert scan_chains([*SOURCE.lines, "COMMIT", "", '-A X -m comment --comment "open -j ACCEPT', "-A X -j A B"]) == [
+    assert scan_chains([
+        *SOURCE.lines, "COMMIT", "", '-A X -m comment --comment "open -j ACCEPT', "-A X -j A B",
+    ]) == [
         "", "", "INPUT", "WEB", "", "", "", "", "", "",
     ]  # fmt: skip
 

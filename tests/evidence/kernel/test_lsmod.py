@@ -38,7 +38,10 @@ def test_a_listing_is_read() -> None:
 
 def test_the_kernels_own_file_is_read() -> None:
     """/proc/modules has the users before the state."""
-    text = "br_netfilter 32768 0 - Live 0x0000000000000000\nbridge 307200 1 br_netfilter, Live 0xffffffffc0000000"
+    text = (
+        "br_netfilter 32768 0 - Live 0x0000000000000000\n"
+        "bridge 307200 1 br_netfilter, Live 0xffffffffc0000000"
+    )
 
     assert [("br_netfilter", (), True), ("bridge", ("br_netfilter",), True)] == modules(
         read(block(text))

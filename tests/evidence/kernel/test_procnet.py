@@ -30,7 +30,7 @@ def test_only_losses_count() -> None:
 Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
   eth0: 100 2 3 0 0 0 0 0 50 1 0 0 0 0 0 0
-""")
+""")  # noqa: E501
     )
     assert [DeviceCount(IfName("eth0"), "rx_errors", 3)] == [
         one.statement for one in reading.records if isinstance(one, StatementRecord)

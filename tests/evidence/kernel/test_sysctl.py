@@ -97,12 +97,18 @@ def test_a_value_that_no_command_names_is_not_read(command: str | None) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "sysctl: cannot stat /proc/sys/net/bridge/bridge-nf-call-iptables: No such file or directory",
+        (
+            "sysctl: cannot stat /proc/sys/net/bridge/bridge-nf-call-iptables: No such file or "
+            "directory"
+        ),
         "cat: /proc/sys/net/bridge/bridge-nf-call-iptables: No such file or directory",
         "cat: /proc/sys/net/bridge/bridge-nf-call-iptables: 没有那个文件或目录",
         "cat: /proc/sys/net/bridge/bridge-nf-call-iptables: Datei oder Verzeichnis nicht gefunden",
         'sysctl: error: "net.bridge.bridge-nf-call-iptables" is an unknown key',
-        "ls: cannot access '/proc/sys/net/bridge/bridge-nf-call-iptables': No such file or directory",
+        (
+            "ls: cannot access '/proc/sys/net/bridge/bridge-nf-call-iptables': No such file or "
+            "directory"
+        ),
     ],
 )
 def test_a_key_that_does_not_exist_is_a_fact(line: str) -> None:
@@ -117,7 +123,8 @@ def test_a_key_that_does_not_exist_is_a_fact(line: str) -> None:
 def test_a_missing_key_takes_no_value() -> None:
     """Of two files, one missing, the value is the other one's."""
     reading = read(block(
-        "cat: /proc/sys/net/bridge/x: No such file or directory\n1", "cat /proc/sys/net/bridge/x /proc/sys/net/ipv4/ip_forward"
+        "cat: /proc/sys/net/bridge/x: No such file or directory\n1",
+        "cat /proc/sys/net/bridge/x /proc/sys/net/ipv4/ip_forward",
     ))  # fmt: skip
 
     assert {"net.ipv4.ip_forward": "1"} == settings(reading)
@@ -168,7 +175,10 @@ def test_permission_denied_is_a_message() -> None:
 
 def test_a_configuration_file_says_what_is_wanted() -> None:
     """Its lines are marked; comments and `-key` lines are headings."""
-    text = "# routing\nnet.ipv4.ip_forward=1\n; old\nnet/ipv4/conf/eth0.5/rp_filter = 0\n-net.ipv4.conf.lo.rp_filter\n"
+    text = (
+        "# routing\nnet.ipv4.ip_forward=1\n; old\nnet/ipv4/conf/eth0.5/rp_filter = 0\n"
+        "-net.ipv4.conf.lo.rp_filter\n"
+    )
     for source in (
         block(text, name="etc/sysctl.d/99-k8s.conf"),
         block(text, "cat /etc/sysctl.d/99-k8s.conf"),

@@ -24,7 +24,8 @@ def test_a_list() -> None:
 def test_a_single_plugin() -> None:
     """A `.conf` holds one plugin at its top."""
     (record,) = [
-        one for one in read_cni(block('{\n "cniVersion":"0.3.1",\n "name":"cilium",\n "type":"cilium-cni"\n}')).records
+        one for one in read_cni(block('{\n "cniVersion":"0.3.1",\n "name":"cilium",\n'
+                                      ' "type":"cilium-cni"\n}')).records
         if isinstance(one, CniRecord)
     ]  # fmt: skip
     assert (True, "cilium-cni") == (record.single, record.plugins[0]["type"])

@@ -21,7 +21,8 @@ def only(text: str) -> tuple[str, Tree]:
 def test_resolv_conf() -> None:
     """Name servers in their order, the last search list, every option."""
     kind, tree = only(
-        "# made by hand\nnameserver 10.96.0.10\nnameserver 1.1.1.1\nsearch a.b c\nsearch d\noptions ndots:5 edns0"
+        "# made by hand\nnameserver 10.96.0.10\nnameserver 1.1.1.1\nsearch a.b c\nsearch d\n"
+        "options ndots:5 edns0"
     )
     words = {name: [item.text for item in field.items] for name, field in tree.fields.items()}
 

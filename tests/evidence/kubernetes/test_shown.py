@@ -85,7 +85,8 @@ def test_a_described_pod() -> None:
     tree = only(POD, "Pod").tree
     (container,) = tree.items_at("spec", "containers")
     assert ("web", "node1", "10.244.1.5") == (
-        tree.text_at("metadata", "labels", "app"), tree.text_at("spec", "nodeName"), tree.text_at("status", "podIP"),
+        tree.text_at("metadata", "labels", "app"), tree.text_at("spec", "nodeName"),
+        tree.text_at("status", "podIP"),
     )  # fmt: skip
     assert ["80"] == [port.text_at("containerPort") for port in container.items_at("ports")]
     assert ["8080"] == [port.text for port in container.items_at("hostPorts")]
@@ -113,11 +114,17 @@ def test_rows_of_tables() -> None:
         "Service",
     )
     node = only(
-        "NAME   STATUS     ROLES   AGE  VERSION  INTERNAL-IP\nnode1  NotReady   <none>  5d   v1.28.0  10.0.2.15",
+        (
+            "NAME   STATUS     ROLES   AGE  VERSION  INTERNAL-IP\n"
+            "node1  NotReady   <none>  5d   v1.28.0  10.0.2.15"
+        ),
         "Node",
     )
     pod = only(
-        "NAME   READY  STATUS   RESTARTS  AGE  LABELS\nweb-0  0/1    Running  0         5d   app=web",
+        (
+            "NAME   READY  STATUS   RESTARTS  AGE  LABELS\n"
+            "web-0  0/1    Running  0         5d   app=web"
+        ),
         "Pod",
     )
     policy = only("NAME  POD-SELECTOR  AGE\nlock  app=web       5d", "NetworkPolicy")
@@ -137,7 +144,10 @@ def test_endpoints_of_a_row() -> None:
     """None are an empty list; some that are left out are told."""
     empty = only("NAME  ENDPOINTS  AGE\nweb   <none>     5d", "Endpoints")
     cut = only(
-        "NAME  ENDPOINTS                                   AGE\nweb   10.244.1.5:80,10.244.1.6:80 + 3 more...    5d",
+        (
+            "NAME  ENDPOINTS                                   AGE\n"
+            "web   10.244.1.5:80,10.244.1.6:80 + 3 more...    5d"
+        ),
         "Endpoints",
     )
 

@@ -11,7 +11,10 @@ from tests.evidence.layouts.placing import Told, told
 
 PATHS = [
     ("networking/iptables-save.txt", Told("iptables-save")),
-    ("networking/ip6tables-nat.txt", Told("ip6tables --wait 1 --numeric --verbose --list --table nat")),
+    (
+        "networking/ip6tables-nat.txt",
+        Told("ip6tables --wait 1 --numeric --verbose --list --table nat"),
+    ),
     ("networking/iproute.txt", Told("ip route show table all")),
     ("cni/10-aws.conflist", Told("cat /etc/cni/net.d/10-aws.conflist")),
     ("var_log/aws-routed-eni/ipamd.log", Told("", how=ReadAs.LOG)),

@@ -26,7 +26,7 @@ COMMIT
 -A PREROUTING -d 1.2.3.4/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.0.0.1:80
 -A PREROUTING -m set --match-set KUBE dst,dst -m addrtype --dst-type LOCAL -j MASQUERADE --random-fully
 COMMIT
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.skipif(shutil.which("iptables-xml") is None, reason="needs iptables-xml")

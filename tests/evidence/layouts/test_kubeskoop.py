@@ -23,12 +23,21 @@ DUMP = {
                     "ne": [{"State": 2, "IP": "192.168.1.1", "HardwareAddr": "AgAK9AEF"}],
                     "f": [{"State": 128, "IP": "192.168.1.9", "HardwareAddr": "AgAK9AEG"}],
                 },
-                {"n": "cni0", "i": 4, "m": 1450, "d": "bridge", "st": 2, "s": None, "a": [], "ne": [], "f": [], "p": 0, "mi": 0},
+                {
+                    "n": "cni0", "i": 4, "m": 1450, "d": "bridge", "st": 2, "s": None, "a": [],
+                    "ne": [], "f": [], "p": 0, "mi": 0,
+                },
             ],
             "s": {"net.ipv4.ip_forward": "0", "vm.swappiness": "60"},
             "r": [
-                {"f": 2, "o": "eth0", "d": {"IP": "0.0.0.0", "Mask": "AAAAAA=="}, "g": "192.168.1.1", "p": 3, "tb": 254, "t": 1},
-                {"f": 2, "o": "cni0", "sc": 253, "d": NET, "s": "10.244.1.1", "p": 2, "tb": 254, "t": 1, "pr": 5},
+                {
+                    "f": 2, "o": "eth0", "d": {"IP": "0.0.0.0", "Mask": "AAAAAA=="},
+                    "g": "192.168.1.1", "p": 3, "tb": 254, "t": 1,
+                },
+                {
+                    "f": 2, "o": "cni0", "sc": 253, "d": NET, "s": "10.244.1.1", "p": 2, "tb": 254,
+                    "t": 1, "pr": 5,
+                },
             ],
             "ru": [
                 {"p": 0, "tb": 255, "m": -1, "ma": -1},
@@ -37,10 +46,19 @@ DUMP = {
             ],
             "it": "*filter\n:FORWARD ACCEPT [0:0]\nCOMMIT\n",
             "is": [{"n": "KUBE", "t": "hash:ip,port", "m": {"10.0.0.1,tcp:80": ""}}],
-            "vs": {"x": {"pro": "tcp", "ip": "10.96.0.1", "p": 443, "r": [{"ip": "10.0.0.1", "p": 6443, "m": True, "w": 1}]}},
-            "c": [{"l": "0.0.0.0", "lp": 22, "p": "tcp", "st": 0}, {"l": "10.0.0.1", "lp": 22, "p": "tcp", "st": 1}],
+            "vs": {"x": {
+                "pro": "tcp", "ip": "10.96.0.1", "p": 443,
+                "r": [{"ip": "10.0.0.1", "p": 6443, "m": True, "w": 1}],
+            }},
+            "c": [
+                {"l": "0.0.0.0", "lp": 22, "p": "tcp", "st": 0},
+                {"l": "10.0.0.1", "lp": 22, "p": "tcp", "st": 1},
+            ],
         },
-        {"n": "/proc/9/ns/net", "p": 9, "k": "shop/web-0", "if": [], "s": {"net.ipv4.ip_forward": "1"}},
+        {
+            "n": "/proc/9/ns/net", "p": 9, "k": "shop/web-0", "if": [],
+            "s": {"net.ipv4.ip_forward": "1"},
+        },
     ],
 }  # fmt: skip
 TEXT = json.dumps(DUMP, separators=(",", ":"))

@@ -27,7 +27,9 @@ def test_the_first_row_that_fits_decides() -> None:
 
 
 def test_headings_part_a_file() -> None:
-    """Each part begins behind its heading, or with it where the heading is the output's own line."""
+    """Each part begins behind its heading, or with it where the heading is the output's own
+    line.
+    """
     lines = ["=== ip rule", "0: from all lookup local", "=== ip route", "default via 10.0.0.1"]
     told = LayoutRow("", heading=r"=== (?P<command>.+)")
     assert [

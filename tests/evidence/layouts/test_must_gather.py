@@ -11,12 +11,18 @@ from tests.evidence.layouts.placing import Told, told
 
 PATHS = [
     ("namespaces/shop/core/pods.yaml", Told("kubectl -n shop get pods -o yaml")),
-    ("namespaces/a/networking.k8s.io/networkpolicies.yaml", Told("kubectl -n a get networkpolicies.networking.k8s.io -o yaml")),
+    (
+        "namespaces/a/networking.k8s.io/networkpolicies.yaml",
+        Told("kubectl -n a get networkpolicies.networking.k8s.io -o yaml"),
+    ),
     ("network_logs/w-1.example_ovnkube-node-x7k2p_ip_addr", Told("ip addr", None, "w-1.example")),
     ("network_logs/w-1_iptables", Told("iptables-save -c", None, "w-1")),
     ("nodes/w-1/ethtool_features", Told("", how=ReadAs.ASIDE)),
     ("host_service_logs/masters/kubelet_service.log", Told("", how=ReadAs.LOG)),
-    ("namespaces/sriov/pods/sriov-network-config-daemon-a1/ip_link", Told("ip link", None, "sriov-network-config-daemon-a1")),
+    (
+        "namespaces/sriov/pods/sriov-network-config-daemon-a1/ip_link",
+        Told("ip link", None, "sriov-network-config-daemon-a1"),
+    ),
 ]  # fmt: skip
 
 

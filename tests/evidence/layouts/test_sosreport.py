@@ -12,9 +12,18 @@ from tests.evidence.layouts.placing import Told, told
 PATHS = [
     ("sos_commands/networking/ip_-d_address", Told("ip -d address")),
     ("sos_commands/networking/ethtool_-k_eth0", Told("ethtool -k eth0")),
-    ("sos_commands/networking/namespaces/cni-1/ip_netns_exec_cni-1_ip_-4_rule_list", Told("ip -4 rule list", "cni-1")),
-    ("sos_commands/networking/namespaces/a_b/ip_netns_exec_a_b_sysctl_-a", Told("sysctl -a", "a_b")),
-    ("sos_commands/networking/ip_netns_exec_qrouter-1_iptables-save", Told("iptables-save", "qrouter-1")),
+    (
+        "sos_commands/networking/namespaces/cni-1/ip_netns_exec_cni-1_ip_-4_rule_list",
+        Told("ip -4 rule list", "cni-1"),
+    ),
+    (
+        "sos_commands/networking/namespaces/a_b/ip_netns_exec_a_b_sysctl_-a",
+        Told("sysctl -a", "a_b"),
+    ),
+    (
+        "sos_commands/networking/ip_netns_exec_qrouter-1_iptables-save",
+        Told("iptables-save", "qrouter-1"),
+    ),
     ("sos_commands/networking/namespaces/cni-1/whatever", Told("", "cni-1", how=ReadAs.SNIFFED)),
     ("sos_commands/firewall_tables/iptables_-t_nat_-nvL", Told("iptables -t nat -nvL")),
     ("sos_commands/kernel/sysctl_-a", Told("sysctl -a")),

@@ -46,7 +46,8 @@ def test_host_collectors() -> None:
     (sysctls,) = spell_sysctls('{"net.ipv4.ip_forward": "0", "kernel.x": ""}')
     assert ("net.ipv4.ip_forward = 0",) == sysctls.lines
     (modules,) = spell_modules(
-        '{"br_netfilter": {"status": "loaded", "size": 32768, "instances": 0}, "ip_vs": {"status": "loadable"}}'
+        '{"br_netfilter": {"status": "loaded", "size": 32768, "instances": 0}, "ip_vs": {"status": '
+        '"loadable"}}'
     )
     assert ["br_netfilter"] == [line.split()[0] for line in modules.lines[1:]]
     (links,) = spell_interfaces(

@@ -37,7 +37,10 @@ def test_a_line_is_known_behind_what_logs_put_before_it(prefix: str) -> None:
 
 def test_a_line_that_a_terminal_broke_is_known_and_quoted_whole() -> None:
     """Two lines that were one say what it said."""
-    text = 'Oct  3 10:00:00 node1 dockerd[9]: failed to add the network web: failed to lookup master "eth9.1234": Link not found'
+    text = (
+        "Oct  3 10:00:00 node1 dockerd[9]: failed to add the network web: failed to lookup master "
+        '"eth9.1234": Link not found'
+    )
     (record,) = find_messages(
         Source(name="log", lines=(text[:BROKEN], text[BROKEN:], "all is well"), first_line=5)
     )

@@ -35,7 +35,10 @@ def said(line: str) -> list[tuple[MessageKind, dict[str, str]]]:
             MessageKind.CONNTRACK_TABLE_FULL,
             {},
         ),
-        ("[ 1722.1] neighbour: arp_cache: neighbor table overflow!", MessageKind.NEIGHBOUR_TABLE_FULL, {"table": "arp_cache"}),
+        ((
+            "[ 1722.1] neighbour: arp_cache: neighbor table "
+            "overflow!"
+        ), MessageKind.NEIGHBOUR_TABLE_FULL, {"table": "arp_cache"}),
         ("kernel: Neighbour table overflow.", MessageKind.NEIGHBOUR_TABLE_FULL, {}),
         (
             "[52.3] IPv4: martian source 10.2.0.9 from 10.1.0.7, on dev eth1",
@@ -43,27 +46,45 @@ def said(line: str) -> list[tuple[MessageKind, dict[str, str]]]:
             {"dst": "10.2.0.9", "src": "10.1.0.7", "device": "eth1"},
         ),
         (
-            "br0: received packet on vxlan100 with own address as source address (addr:02:aa:bb:cc:dd:ee, vlan:0)",
+            (
+                "br0: received packet on vxlan100 with own address as source address "
+                "(addr:02:aa:bb:cc:dd:ee, vlan:0)"
+            ),
             MessageKind.OWN_ADDRESS_RECEIVED,
             {"bridge": "br0", "device": "vxlan100", "mac": "02:aa:bb:cc:dd:ee"},
         ),
         (
-            "[88.1] rpfilter_DROP: IN=eth0 OUT= MAC=aa SRC=10.0.0.1 DST=10.0.0.2 LEN=60 TTL=63 PROTO=TCP SPT=4000 DPT=80 SYN",
+            (
+                "[88.1] rpfilter_DROP: IN=eth0 OUT= MAC=aa SRC=10.0.0.1 DST=10.0.0.2 LEN=60 TTL=63 "
+                "PROTO=TCP SPT=4000 DPT=80 SYN"
+            ),
             MessageKind.NETFILTER_LOG,
             {
-                "prefix": "rpfilter_DROP:", "iif": "eth0", "src": "10.0.0.1", "dst": "10.0.0.2", "protocol": "TCP",
+                "prefix": "rpfilter_DROP:", "iif": "eth0", "src": "10.0.0.1", "dst": "10.0.0.2", "protocol": "TCP",  # noqa: E501
                 "sport": "4000", "dport": "80",
             },
         ),
-        ("RTNETLINK answers: Invalid cross-device link", MessageKind.RTNETLINK_ANSWER, {"error": "Invalid cross-device link"}),
-        ("ping: sendmsg: Operation not permitted", MessageKind.SEND_FAILED, {"error": "Operation not permitted"}),
+        ((
+            "RTNETLINK answers: Invalid cross-device "
+            "link"
+        ), MessageKind.RTNETLINK_ANSWER, {"error": "Invalid cross-device link"}),
+        ((
+            "ping: sendmsg: Operation not "
+            "permitted"
+        ), MessageKind.SEND_FAILED, {"error": "Operation not permitted"}),
         (
-            'network: failed to set bridge addr: "cni0" already has an IP address different from 10.244.1.1/24',
+            (
+                'network: failed to set bridge addr: "cni0" already has an IP address different '
+                'from 10.244.1.1/24'
+            ),
             MessageKind.BRIDGE_ADDRESS_DIFFERS,
             {"bridge": "cni0", "address": "10.244.1.1/24"},
         ),
         (
-            'plugin type="bridge" failed (add): failed to find plugin "bridge" in path [/opt/cni/bin]',
+            (
+                'plugin type="bridge" failed (add): failed to find plugin "bridge" in path '
+                '[/opt/cni/bin]'
+            ),
             MessageKind.PLUGIN_NOT_FOUND,
             {"plugin": "bridge", "path": "/opt/cni/bin"},
         ),

@@ -1,4 +1,6 @@
-"""Errors that no row of the table knows are kept: each once, by what it says, and few of a source."""
+"""Errors that no row of the table knows are kept: each once, by what it says, and few of a
+source.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def test_of_many_unknown_errors_the_first_are_kept_and_each_once() -> None:
 
 
 def test_a_log_keeps_what_it_does_not_know() -> None:
-    """An error of a log that no row knows is a record, and one that a row knows is that one alone."""
+    """An error of a log that no row knows is a record, and one that a row knows is that one
+    alone.
+    """
     lines = (
         "Jan  9 03:12:44 node1 wibbled[12]: error: no wobble",
         "Jan  9 03:12:45 node1 dhclient[9]: send_packet: Network is down",

@@ -85,7 +85,8 @@ def test_a_translated_connection_is_read() -> None:
 def test_zones_are_read(text: str, zone: int | None) -> None:
     """A zone may be of the connection; where none is printed the evidence says none."""
     record = entry(
-        f"udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 {text}"
+        "udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 "
+        f"dport=1 {text}"
     )
 
     assert (record.zone, record.zone_original, record.zone_reply) == (zone, None, None)
@@ -94,7 +95,8 @@ def test_zones_are_read(text: str, zone: int | None) -> None:
 def test_a_zone_of_one_direction_is_read() -> None:
     """It stands right behind the direction."""
     record = entry(
-        "udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 zone-orig=7 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 zone-reply=8"
+        "udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 zone-orig=7 src=10.0.0.2 dst=10.0.0.1 "
+        "sport=2 dport=1 zone-reply=8"
     )
 
     assert (record.zone_original, record.zone_reply) == (7, 8)
@@ -102,7 +104,10 @@ def test_a_zone_of_one_direction_is_read() -> None:
 
 def test_an_echo_has_an_identifier_and_the_entry_another() -> None:
     """`id=` behind `type=` is the echo's, the last one the entry's."""
-    ways = "src=10.0.0.1 dst=10.0.0.2 type=8 code=0 id=77 src=10.0.0.2 dst=10.0.0.1 type=0 code=0 id=77"
+    ways = (
+        "src=10.0.0.1 dst=10.0.0.2 type=8 code=0 id=77 src=10.0.0.2 dst=10.0.0.1 type=0 code=0 "
+        "id=77"
+    )
     record = entry(f"icmp 1 29 {ways} mark=0 use=1 id=4065133465")
 
     assert record.original == way("10.0.0.1", "10.0.0.2", None, None, 8, 77)
@@ -113,7 +118,8 @@ def test_an_echo_has_an_identifier_and_the_entry_another() -> None:
 def test_an_offloaded_connection_has_no_state() -> None:
     """The flow table took it over: neither timeout nor state are shown."""
     record = entry(
-        "ipv4 2 tcp 6 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 [OFFLOAD] mark=0"
+        "ipv4 2 tcp 6 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 "
+        "dport=1 [OFFLOAD] mark=0"
     )
 
     assert (record.offloaded, record.state, record.timeout) == (True, None, None)
@@ -122,7 +128,10 @@ def test_an_offloaded_connection_has_no_state() -> None:
 def test_long_ipv6_addresses_are_read() -> None:
     """/proc writes all digits."""
     zeros = ":".join(["0000"] * 7)
-    ways = f"src={zeros}:0001 dst={zeros}:0002 sport=1 dport=2 [UNREPLIED] src={zeros}:0002 dst={zeros}:0001 sport=2 dport=1"
+    ways = (
+        f"src={zeros}:0001 dst={zeros}:0002 sport=1 dport=2 [UNREPLIED] src={zeros}:0002 "
+        f"dst={zeros}:0001 sport=2 dport=1"
+    )
     record = entry(f"ipv6 10 tcp 6 9 CLOSE {ways}")
 
     assert (record.family, record.original.src) == (6, Address.parse("::1"))

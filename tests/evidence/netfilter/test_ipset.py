@@ -40,8 +40,9 @@ def test_saved_sets_are_read() -> None:
 
     assert reading.gaps == ()
     assert {name: (record.type, record.family) for name, record in found.items()} == {
-        "pods": ("hash:ip,port", 4), "nets": ("hash:net", 4), "links": ("hash:net,iface", 4), "nets6": ("hash:net", 6),
-        "ports": ("bitmap:port", 4), "marks": ("hash:ip", 4), "empty": ("hash:ip", 4), "all": ("list:set", 4),
+        "pods": ("hash:ip,port", 4), "nets": ("hash:net", 4), "links": ("hash:net,iface", 4),
+        "nets6": ("hash:net", 6), "ports": ("bitmap:port", 4), "marks": ("hash:ip", 4),
+        "empty": ("hash:ip", 4), "all": ("list:set", 4),
     }  # fmt: skip
     assert {key: found["pods"].options[key] for key in ("timeout", "counters", "maxelem")} == {
         "timeout": "300", "counters": "", "maxelem": "65536",
@@ -102,7 +103,8 @@ def test_what_is_no_member_is_a_gap() -> None:
     """A heading without a type, and lines before any set, are not guessed at."""
     reading = read_ipset(
         block(
-            "10.0.0.1\nName: broken\nRevision: 3\n\ncreate good hash:ip family inet\nadd good 10.0.0.1\n..."
+            "10.0.0.1\nName: broken\nRevision: 3\n\ncreate good hash:ip family inet\n"
+            "add good 10.0.0.1\n..."
         )
     )
 

@@ -31,7 +31,9 @@ def test_what_a_command_does(arguments: str, expected: TypedRule | None) -> None
 
 
 def test_a_script_is_a_row_of_deeds() -> None:
-    """Comments and other commands of the shell state nothing; a variable may stand for the program."""
+    """Comments and other commands of the shell state nothing; a variable may stand for the
+    program.
+    """
     text = """
 #!/bin/sh
 IPT=/sbin/iptables

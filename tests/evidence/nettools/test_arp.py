@@ -63,7 +63,8 @@ def test_an_elided_mac_is_a_gap() -> None:
     """The entry is not believed in part."""
     reading = read(
         block(
-            "10.0.0.1   ether   xx:xx:xx:xx:xx:xx   C    eth0\n10.0.0.2   ether   0a:00:00:00:00:02   C    eth0"
+            "10.0.0.1   ether   xx:xx:xx:xx:xx:xx   C    eth0\n"
+            "10.0.0.2   ether   0a:00:00:00:00:02   C    eth0"
         )
     )
 

@@ -85,7 +85,8 @@ Destination     Gateway         Genmask         Flags Metric Ref    Use Iface
     )
 
     assert ([False, False, True], ["10.0.0.0/8"]) == (
-        [record.partial for record in reading.records if isinstance(record, HeadingRecord)], list(routes(reading)),
+        [record.partial for record in reading.records if isinstance(record, HeadingRecord)],
+        list(routes(reading)),
     )  # fmt: skip
 
 

@@ -13,7 +13,10 @@ from tests.evidence.consoles import block, read, recorded
 def sockets(reading: Reading) -> list[tuple[int, str, str | None, int | None, str | None]]:
     """Return protocol, state, address, port and device of each socket."""
     return [
-        (one.protocol, one.state, str(one.local) if one.local is not None else None, one.port, one.link)
+        (
+            one.protocol, one.state, str(one.local) if one.local is not None else None, one.port,
+            one.link,
+        )
         for one in reading.records if isinstance(one, SocketRecord)
     ]  # fmt: skip
 
@@ -75,7 +78,8 @@ def test_a_socket_of_ipv6_only_is_told_from_one_of_both() -> None:
     """ss prints `*` for both families and `[::]` for one."""
     reading = read(
         block(
-            "tcp   LISTEN 0      5        *:80            *:*\ntcp   LISTEN 0      5     [::]:81         [::]:*"
+            "tcp   LISTEN 0      5        *:80            *:*\n"
+            "tcp   LISTEN 0      5     [::]:81         [::]:*"
         )
     )
 
@@ -86,7 +90,10 @@ def test_names_of_services_are_ports_where_they_are_known() -> None:
     """Another name leaves the port unknown."""
     reading = read(
         block(
-            "tcp        0      0 0.0.0.0:https   0.0.0.0:*   LISTEN\ntcp        0      0 0.0.0.0:xyzzy   0.0.0.0:*   LISTEN",
+            (
+                "tcp        0      0 0.0.0.0:https   0.0.0.0:*   LISTEN\n"
+                "tcp        0      0 0.0.0.0:xyzzy   0.0.0.0:*   LISTEN"
+            ),
             "netstat -tl",
         )
     )

@@ -12,8 +12,11 @@ from podpath.evidence.records import HeadingRecord, Reading
 from podpath.net.provenance import Source
 
 WORDS = st.sampled_from(
-    ["add", "flush", "delete", "insert", "ruleset", "table", "chain", "rule", "element", "inet", "t",
-     "c", "{", "}", ";", "drop", "ip", "saddr", "1.2.3.4", "type filter hook input priority 0", "$x"]
+    [
+        "add", "flush", "delete", "insert", "ruleset", "table", "chain", "rule", "element", "inet",
+        "t", "c", "{", "}", ";", "drop", "ip", "saddr", "1.2.3.4",
+        "type filter hook input priority 0", "$x",
+    ]
 )  # fmt: skip
 
 

@@ -21,8 +21,11 @@ trace id 738f5e0e ip raw OUTPUT packet: oif "lo" ip saddr 127.0.0.1 ip daddr 127
 trace id 738f5e0e ip raw OUTPUT rule meta l4proto icmp counter packets 0 bytes 0 meta nftrace set 1 (verdict continue)
 trace id 738f5e0e ip raw OUTPUT policy accept
 trace id 738f5e0e ip filter OUTPUT packet: oif "lo" ip saddr 127.0.0.1 ip daddr 127.0.0.1 ip ttl 64 icmp type echo-request
-"""
-DROPPED = "trace id 738f5e0e ip filter OUTPUT rule meta l4proto icmp  counter packets 0 bytes 0 drop (verdict drop)\n"
+"""  # noqa: E501
+DROPPED = (
+    "trace id 738f5e0e ip filter OUTPUT rule meta l4proto icmp  counter packets 0 bytes 0 drop "
+    "(verdict drop)\n"
+)
 BY_POLICY = "trace id b52c69cf inet t out policy drop \n"
 XTABLES = """\
 PACKET: 2 738f5e0e OUT=lo SRC=127.0.0.1 DST=127.0.0.1 LEN=84 TOS=0x0 TTL=64 ID=9627 DF

@@ -24,7 +24,10 @@ def read(*lines: str) -> Reading:
 
 @pytest.mark.parametrize(
     "line",
-    ["ip route add 10.0.0.0/8 via 192.0.2.1", "sudo ip -4 r a 10.0.0.0/8 via 192.0.2.1", "route add 10.0.0.0/8 via 192.0.2.1"],
+    ["ip route add 10.0.0.0/8 via 192.0.2.1", "sudo ip -4 r a 10.0.0.0/8 via 192.0.2.1", (
+        "route add 10.0.0.0/8 via "
+        "192.0.2.1"
+    )],
 )  # fmt: skip
 def test_a_route_is_read_however_it_is_spelled(line: str) -> None:
     """With ip, shortened as iproute2 takes it, and as ip -batch takes it."""
@@ -63,7 +66,10 @@ def test_sysctls_and_modules_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["ip link set eth0 down", "iptables -F", "ip route flush table main", "ip route add 10.0.0.0/8 via x", "reboot"]
+    "line", ["ip link set eth0 down", "iptables -F", "ip route flush table main", (
+        "ip route add 10.0.0.0/8 via "
+        "x"
+    ), "reboot"]
 )  # fmt: skip
 def test_what_is_not_modeled_is_a_gap(line: str) -> None:
     """It is named, and nothing is made of it."""

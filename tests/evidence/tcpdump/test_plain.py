@@ -16,8 +16,10 @@ from podpath.net.provenance import Source
 OPTIONS = ", options [nop,nop,TS val 1116305200 ecr 3718914024]"
 START = st.sampled_from(["", "2023-11-14 ", "2023-13-40 "])
 PLACE = st.sampled_from(["", "veth0a1b2c In  ", "eth0  Out "])
-LAYER = st.sampled_from(["IP ", "02:00:00:00:00:0a > ff:ff:ff:ff:ff:ff, ethertype IPv4 (0x0800), length 74: ",
-                        "02:00:00:00:00:0a > 02:00:00:00:00:0b, ethertype IPv4 (0x0800), length 9: "])  # fmt: skip
+LAYER = st.sampled_from(["IP ", ("02:00:00:00:00:0a > ff:ff:ff:ff:ff:ff, ethertype IPv4 (0x0800), "
+                                "length 74: "),
+                        ("02:00:00:00:00:0a > 02:00:00:00:00:0b, ethertype IPv4 (0x0800), length "
+                        "9: ")])  # fmt: skip
 NUMBER = st.sampled_from(["", "7  ", "123456   "])
 NUMBERS = st.sampled_from(["", " seq 1:19,", " seq 4294967295,"])
 COMMANDS = st.sampled_from([None, "tcpdump -nn -S -i eth1", "tcpdump -nn -i any"])
@@ -39,8 +41,9 @@ def test_plain_lines_are_read_as_all_others(data: st.DataObject) -> None:
     tail = draw(st.sampled_from(["", ": HTTP: GET / HTTP/1.1", ": BGP, length: 5", ": , "]))
     ends = f"10.0.0.{octet}.{port} > 10.96.0.100.80"
     line = (
-        f"{draw(NUMBER)}{draw(START)}22:13:20.123456 {draw(PLACE)}{draw(LAYER)}{ends}: Flags [{flags}],"
-        f"{draw(NUMBERS)}{ack} win 502{draw(st.sampled_from(['', OPTIONS]))}, length {draw(st.integers(0, 70_000))}{tail}"
+        f"{draw(NUMBER)}{draw(START)}22:13:20.123456 {draw(PLACE)}{draw(LAYER)}{ends}: Flags "
+        f"[{flags}],{draw(NUMBERS)}{ack} win 502{draw(st.sampled_from(['', OPTIONS]))}, length "
+        f"{draw(st.integers(0, 70_000))}{tail}"
     )
     command = draw(COMMANDS)
     plain, usual = read(line, command), read(f" {line}", command)

@@ -35,7 +35,9 @@ def test_words_know_their_columns() -> None:
     ],
 )
 def test_quoted_words_are_read_as_a_shell_reads_them(line: str, words: list[str]) -> None:
-    """Quotes join, a backslash escapes, and a quote that is left open takes the rest of the line."""
+    """Quotes join, a backslash escapes, and a quote that is left open takes the rest of the
+    line.
+    """
     assert words == [word.text for word in scan_quoted(line)]
 
 
@@ -69,7 +71,9 @@ def test_a_line_that_says_something_is_no_ellipsis(line: str) -> None:
 
 
 def test_colors_and_control_characters_are_taken_out() -> None:
-    """What `ip -c` and a recorded terminal add does not reach the words; text in any script stays."""
+    """What `ip -c` and a recorded terminal add does not reach the words; text in any script
+    stays.
+    """
     assert "eth0: état 状态" == strip_terminal("\x1b[36m\x1b[1meth0\x1b[0m: état 状态\x07")
 
 

@@ -26,8 +26,13 @@ def plain(tree: Tree) -> object:
 
 
 def test_yaml_of_an_object() -> None:
-    """Fields, lists at the indentation of their field, quotes, comments and flow values are read."""
-    text = 'kind: Service   # of mine\nspec:\n  ports:\n  - name: "http"\n    port: 80\n  - {port: 443}\n  selector: {app: web}\n'
+    """Fields, lists at the indentation of their field, quotes, comments and flow values are
+    read.
+    """
+    text = (
+        'kind: Service   # of mine\nspec:\n  ports:\n  - name: "http"\n    port: 80\n'
+        "  - {port: 443}\n  selector: {app: web}\n"
+    )
     ports = [{"name": "http", "port": "80"}, {"port": "443"}]
 
     assert [{"kind": "Service", "spec": {"ports": ports, "selector": {"app": "web"}}}] == [

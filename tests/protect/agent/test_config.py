@@ -96,16 +96,34 @@ def test_an_empty_section_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("", ["1: expected at least one of the sections [sysctl], [order], [chain], [repair], [reflect], [snapshot]"]),
-        ("[sysctl]\n[repair]\n", ["1: expected a section [kubernetes] beside [repair], which speaks to the API server"]),
-        ("[log]\nlevl = 'info'", ["2: expected one of level, format, saw the unknown key `levl`; `level` is near"]),
+        ("", [(
+            "1: expected at least one of the sections [sysctl], [order], [chain], [repair], "
+            "[reflect], [snapshot]"
+        )]),
+        ("[sysctl]\n[repair]\n", [(
+            "1: expected a section [kubernetes] beside [repair], which speaks to the "
+            "API server"
+        )]),
+        ("[log]\nlevl = 'info'", [(
+            "2: expected one of level, format, saw the unknown key `levl`; "
+            "`level` is near"
+        )]),
         ("[order]\n\n\nmode = 'mend'", ["4: expected one of report, fix, saw a text: 'mend'"]),
-        ("[sysctl]\n[[sysctl.key]]\nkey = 'net/../x'\nvalue = 1", ["3: expected a segment of a sysctl key, saw '..'"]),
+        ("[sysctl]\n[[sysctl.key]]\nkey = 'net/../x'\nvalue = 1", [(
+            "3: expected a segment of a sysctl key, saw "
+            "'..'"
+        )]),
         ("[order]\n[health]\nlisten = '0.0.0.0:80'",
-         ["3: expected ADDRESS:PORT with one address of this host, `pod:PORT`, or `off`, saw a text: '0.0.0.0:80'"]),
+         [(
+             "3: expected ADDRESS:PORT with one address of this host, `pod:PORT`, or `off`, saw a "
+             "text: '0.0.0.0:80'"
+         )]),
         ("[sysctl]\nmodules = ['-r']", ["1: expected the name of a kernel module, saw '-r'"]),
         ("[reflect]\nlisten = 'pod'",
-         ["2: expected ADDRESS:PORT with one address of this host or `pod:PORT`, or a list of those, saw 'pod'"]),
+         [(
+             "2: expected ADDRESS:PORT with one address of this host or `pod:PORT`, or a list of "
+             "those, saw 'pod'"
+         )]),
         ("[order]\npoll = '10ms'", ["1: expected a poll of 1s or more"]),
     ],
 )  # fmt: skip

@@ -41,7 +41,9 @@ def test_a_body_reports_and_stops_at_once() -> None:
 
 
 def test_a_body_that_fails_begins_anew() -> None:
-    """An error of the world makes the part not ready with its reason, and the body is tried again."""
+    """An error of the world makes the part not ready with its reason, and the body is tried
+    again.
+    """
     tries: list[int] = []
 
     def body(desk: KeeperContext) -> None:

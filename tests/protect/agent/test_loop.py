@@ -260,8 +260,8 @@ def test_check_says_what_would_run(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.split("\n")[:6]) == (
         0,
         [
-            f"{path}: good", "node: n", "parts: order, reflect", "health: 10.0.0.7 port 9809", "kubernetes: taint and events",
-            "reflect: 10.0.0.7:15105",
+            f"{path}: good", "node: n", "parts: order, reflect", "health: 10.0.0.7 port 9809",
+            "kubernetes: taint and events", "reflect: 10.0.0.7:15105",
         ],
     )  # fmt: skip
 

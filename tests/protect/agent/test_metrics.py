@@ -10,7 +10,8 @@ from podpath.protect.agent.keeper import AgentFinding, KeeperStatus, Sample
 from podpath.protect.agent.metrics import gather_samples, render_metrics
 
 LINE = re.compile(
-    r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})? -?[0-9.e+-]+'
+    r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|'
+    r'\\[\\"n])*")*\})? -?[0-9.e+-]+'
 )
 FINDING = AgentFinding(
     check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0"

@@ -23,7 +23,8 @@ GOOD = KeeperStatus(ready=True)
 BAD = KeeperStatus(
     ready=False, why="ip_forward is 0",
     findings=(AgentFinding(
-        check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"
+        check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error",
+        claim="it is 0, and shall be 1",
     ),),
 )  # fmt: skip
 

@@ -193,7 +193,9 @@ def test_no_more_is_open_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.kernel("ip", "iptables")
 def test_refused_and_silent_are_told_apart() -> None:
-    """A refusal is told at once; a drop is silence, and told when the time of a connection is over."""
+    """A refusal is told at once; a drop is silence, and told when the time of a connection is
+    over.
+    """
     with pod_namespace("10.244.91.5/24") as name, inside(f"/run/netns/{name}"):
         subprocess.run(["iptables", "-A", "OUTPUT", "-p", "tcp", "-j", "REJECT"], check=True)
         with reflector() as made, asker(made) as one:

@@ -51,7 +51,7 @@ if os.environ["CNI_COMMAND"] == "ADD":
         command = ["nsenter", "--net=" + os.environ["CNI_NETNS"], program, "--noflush"]
         subprocess.run(command, input=render_restore(redirect, family), text=True, check=True)
     print(json.dumps(config["prevResult"]))
-"""
+"""  # noqa: E501
 _NUMBERS = itertools.count(1)
 
 

@@ -34,7 +34,9 @@ def test_r7_a_node_spends_no_more_than_its_burst() -> None:
 
 
 def test_r7_an_owner_spends_no_more_than_its_burst() -> None:
-    """The second pod of one owner waits for the owner's bucket, and takes nothing from the node's."""
+    """The second pod of one owner waits for the owner's bucket, and takes nothing from the
+    node's.
+    """
     budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
 
@@ -142,7 +144,9 @@ def test_owners_that_are_long_gone_are_forgotten() -> None:
 
 
 def test_an_owner_is_not_forgotten_because_another_came() -> None:
-    """What an owner spent stays spent, and its pause stays a pause, until it was quiet for hours."""
+    """What an owner spent stays spent, and its pause stays a pause, until it was quiet for
+    hours.
+    """
     budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
     budget.sent_away("shop", 0.0)

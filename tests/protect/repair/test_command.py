@@ -49,9 +49,9 @@ def test_one_look_reports_and_acts(ward: Ward) -> None:
 
     assert (1, "") == (first[0], first[2])
     assert (
-        "broken   ward/command-1: linkerd-network-validator waits (CrashLoopBackOff) after it ended with 95"
-        in first[1]
-    )
+        "broken   ward/command-1: linkerd-network-validator waits (CrashLoopBackOff) after it "
+        "ended with 95"
+    ) in first[1]
     assert "evict: success 1\n1 pods, 1 broken\n" in first[1]
     assert (0, "0 pods, 0 broken\n") == second[:2]
 

@@ -366,7 +366,9 @@ def test_g11_our_own_pod_is_never_touched(ward: Ward) -> None:
 
 
 def test_a_server_that_is_away_costs_nothing_but_time(ward: Ward) -> None:
-    """While the server is down deeds fail and are tried again; nothing is spent that was not done."""
+    """While the server is down deeds fail and are tried again; nothing is spent that was not
+    done.
+    """
     controller = ward.controller(node_burst=1, node_per_hour=1.0, pause=1.0)
     pod = ward.pod("later")
     ward.server.kill()
@@ -400,7 +402,9 @@ def test_g1_a_job_whose_only_run_failed_is_found(ward: Ward) -> None:
 
 
 def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> None:
-    """What was seen in the namespace is enough; while the rules are there again, nothing is done."""
+    """What was seen in the namespace is enough; while the rules are there again, nothing is
+    done.
+    """
     controller = ward.controller(namespaces=lambda: Namespaces({}, 1))
     pod = ward.pod(
         "unseen",

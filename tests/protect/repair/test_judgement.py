@@ -158,7 +158,9 @@ def test_an_excluded_namespace_is_left_alone() -> None:
 def test_g1_without_a_validator_the_namespace_decides(
     sight: NamespaceObservation | None, expected: str
 ) -> None:
-    """A pod without a validator is judged by what was seen in its namespace, and by nothing else."""
+    """A pod without a validator is judged by what was seen in its namespace, and by nothing
+    else.
+    """
     assert (
         expected
         == judge(pod(containers=("app", "linkerd-proxy"), phase="Running"), POLICY, sight).state

@@ -259,7 +259,9 @@ def test_the_budget_outlives_a_controller_that_is_killed(ward: Ward, tmp_path: P
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"boot": "another", "budget": {}}'])
 def test_a_state_that_is_not_ours_is_no_obstacle(ward: Ward, tmp_path: Path, content: str) -> None:
-    """A state of another boot or a broken file is left unread, and written anew at the next deed."""
+    """A state of another boot or a broken file is left unread, and written anew at the next
+    deed.
+    """
     state = tmp_path / "repair.json"
     state.write_text(content, encoding="utf-8")
     with Client(access.find(ward.server.kubeconfig())) as client:

@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.memory`: what was tried bounds what is tried next (rows I6, I7, gap G2)."""
+"""Tests of `protect.repair.memory`: what was tried bounds what is tried next (rows I6, I7, gap
+G2).
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def test_a_disruption_budgets_no_does_not_count() -> None:
 
 
 def test_g2_a_mended_pod_that_fails_again_is_mended_once_more_and_then_sent_away() -> None:
-    """A new failure after the mending counts against it; the same failure still shown says nothing."""
+    """A new failure after the mending counts against it; the same failure still shown says
+    nothing.
+    """
     one = memory()
     one.note("mend", RepairOutcome("success", "proven"), POLICY, 0.0)
     waiting = one.mending_failed(POLICY, 10.0)

@@ -192,7 +192,9 @@ def test_g15_rules_of_both_kinds_are_named() -> None:
 
 @pytest.mark.kernel("iptables-legacy", "ip6tables-nft", "iptables-legacy-save", "nft", "nsenter")
 def test_g15_a_backend_for_each_family_is_named() -> None:
-    """IPv4's rules of the old kind, IPv6's of the new one: told; of one kind in both, nothing is."""
+    """IPv4's rules of the old kind, IPv6's of the new one: told; of one kind in both, nothing
+    is.
+    """
     told = []
     for kind in ("nft", "legacy"):
         with pod_namespace("10.244.86.5/24", "fd00:86::5/64") as name:
@@ -223,8 +225,14 @@ def test_g15_a_backend_for_each_family_is_named() -> None:
 def test_rules_of_nft_itself_count() -> None:
     """A mesh that writes nftables of its own is seen too."""
     with pod_namespace("10.244.83.5/24") as name:
-        ruleset = "table inet mesh { chain leaves { type nat hook output priority -100; meta l4proto tcp redirect to :4140; }\n"
-        ruleset += "chain comes { type nat hook prerouting priority -100; meta l4proto tcp redirect to :4143; }\n}"
+        ruleset = (
+            "table inet mesh { chain leaves { type nat hook output priority -100; "
+            "meta l4proto tcp redirect to :4140; }\n"
+        )
+        ruleset += (
+            "chain comes { type nat hook prerouting priority -100; meta l4proto tcp redirect to "
+            ":4143; }\n}"
+        )
         inside(name, "nft", ruleset)
         sight, _ = look(f"/run/netns/{name}", LINKERD, (4,))
 

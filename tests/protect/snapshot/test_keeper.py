@@ -79,7 +79,9 @@ def test_it_serves_and_stops(scope: SnapshotScope) -> None:
 def test_what_cannot_be_served_is_degraded(
     options: dict[str, object], why: str, scope: SnapshotScope
 ) -> None:
-    """No certificate, an address that is not ours, and one that nobody told: the node stays ready."""
+    """No certificate, an address that is not ours, and one that nobody told: the node stays
+    ready.
+    """
     changed = replace(scope.options, **options)  # type: ignore[arg-type]  # fields by name
     kept = Kept(replace(scope, options=changed))
     try:

@@ -22,12 +22,12 @@ from podpath.protect.sysctl.keys import parse_key
 SYSTEMD_SYSCTL = "/lib/systemd/systemd-sysctl"
 FILES = ("50-default.conf", "60-other.conf", "99-sysctl.conf", "99-zzz-override_cilium.conf")
 LINES = (
-    "net.ipv4.conf.all.rp_filter = {}", "net.ipv4.conf.default.rp_filter={}", "net.ipv4.conf.*.rp_filter = {}",
-    "-net.ipv4.conf.all.rp_filter", "-net.ipv4.conf.lxc*.rp_filter = {}", "net/ipv4/conf/lxc1/rp_filter = {}",
-    "-net.ipv4.conf.lxc2.rp_filter",
-    "net.ipv4.conf.eth0/100.rp_filter = {}", "# net.ipv4.conf.lxc1.rp_filter = {}", "nonsense {}", "; {}",
-    "-net/ipv4/conf/e*/rp_filter = {}",
-    "net.ipv4.conf.lxc[12].rp_filter = {}",
+    "net.ipv4.conf.all.rp_filter = {}", "net.ipv4.conf.default.rp_filter={}",
+    "net.ipv4.conf.*.rp_filter = {}", "-net.ipv4.conf.all.rp_filter",
+    "-net.ipv4.conf.lxc*.rp_filter = {}", "net/ipv4/conf/lxc1/rp_filter = {}",
+    "-net.ipv4.conf.lxc2.rp_filter", "net.ipv4.conf.eth0/100.rp_filter = {}",
+    "# net.ipv4.conf.lxc1.rp_filter = {}", "nonsense {}", "; {}",
+    "-net/ipv4/conf/e*/rp_filter = {}", "net.ipv4.conf.lxc[12].rp_filter = {}",
 )  # fmt: skip
 KEYS = [
     f"net/ipv4/conf/{name}/rp_filter"
@@ -56,8 +56,8 @@ def test_a_name_counts_once_and_names_are_ordered_over_directories(tmp_path: Pat
     stands.
     """
     plant(
-        tmp_path, usr_lib__10="net.ipv4.ip_forward=0", etc__10="net.ipv4.ip_forward=1", usr_lib__20="net.ipv4.ip_forward=0",
-        run__15="net.ipv4.ip_forward=1",
+        tmp_path, usr_lib__10="net.ipv4.ip_forward=0", etc__10="net.ipv4.ip_forward=1",
+        usr_lib__20="net.ipv4.ip_forward=0", run__15="net.ipv4.ip_forward=1",
     )  # fmt: skip
 
     assert [str(dropin.path.relative_to(tmp_path)) for dropin in list_dropins(tmp_path)] == [
@@ -72,7 +72,8 @@ def test_a_name_counts_once_and_names_are_ordered_over_directories(tmp_path: Pat
 def test_a_key_named_outright_beats_a_later_pattern(tmp_path: Path) -> None:
     """What sorts last wins only among equals (Y7)."""
     plant(
-        tmp_path, usr_lib__50="net.ipv4.conf.*.rp_filter = 2\n-net.ipv4.conf.all.rp_filter\nnet.ipv4.conf.lxc9.rp_filter=1",
+        tmp_path, usr_lib__50="net.ipv4.conf.*.rp_filter = 2\n-net.ipv4.conf.all.rp_filter\n"
+                              "net.ipv4.conf.lxc9.rp_filter=1",
         etc__99="-net.ipv4.conf.lxc*.rp_filter = 0",
     )  # fmt: skip
 
@@ -131,7 +132,7 @@ def test_systemd_sysctl_agrees(tmp_path: Path, seed: int) -> None:
         ip link add lxc1 type veth peer name eth0.100; ip link add lxc2 type veth peer name other
         for device in all default lo lxc1 lxc2 eth0.100; do echo 7 > /proc/sys/net/ipv4/conf/$device/rp_filter; done
         {SYSTEMD_SYSCTL} 2>/dev/null || true
-        cat {" ".join(f"/proc/sys/{key}" for key in KEYS)}"""
+        cat {" ".join(f"/proc/sys/{key}" for key in KEYS)}"""  # noqa: E501
     done = subprocess.run(
         [shutil.which("unshare") or "unshare", "--mount", "--net", "sh", "-c", script],
         capture_output=True,

@@ -20,7 +20,10 @@ from podpath.protect.sysctl.tree import SysctlTree
 
 SPACE = f"psy-acct-{os.getpid()}"
 NEW, CREATE_ACKNOWLEDGED = 7 << 8, 0x1 | 0x4 | 0x400
-RULE = "-A KUBE-FORWARD -m conntrack --ctstate INVALID -m nfacct --nfacct-name ct_state_invalid_dropped_pkts -j DROP"
+RULE = (
+    "-A KUBE-FORWARD -m conntrack --ctstate INVALID -m nfacct --nfacct-name "
+    "ct_state_invalid_dropped_pkts -j DROP"
+)
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ def namespace() -> Iterator[None]:
     subprocess.run(["ip", "netns", "add", NAME], check=True)
     for line in (
         "ip link add one type veth peer name two", "ip link set one up", "ip link set two up",
-        "ip addr add 10.1.0.1/24 dev one", "ip addr add 10.2.0.1/24 dev two", "sysctl -w net.ipv4.ip_forward=1",
+        "ip addr add 10.1.0.1/24 dev one", "ip addr add 10.2.0.1/24 dev two",
+        "sysctl -w net.ipv4.ip_forward=1",
     ):  # fmt: skip
         assert command(line).returncode == 0, line
     yield

@@ -159,7 +159,9 @@ def test_keys_that_set_every_device_are_written_first(tmp_path: Path) -> None:
     tree = plant(tmp_path, all="0", lxc1="2")
     (tmp_path / "net/ipv4/ip_forward").write_text("0", encoding="utf-8")
 
-    assert writes(tree, declare("net.ipv4.conf.lxc1.rp_filter"), declare("net.ipv4.ip_forward", "1"))[0] == (
+    assert writes(
+        tree, declare("net.ipv4.conf.lxc1.rp_filter"), declare("net.ipv4.ip_forward", "1"),
+    )[0] == (
         "net.ipv4.ip_forward", "1", "spreads",
     )  # fmt: skip
 

@@ -1,4 +1,6 @@
-"""Kernel modules are looked for wherever they show, loaded by modprobe, and kept for the next boot."""
+"""Kernel modules are looked for wherever they show, loaded by modprobe, and kept for the next
+boot.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ def test_a_module_is_seen_where_it_shows(tmp_path: Path) -> None:
     found = look_at_modules(names, tmp_path, tmp_path / "proc", sys=tmp_path / "sys")
 
     assert [(state.name, state.loaded, state.available) for state in found] == [
-        ("nf_loaded", True, True), ("nf_inside", True, True), ("br_netfilter", False, True), ("ip_vs", True, True),
-        ("no_such", False, False),
+        ("nf_loaded", True, True), ("nf_inside", True, True), ("br_netfilter", False, True),
+        ("ip_vs", True, True), ("no_such", False, False),
     ]  # fmt: skip
 
 

@@ -33,7 +33,8 @@ def test_the_rp_filter_reset_of_tuned_is_named(tmp_path: Path) -> None:
     """The included profile's line is quoted, and the including one's value wins."""
     plant(tmp_path, {
         "etc/tuned/active_profile": "openshift-node\n",
-        "usr/lib/tuned/openshift-node/tuned.conf": "[main]\ninclude=throughput-performance\n[sysctl]\nnet.ipv4.ip_forward=1\n",
+        "usr/lib/tuned/openshift-node/tuned.conf": "[main]\ninclude=throughput-performance\n"
+                                                   "[sysctl]\nnet.ipv4.ip_forward=1\n",
         "usr/lib/tuned/throughput-performance/tuned.conf": "[sysctl]\n"
             "net.ipv4.conf.all.rp_filter = 1\nnet.ipv4.ip_forward=0\nvm.x=${v}\n",
     })  # fmt: skip
@@ -77,9 +78,12 @@ def test_the_line_that_wins_of_the_drop_ins(tmp_path: Path) -> None:
 def test_units_that_write_sysctls(tmp_path: Path) -> None:
     """`sysctl -w` and `echo` into /proc/sys are found in commands, also of a unit's drop-in."""
     plant(tmp_path, {
-        "etc/systemd/system/harden.service": "[Service]\nExecStart=/sbin/sysctl -w net.ipv4.conf.all.rp_filter=1\n",
-        "etc/systemd/system/app.service.d/x.conf": "[Service]\nExecStartPre=sh -c 'echo 0 > /proc/sys/net/ipv4/ip_forward'\n",
-        "etc/systemd/system/none.service": "[Unit]\nDescription=sets sysctl net.ipv4.ip_forward=1\n[Service]\nExecStart=true\n",
+        "etc/systemd/system/harden.service": "[Service]\nExecStart=/sbin/sysctl -w "
+                                             "net.ipv4.conf.all.rp_filter=1\n",
+        "etc/systemd/system/app.service.d/x.conf": "[Service]\nExecStartPre=sh -c 'echo 0 > "
+                                                   "/proc/sys/net/ipv4/ip_forward'\n",
+        "etc/systemd/system/none.service": "[Unit]\nDescription=sets sysctl net.ipv4.ip_forward=1\n"
+                                           "[Service]\nExecStart=true\n",
     })  # fmt: skip
 
     assert actors(tmp_path, "net.ipv4.conf.all.rp_filter", "1") == [("unit harden.service", "1")]
@@ -91,9 +95,11 @@ def test_networkd_and_networkmanager(tmp_path: Path) -> None:
     is quoted.
     """
     plant(tmp_path, {
-        "etc/systemd/network/10-eth.network": "[Match]\nName=eth* en0\n[Network]\nIPv4ReversePathFilter=strict\n",
+        "etc/systemd/network/10-eth.network": "[Match]\nName=eth* en0\n[Network]\n"
+                                              "IPv4ReversePathFilter=strict\n",
         "etc/NetworkManager/system-connections/home.nmconnection":
-            "[connection]\ninterface-name=wlan0\n[wifi-security]\npsk=secret\n[ipv6]\nmethod=disabled\n",
+            "[connection]\ninterface-name=wlan0\n[wifi-security]\npsk=secret\n[ipv6]\n"
+            "method=disabled\n",
     })  # fmt: skip
     rivals = gather_rivals(tmp_path, tmp_path / "proc")
 

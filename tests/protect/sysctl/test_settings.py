@@ -13,7 +13,7 @@ KEY = parse_key("net.netfilter.nf_conntrack_max")
 @pytest.mark.parametrize(
     ("policy", "value", "accepted"),
     [
-        ("exact", "5", True), ("exact", "6", False), ("floor", "6", True), ("floor", "4", False), ("ceiling", "4", True),
+        ("exact", "5", True), ("exact", "6", False), ("floor", "6", True), ("floor", "4", False), ("ceiling", "4", True),  # noqa: E501
         ("ceiling", "6", False), ("floor", "x", False),
     ],
 )  # fmt: skip
@@ -23,7 +23,9 @@ def test_policies(policy: Policy, value: str, *, accepted: bool) -> None:
 
 
 def test_a_floor_grows_with_the_processors_and_is_capped() -> None:
-    """kube-proxy's rule: the larger of the minimum and so much for each processor, up to the cap."""
+    """kube-proxy's rule: the larger of the minimum and so much for each processor, up to the
+    cap.
+    """
     setting = SysctlSetting(key=KEY, value="131072", policy="floor", per_core=32768, cap=1048576)
 
     assert [setting.wanted(cores) for cores in (1, 8, 64)] == ["131072", "262144", "1048576"]

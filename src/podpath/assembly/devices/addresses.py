@@ -70,13 +70,16 @@ def _read_scene(scene: ReadSource) -> Iterator[tuple[_Key, ListingSnapshot[Inter
 
 
 def _make_address(record: AddressRecord, link: IfName) -> InterfaceAddress:
-    own = record.address.is_loopback
-    link_scope = record.address.family == 6 and record.address.is_link_local
+    scope = "global"
+    if record.address.is_loopback:
+        scope = "host"
+    elif record.address.family == 6 and record.address.is_link_local:
+        scope = "link"
     return InterfaceAddress(
         link=link,
         address=record.address,
         length=record.length,
-        scope=record.scope or ("host" if own else "link" if link_scope else "global"),
+        scope=record.scope or scope,
         secondary="secondary" in record.flags,
         broadcast=record.broadcast,
         peer=record.peer,

@@ -93,14 +93,12 @@ def _find_bond(evidence: ReadSources, bond: OvsBondRecord) -> str | None:
     """
     if bond.name is not None:
         return bond.name
-    candidates = [port for _, port in evidence.records(OvsPortRecord) if len(port.interfaces) > 1]
     slaves = set(bond.slaves)
-    fitting = [
-        port.port
-        for port in candidates
-        if not slaves or slaves & {name for name, _ in port.interfaces}
-    ]
-    return fitting[0] if fitting else None
+    for _, port in evidence.records(OvsPortRecord):
+        names = [name for name, _ in port.interfaces]
+        if len(names) > 1 and (not slaves or not slaves.isdisjoint(names)):
+            return port.port
+    return None
 
 
 def _span_of(span: Span, name: str) -> Span:

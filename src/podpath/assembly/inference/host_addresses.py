@@ -249,16 +249,10 @@ def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | N
     if direct:
         return direct[0]
     leading = [link for link in unknown if not (looks_like_pod_side(link) or looks_internal(link))]
-    switch = [
-        link
-        for link in leading
-        if any(link.name in ports for bridge in draft.ovs for ports in bridge.ports.values())
-    ]
-    masters = [
-        link
-        for link in leading
-        if any(slave.master == link.name for slave in draft.host.links.values())
-    ]
+    switched = {name for bridge in draft.ovs for ports in bridge.ports.values() for name in ports}
+    enslaving = {slave.master for slave in draft.host.links.values()}
+    switch = [link for link in leading if link.name in switched]
+    masters = [link for link in leading if link.name in enslaving]
     for group in (switch, masters, leading):
         if len(group) == 1:
             return group[0]

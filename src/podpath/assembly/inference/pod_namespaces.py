@@ -183,7 +183,8 @@ def _route_out(
             for own in draft.host.addresses
             if own.address.family == family and own.scope == "global"
         ]
-        gateway = shown[0] if shown else Address.parse("169.254.1.1" if family == 4 else "fe80::1")
+        usual = Address.parse("169.254.1.1" if family == 4 else "fe80::1")
+        gateway = shown[0] if shown else usual
         _know_gateway(
             draft,
             netns,

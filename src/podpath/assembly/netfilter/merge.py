@@ -102,13 +102,14 @@ def _absorb(states: list[_ChainState], showing: ChainOutput, fact: str) -> Contr
     return None
 
 
+def _is_in(rule: Rule, chain: Chain) -> bool:
+    return any(_agree(rule, other) for other in chain.rules)
+
+
 def _contradict(first: ChainOutput, second: ChainOutput, fact: str) -> Contradiction:
     """Say that a filtered output has a rule that the whole one lacks."""
     whole, part = (first, second) if first.chain.complete else (second, first)
-    known = list(whole.chain.rules)
-    missing = next(
-        (rule for rule in part.chain.rules if not any(_agree(rule, other) for other in known)), None
-    )
+    missing = next((rule for rule in part.chain.rules if not _is_in(rule, whole.chain)), None)
     spans = (part.span if missing is None else missing.span, whole.span)
     what = (
         "has its rules in another order than" if missing is None else "shows a rule that is not in"

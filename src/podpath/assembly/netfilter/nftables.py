@@ -281,10 +281,10 @@ def _rules(table: NftTable) -> object:
     """Return the rules in a spelling that text and JSON share: JSON has numbers in decimal, and
     names what text leaves out.
     """
-    return {
-        name: [_plain(emit_rule(rule)) for rule in chain.rules]
-        for name, chain in table.chains.items()
-    }
+    spelled: dict[str, list[str]] = {}
+    for name, chain in table.chains.items():
+        spelled[name] = [_plain(emit_rule(rule)) for rule in chain.rules]
+    return spelled
 
 
 def _plain(text: str) -> str:

@@ -206,7 +206,7 @@ def _gather(pieces: Sequence[_RulePiece], placed: Sequence[TableChains]) -> _Cha
                 united.add(group)
     for group in united:
         anchors = frozenset(
-            known.table for known in placed if any(user in known.chains for user in group.users)
+            known.table for known in placed if not group.users.isdisjoint(known.chains)
         )
         if group.tables & anchors:
             group.tables &= anchors

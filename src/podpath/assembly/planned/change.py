@@ -1,5 +1,5 @@
-"""A file that says what somebody is about to change to changes of the node: what it does, and what of
-it nobody can tell.
+"""A file that says what somebody is about to change to changes of the node: what it does, and what
+of it nobody can tell.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def _is_told(gap: Gap, others: list[Gap]) -> bool:
 def _take_commands(
     read: ReadChange, node: Node, netns: str
 ) -> tuple[tuple[tuple[Change, Span | None], ...], tuple[Gap, ...]]:
-    """Return what commands change, each with its line; sysctls and modules first, which no route asks for."""
+    """Return what commands change, each with its line; sysctls and modules first, which no route
+    asks for.
+    """
     records = read.reading.records
     settings = [one for one in records if isinstance(one, SysctlRecord)]
     modules = [one for one in records if isinstance(one, ModuleCommandRecord)]

@@ -1,7 +1,8 @@
 """A script for `nft -f` to the native tables that a namespace has after it.
 
-The kernel takes a script as a whole or not at all: what it would refuse is a gap, as is what reaches
-into a table that iptables-nft made, since rules of both languages in one table are not modeled.
+The kernel takes a script as a whole or not at all: what it would refuse is a gap, as is what
+reaches into a table that iptables-nft made, since rules of both languages in one table are not
+modeled.
 """
 
 from __future__ import annotations

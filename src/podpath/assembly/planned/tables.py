@@ -1,9 +1,9 @@
 """A file for `iptables-restore` to the tables that a namespace has after it.
 
-What becomes of a table was seen on the kernel with iptables 1.8.9. Without `--noflush` its chains are
-those of the file; a base chain that the file does not name is empty, and its policy is ACCEPT where
-iptables-nft wrote it and stays where the legacy program did. With `--noflush` a user chain that the
-file declares is emptied, a base chain only takes its policy, and rules are appended.
+What becomes of a table was seen on the kernel with iptables 1.8.9. Without `--noflush` its chains
+are those of the file; a base chain that the file does not name is empty, and its policy is ACCEPT
+where iptables-nft wrote it and stays where the legacy program did. With `--noflush` a user chain
+that the file declares is emptied, a base chain only takes its policy, and rules are appended.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _merge(
 
 
 def _lay_over(read: Chain, old: Known[Chain] | None, declared: bool, noflush: bool) -> Chain:  # noqa: FBT001
-    """Return a chain after the file: appended to what stays, its policy kept where it names none."""
+    """Return a chain after the file: appended to what stays, its policy kept where it names
+    none.
+    """
     stays = noflush and old is not None and (read.policy is not None or not declared)
     kept: tuple[Rule, ...] = tuple(old.value.rules) if stays and old is not None else ()
     rules = tuple(

@@ -78,17 +78,14 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     if len(groups) < 2:
         return (HostEvidence("", tuple(placed)),)
     grouped = {name for group in groups for name in group}
-    return tuple(
-        HostEvidence(
-            group[0],
-            tuple(
-                each
-                for each, owner in zip(placed, owners, strict=True)
-                if owner in group or owner not in grouped
-            ),
+    evidence: list[HostEvidence] = []
+    for group in groups:
+        others = grouped.difference(group)
+        read_of = zip(placed, owners, strict=True)
+        evidence.append(
+            HostEvidence(group[0], tuple(each for each, owner in read_of if owner not in others))
         )
-        for group in groups
-    )
+    return tuple(evidence)
 
 
 def _name_owners(scenes: Sequence[ReadSource]) -> Iterator[str | None]:
@@ -216,12 +213,11 @@ def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
     showing: dict[tuple[str, Address], set[int]] = {}
     for name, host in hosts.items():
         candidates = _fitting(host, len(groups), having, showing)
-        fitting = (
-            place
-            for place in candidates
-            if not any(_differ(host, other) for other in distinct[place].values())
-        )
-        place = next(fitting, len(groups))
+        place = len(groups)
+        for candidate in candidates:
+            if not any(_differ(host, other) for other in distinct[candidate].values()):
+                place = candidate
+                break
         if place == len(groups):
             groups.append([])
             distinct.append({})

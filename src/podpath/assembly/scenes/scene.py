@@ -53,8 +53,8 @@ class ReadSource:
     standing: StateLikelihood
     command: Command
     whole: bool
-    """True where all that the command prints is there: no filter behind it, no ellipsis, no line that
-    could not be read, and not the end of a console's text, which may have gone on.
+    """True where all that the command prints is there: no filter behind it, no ellipsis, no line
+    that could not be read, and not the end of a console's text, which may have gone on.
     """
     number: int
     """Its place in the case, from 0."""

@@ -91,17 +91,18 @@ def _acknowledging_ways(columns: PacketColumns, flows: Flows) -> Mask:
         says = (columns.flags[slab] & (ACK | SYN | RST) == ACK) & (columns.protocol[slab] == TCP)
         way = (flows.number[slab].astype(np.int64) + 1) * 2 + ~flows.forward[slab]
         way *= says
-        seen[way] = (
-            True  # those that do not, and what is of no flow, are written before the first flow's
-        )
+        # those that do not, and what is of no flow, are written before the first flow's
+        seen[way] = True
     return seen[2:]
 
 
 def _name_states() -> NDArray[np.object_]:
     """Name the state for each combination of a flow's facts, which are the bits of its place."""
-    places = range(1 << len(_FACTS))
-    facts = ({name: bool(place >> bit & 1) for bit, name in enumerate(_FACTS)} for place in places)
-    return np.array([name_state(**each) for each in facts], np.object_)
+    names: list[str] = []
+    for place in range(1 << len(_FACTS)):
+        facts = {name: bool(place >> bit & 1) for bit, name in enumerate(_FACTS)}
+        names.append(name_state(**facts))
+    return np.array(names, np.object_)
 
 
 _FACTS = (

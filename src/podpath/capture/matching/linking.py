@@ -181,15 +181,14 @@ def _assign(
     none.
     """
     marks = _marks(joined, instances, [each for cluster in (*mine, *base) for each in cluster])
-    common = [[_common(marks, cluster, other) for other in base] for cluster in mine]
-    scores = sorted(
-        (-common[at][place][0], -common[at][place][1], abs(at - place), at, place)
-        for at, cluster in enumerate(mine)
-        for place, other in enumerate(base)
-        if _agree(instances, cluster, other)
-    )
+    scores: list[tuple[int, int, int, int, int]] = []
+    for at, cluster in enumerate(mine):
+        for place, other in enumerate(base):
+            if _agree(instances, cluster, other):
+                most, next_most = _common(marks, cluster, other)
+                scores.append((-most, -next_most, abs(at - place), at, place))
     taken: dict[int, int] = {}
-    for *_, at, place in scores:
+    for *_, at, place in sorted(scores):
         if at not in taken and place not in taken.values():
             taken[at] = place
             parts[place].extend(mine[at])

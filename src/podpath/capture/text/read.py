@@ -105,7 +105,10 @@ def read_rows(data: Bytes) -> PrintedRows:
 
 def _join_arrays(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Put the columns of all pages behind each other."""
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    joined: dict[str, NDArray[Any]] = {}
+    for name in parts[0]:
+        joined[name] = np.concatenate([part[name] for part in parts])
+    return joined
 
 
 def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:

@@ -26,4 +26,7 @@ from podpath.checks.category import Category
 CATEGORIES = (Category.MTU,)
 NAME = "mtu-shrinks"
 """Seen by walks over several nodes alone."""
-PREVENTION = "Set the MTU of all nodes' uplinks in one place, and let the plugin derive that of pods and tunnels."
+PREVENTION = (
+    "Set the MTU of all nodes' uplinks in one place, and let the plugin derive that of pods and "
+    "tunnels."
+)

@@ -11,7 +11,7 @@ Why it breaks
 
 How to confirm
     ip route get POD                                   # on the node: by the default route?
-    kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDR,NODE:.status.addresses[0].address
+    kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDR
     kubectl -n kube-flannel logs DAEMON-POD-OF-THAT-NODE
 
 How to fix
@@ -29,4 +29,7 @@ from podpath.checks.category import Category
 CATEGORIES = (Category.ROUTE_DISTRIBUTION, Category.NO_ROUTE, Category.WRONG_ROUTE)
 NAME = "pod-route"
 """Seen by walks over several nodes alone."""
-PREVENTION = "Watch the daemon that keeps the nodes' routes (flanneld, bird), and let it run before pods are placed on a node."
+PREVENTION = (
+    "Watch the daemon that keeps the nodes' routes (flanneld, bird), and let it run before pods "
+    "are placed on a node."
+)

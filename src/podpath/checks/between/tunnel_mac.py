@@ -29,4 +29,7 @@ from podpath.checks.category import Category
 CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-mac"
 """Seen by walks over several nodes alone."""
-PREVENTION = "Let the daemon keep the tunnel device (flannel does), instead of recreating it by hand or at each start."
+PREVENTION = (
+    "Let the daemon keep the tunnel device (flannel does), instead of recreating it by hand or at "
+    "each start."
+)

@@ -29,4 +29,7 @@ from podpath.checks.category import Category
 CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.TUNNEL_ENDPOINT)
 NAME = "tunnel-network"
 """Seen by walks over several nodes alone."""
-PREVENTION = "Keep the network's number and port in the plugin's configuration, and delete its devices when these change."
+PREVENTION = (
+    "Keep the network's number and port in the plugin's configuration, and delete its devices when "
+    "these change."
+)

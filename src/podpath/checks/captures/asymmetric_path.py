@@ -86,11 +86,11 @@ def _report(
     flow, shown = found[0]
     packet = shown[0].packet
     elsewhere = _find_elsewhere(flow, connections)
-    back = (
-        f": it is seen at {elsewhere.where}"
-        if elsewhere is not None
-        else ", along a path that is not captured here"
-    )
+    back = ", along a path that is not captured here"
+    returned: Sequence[Sighting] = ()
+    if elsewhere is not None:
+        back = f": it is seen at {elsewhere.where}"
+        returned = elsewhere.backward if flow.forward else elsewhere.forward
     return Finding(
         check=NAME,
         severity=Severity.NOTE,
@@ -98,12 +98,7 @@ def _report(
             f"{flow.where} shows only what {packet.src} sends on {flow.words}; "
             f"the other direction does arrive{back}."
         ),
-        evidence=quote(
-            shown,
-            (elsewhere.backward if flow.forward else elsewhere.forward)[:1]
-            if elsewhere is not None
-            else (),
-        ),
+        evidence=quote(shown, returned[:1]),
         reasoning=(
             f"{packet.src} acknowledges more and more, so it does receive what {packet.dst} sends.",
             *((f"{len(found)} connections look like that.",) if len(found) > 1 else ()),

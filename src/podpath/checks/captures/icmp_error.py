@@ -108,8 +108,8 @@ def _is_meant(
 ) -> bool:
     """Tell whether what is refused is what people complain of.
 
-    Its ends are those of what fails, as far as anybody names them; where nobody names any, it is all
-    of the capture that is open.
+    Its ends are those of what fails, as far as anybody names them; where nobody names any, it is
+    all of the capture that is open.
     """
     waiting = [flow for flow in traffic.flows if not (flow.forward and flow.backward)]
     named = list_failing_addresses(case)
@@ -117,7 +117,7 @@ def _is_meant(
         return all(flow in about for flow in waiting)
     if any(_is_complained_of(case, flow) for flow in about):
         return True
-    theirs = [flow for flow in waiting if named & {address for address, _ in flow.ends}]
+    theirs = [flow for flow in waiting if not named.isdisjoint(dict(flow.ends))]
     return bool(theirs) and all(flow in about and _is_from(case, flow) for flow in theirs)
 
 
@@ -191,11 +191,11 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
     failing = [
         flow for flow in about if not _has_answer(flow, quoted.dst if quoted is not None else None)
     ]
-    what = (
-        about[0].words
-        if about
-        else f"what {packet.dst} sends" + (f" to {_target(quoted)}" if quoted is not None else "")
-    )
+    what = f"what {packet.dst} sends"
+    if about:
+        what = about[0].words
+    elif quoted is not None:
+        what += f" to {_target(quoted)}"
     limit = f" (MTU {errors[0].mtu})" if errors[0].mtu else ""
     broken = (
         bool(failing)

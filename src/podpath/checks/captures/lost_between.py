@@ -162,9 +162,10 @@ def _takes_part(flow: CapturedFlow[Sighting]) -> bool:
 
 def _report(loss: LostBetween) -> Finding:
     near, far = loss.near, loss.far
-    again = max(
-        (times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len
-    )
+    again: Sequence[Sighting] = ()
+    for seen in loss.lost:
+        sent = times_sent([one for one in loss.lost if _same(one, seen)])
+        again = max(again, sent, key=len)
     reasons = [
         f"The SYN reaches {near.where} and goes on to {far.where}"
         + (f", as {far.words}." if far.words != near.words else "."),

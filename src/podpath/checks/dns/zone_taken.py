@@ -50,12 +50,12 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _falls_through(block: Tree, zone: str) -> bool:
     """Tell whether the plugin kubernetes passes on the names of a zone that it does not have."""
-    passed = [
-        item.items[2:]
-        for item in block.items_at("options")
-        if [word.text for word in item.items[:2]] == ["kubernetes", "fallthrough"]
-    ]
-    return any(not words or zone in {word.text for word in words} for words in passed)
+    for item in block.items_at("options"):
+        words = [word.text for word in item.items]
+        zones = words[2:]
+        if words[:2] == ["kubernetes", "fallthrough"] and (not zones or zone in zones):
+            return True
+    return False
 
 
 def _check_zones(

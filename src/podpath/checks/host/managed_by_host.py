@@ -152,9 +152,9 @@ def _list_told(case: Case) -> Iterator[Finding]:
 
 
 def _is_on_path(case: Case, message: Message) -> bool:
-    """Tell whether what fails goes over what a daemon changed: a workload's traffic over a device of
-    workloads, anything that leaves over a default route, or who names the device or an address on
-    it.
+    """Tell whether what fails goes over what a daemon changed: a workload's traffic over a device
+    of workloads, anything that leaves over a default route, or who names the device or an address
+    on it.
     """
     device, act = message.values.get("device", ""), message.values.get("act", "")
     owner = _list_addresses(case, device)

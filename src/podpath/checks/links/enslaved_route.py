@@ -109,14 +109,9 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
     prefix away.
     """
     route, link = found.route, found.link
-    rightful = [
-        other for other in found.beaten if all(other is not sibling.route for sibling in siblings)
-    ]
-    spans = [
-        span
-        for span in (route.span, *(other.span for other in found.beaten), *found.enslaved.spans)
-        if span is not None
-    ]
+    of_siblings = [id(sibling.route) for sibling in siblings]
+    rightful = [other for other in found.beaten if id(other) not in of_siblings]
+    spans = [one.span for one in (route, *found.beaten) if one.span is not None]
     reasons = [f"{link.name} is {found.enslaved.how}: it must carry no route of its own."]
     if rightful:
         devices = ", ".join(f"{_device(other)} (metric {other.metric})" for other in rightful)
@@ -135,7 +130,7 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
             f"The route to {route.prefix} over {link.name} wins, though {link.name} is "
             f"{found.enslaved.how}."
         ),
-        evidence=tuple(dict.fromkeys(spans)),
+        evidence=tuple(dict.fromkeys((*spans, *found.enslaved.spans))),
         reasoning=tuple(reasons),
         breaks=(
             (

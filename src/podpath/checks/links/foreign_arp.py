@@ -135,7 +135,7 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
         for seen in case.sightings
     ):
         return False  # it speaks with that MAC as well: it moved, or somebody else has it too
-    if any(item.address == arp.sender for item in case.node.host.addresses.items):
+    if case.node.host.holds(arp.sender):
         return True
     if any(link.mac == arp.sender_mac for link in case.node.host.links.items):
         return True
@@ -324,11 +324,9 @@ def _find_owner(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> Link 
 
 def _route_spans(route: SlaveRoute | None) -> Iterator[Span]:
     if route is not None:
-        yield from (
-            span
-            for span in (route.route.span, *(other.span for other in route.beaten))
-            if span is not None
-        )
+        for one in (route.route, *route.beaten):
+            if one.span is not None:
+                yield one.span
 
 
 def _metrics(route: SlaveRoute | None) -> Iterable[str]:

@@ -102,27 +102,23 @@ def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
             found[seen.packet.src].append(
                 _Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span)
             )
-    return {
-        address: sorted(claims, key=lambda claim: claim.order)
-        for address, claims in found.items()
-        if len({claim.place for claim in claims}) > 1
-    }
+    several: dict[Address, list[_Claim]] = {}
+    for address, claims in found.items():
+        if len({claim.place for claim in claims}) > 1:
+            several[address] = sorted(claims, key=lambda claim: claim.order)
+    return several
 
 
 def _routers(case: Case) -> set[Mac]:
-    """Return the MACs that speak for more than one address: what they send they forward."""
+    """Return the MACs that speak for more than one address of IPv4: what they send they forward."""
     speakers: dict[Mac, set[Address]] = defaultdict(set)
     for seen in case.sightings:
-        if seen.packet.smac is not None:
+        if seen.packet.smac is not None and seen.packet.src.family == 4:
             speakers[seen.packet.smac].add(seen.packet.src)
     for arp in case.arps:
-        if arp.sender_mac is not None:
+        if arp.sender_mac is not None and arp.sender.family == 4:
             speakers[arp.sender_mac].add(arp.sender)
-    return {
-        mac
-        for mac, addresses in speakers.items()
-        if len({address for address in addresses if address.family == 4}) > 1
-    }
+    return {mac for mac, addresses in speakers.items() if len(addresses) > 1}
 
 
 def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:

@@ -57,22 +57,18 @@ def check(case: Case) -> Iterator[Finding]:
             for item in attachment.addresses
             if item.address.family == 4 and item.span is not None and not item.inferred
         ]
-        stray = [
-            item
-            for item in own
-            if subnets and not any(subnet.covers(item.address) for subnet in subnets)
-        ]
-        if not stray or len(stray) < len(own) or not spans:
+        inside = any(subnet.covers(item.address) for item in own for subnet in subnets)
+        if not own or not subnets or inside or not spans:
             continue
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"{stray[0].address} in netns {attachment.netns.name} is outside of {bridge}'s "
+                f"{own[0].address} in netns {attachment.netns.name} is outside of {bridge}'s "
                 f"range {subnets[0]}."
             ),
             evidence=tuple(
-                dict.fromkeys((*(item.span for item in stray if item.span is not None), *spans))
+                dict.fromkeys((*(item.span for item in own if item.span is not None), *spans))
             ),
             reasoning=(
                 (
@@ -80,8 +76,8 @@ def check(case: Case) -> Iterator[Finding]:
                     f"{bridge}."
                 ),
             ),
-            breaks=(f"everything from and to {stray[0].address}",),
+            breaks=(f"everything from and to {own[0].address}",),
             prevention="Delete the pods of a node when its range changes.",
             certainty=0.9,
-            marks=(str(stray[0].address), str(subnets[0])),
+            marks=(str(own[0].address), str(subnets[0])),
         )

@@ -126,14 +126,15 @@ def accepts_by_interface(chain: Chain) -> bool:
     """Tell whether a chain accepts everything from some devices, whatever conntrack says: a
     plugin's chain for its pods.
     """
-    return any(
-        rule.target is not None
-        and rule.target.name == "ACCEPT"
-        and rule.in_link is not None
-        and not rule.in_link.negated
-        and all(match.name == "comment" for match in rule.matches)
-        for rule in chain.rules
-    )
+    return any(_accepts_device(rule) for rule in chain.rules)
+
+
+def _accepts_device(rule: Rule) -> bool:
+    if rule.target is None or rule.target.name != "ACCEPT":
+        return False
+    if rule.in_link is None or rule.in_link.negated:
+        return False
+    return all(match.name == "comment" for match in rule.matches)
 
 
 def is_unconditional(rule: Rule) -> bool:

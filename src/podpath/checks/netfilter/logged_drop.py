@@ -89,15 +89,13 @@ def _is_inner(message: Message) -> bool:
 
 
 def _is_private(message: Message) -> bool:
-    source, target = _address(message, "src"), _address(message, "dst")
-    return (
-        source is not None
-        and target is not None
-        and all(
-            any(prefix.covers(one) for prefix in PRIVATE if prefix.family == one.family)
-            for one in (source, target)
-        )
-    )
+    for side in ("src", "dst"):
+        end = _address(message, side)
+        if end is None:
+            return False
+        if not any(prefix.family == end.family and prefix.covers(end) for prefix in PRIVATE):
+            return False
+    return True
 
 
 def _address(message: Message, key: str) -> Address | None:

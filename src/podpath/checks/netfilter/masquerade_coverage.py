@@ -68,11 +68,8 @@ def check(case: Case) -> Iterator[Finding]:
             if path.rule.target is not None and path.rule.target.name in _TRANSLATES
         ]
         yield from _find_void(case, translating)
-        whole = all(
-            chains[name].complete
-            for path in paths
-            for name in {rule.chain for rule in path.rules} & chains.keys()
-        )
+        met = {rule.chain for path in paths for rule in path.rules}
+        whole = all(chains[name].complete for name in met & chains.keys())
         yield from _find_missing(case, chain, paths, translating, whole=whole)
         yield from _find_unwanted(case, paths, translating)
 

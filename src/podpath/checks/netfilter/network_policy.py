@@ -192,9 +192,7 @@ def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator
     for name, field in spec.walk():
         wanted = _labels(field) if name == "namespaceSelector" else {}
         asked = {key: value for key, value in wanted.items() if key != BY_ITSELF}
-        if asked and not any(
-            all(labels.get(key) == value for key, value in asked.items()) for labels in shown
-        ):
+        if asked and not any(asked.items() <= labels.items() for labels in shown):
             place = field.at("matchLabels", next(iter(asked))) or field
             yield Finding(
                 check=NAME,

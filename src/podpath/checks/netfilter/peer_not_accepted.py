@@ -63,13 +63,9 @@ def _is_single(rule: Rule) -> bool:
 
 def _report(case: Case, rules: list[Rule]) -> Finding:
     sources = [rule.src.prefix for rule in rules if rule.src is not None]
-    missing = sorted(
-        {
-            str(address)
-            for address in _list_seen(case, rules)
-            if not any(one.covers(address) for one in sources)
-        }
-    )
+    seen = set(_list_seen(case, rules))
+    accepted = {address for address in seen for one in sources if one.covers(address)}
+    missing = sorted(str(address) for address in seen - accepted)
     named = ", ".join(str(one.address) for one in sources)
     return Finding(
         check=NAME,

@@ -46,26 +46,19 @@ def check(case: Case) -> Iterator[Finding]:
         for route in case.node.host.routes.items
         if route.table == MAIN and route.span is not None and route.nexthops
     ]
-    carried = [
-        route
-        for route in routes
-        if any(hop.link in tunnels and hop.gateway is not None for hop in route.nexthops)
-    ]
-    local = [
-        route
-        for route in routes
-        if _is_here(route) and not any(hop.link in tunnels for hop in route.nexthops)
-    ]
+    carried: list[Route] = []
+    local: list[Route] = []
+    for route in routes:
+        tunneled = [hop for hop in route.nexthops if hop.link in tunnels]
+        if any(hop.gateway is not None for hop in tunneled) and route.prefix.length >= 8:
+            carried.append(route)
+        if _is_here(route) and not tunneled:
+            local.append(route)
     for hidden in carried:
         for route in local:
-            longer = route.prefix.length > hidden.prefix.length and hidden.prefix.covers(
-                route.prefix.address
-            )
-            if (
-                longer
-                and hidden.prefix.length >= 8
-                and not _has_address_in(case.node, route.prefix)
-            ):
+            longer = route.prefix.length > hidden.prefix.length
+            within = longer and hidden.prefix.covers(route.prefix.address)
+            if within and not _has_address_in(case.node, route.prefix):
                 yield _report(route, hidden)
 
 

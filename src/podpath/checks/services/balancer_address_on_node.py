@@ -31,7 +31,7 @@ from ipaddress import ip_address
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.node.case import Case
-from podpath.node.routing import LOCAL
+from podpath.node.routing import LOCAL, Route
 
 CATEGORIES = (
     Category.IPVS,
@@ -39,6 +39,14 @@ CATEGORIES = (
     Category.REVERSE_PATH_FILTER,
 )
 NAME = "balancer-address-on-node"
+
+
+def _is_public_local(route: Route) -> bool:
+    """Tell whether a route makes a public address one of the node's own, on kube-ipvs0."""
+    if route.type != "local" or route.table != LOCAL or route.span is None:
+        return False
+    public = ip_address(str(route.prefix.address)).is_global
+    return public and any(hop.link == "kube-ipvs0" for hop in route.nexthops)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -50,15 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
         and item.span is not None
         and ip_address(str(item.address)).is_global
     ]
-    listed = [
-        route
-        for route in case.node.host.routes.items
-        if route.type == "local"
-        and route.table == LOCAL
-        and route.span is not None
-        and any(hop.link == "kube-ipvs0" for hop in route.nexthops)
-        and ip_address(str(route.prefix.address)).is_global
-    ]
+    listed = [route for route in case.node.host.routes.items if _is_public_local(route)]
     names = dict.fromkeys(
         [*(str(item.address) for item in held), *(str(route.prefix.address) for route in listed)]
     )

@@ -70,6 +70,7 @@ def _report(
         for failure in failures(case)
         if str(failure.dport) in ports and str(failure.dst) in addresses
     ]
+    certainty = 0.6 if lacking else 0.3
     where = f"; {', '.join(node.name for node in lacking[:3])} has none of them" if lacking else ""
     return Finding(
         check=NAME,
@@ -86,6 +87,6 @@ def _report(
         reasoning=("A node without a pod of the service drops what comes for it.",),
         breaks=("connections that come to the service by a node without one of its pods",),
         prevention="Let balancers check the healthCheckNodePort.",
-        certainty=1.0 if tried else 0.6 if lacking else 0.3,
+        certainty=1.0 if tried else certainty,
         marks=("Local",),
     )

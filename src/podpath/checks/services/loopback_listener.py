@@ -56,11 +56,7 @@ def _may_be_of(case: Case, netns: Netns, failure: FailedConnection) -> bool:
     """Tell whether the address that was tried is the namespace's, or may be since nothing shows its
     addresses.
     """
-    owners = [
-        one
-        for one in case.node.namespaces.values()
-        if any(failure.dst == item.address for item in one.addresses.items)
-    ]
+    owners = [one for one in case.node.namespaces.values() if one.holds(failure.dst)]
     return owners == [netns] or (not owners and not netns.addresses.items)
 
 

@@ -83,7 +83,9 @@ def _report_object(service: ObjectSightings, endpoints: ObjectSightings) -> Find
         for item in subset.items_at("notReadyAddresses")
     ]
     subsets = endpoints.at("subsets")
-    line = unready[0].line if unready else subsets.line if subsets is not None else endpoints.span
+    line = endpoints.span if subsets is None else subsets.line
+    if unready:
+        line = unready[0].line
     clause = f": {len(unready)} are not ready" if unready else ""
     return Finding(
         check=NAME,

@@ -72,24 +72,23 @@ def _check_selector(
 ) -> Iterator[Finding]:
     """Report a selector that none of the services with shown labels fits."""
     wanted = router.at("serviceSelector", "matchLabels")
-    labeled = [
-        (seen, labels) for seen in balanced if (labels := seen.at("metadata", "labels")) is not None
-    ]
-    if wanted is None or not wanted.fields or not labeled or len(labeled) < len(balanced):
+    labeled = [seen.at("metadata", "labels") for seen in balanced]
+    if wanted is None or not wanted.fields or not labeled:
         return
-    fits = [
-        seen
-        for seen, labels in labeled
-        if all(labels.text_at(name) == field.text for name, field in wanted.fields.items())
-    ]
-    if not fits:
-        name, value = next(iter(wanted.fields.items()))
-        chosen = f"{name}={value.text}"
-        claim = (
-            f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, and no "
-            "LoadBalancer service has that."
-        )
-        yield _report(claim, value, value.text)
+    for labels in labeled:
+        if labels is None or _fits(labels, wanted):
+            return
+    name, value = next(iter(wanted.fields.items()))
+    chosen = f"{name}={value.text}"
+    claim = (
+        f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, and no "
+        "LoadBalancer service has that."
+    )
+    yield _report(claim, value, value.text)
+
+
+def _fits(labels: Tree, wanted: Tree) -> bool:
+    return all(labels.text_at(name) == field.text for name, field in wanted.fields.items())
 
 
 def _report(claim: str, tree: Tree, mark: str) -> Finding:

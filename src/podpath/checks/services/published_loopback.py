@@ -53,11 +53,7 @@ def check(case: Case) -> Iterator[Finding]:
                 if failure.dport == int(number) and failure.result in {"refused", "timeout"}
             ]
             if tried:
-                ours = any(
-                    item.address == failure.dst
-                    for failure in tried
-                    for item in case.node.host.addresses.items
-                )
+                ours = any(case.node.host.holds(failure.dst) for failure in tried)
                 yield _report(container, port, str(tried[0].dst), sure=ours)
 
 

@@ -48,16 +48,13 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _ports(service: ObjectSightings) -> tuple[Tree, ...]:
     """Return the ports of the sight that tells their targets."""
-    told = [sight.tree.items_at("spec", "ports") for sight in service.sights]
-    with_targets = [
-        ports for ports in told if any(port.at("targetPort") is not None for port in ports)
-    ]
-    full = [
-        sight.tree.items_at("spec", "ports")
-        for sight in service.sights
-        if sight.tree.at("kind") is not None
-    ]
-    return (with_targets or full or [()])[0]
+    for sight in service.sights:
+        ports = sight.tree.items_at("spec", "ports")
+        if any(port.at("targetPort") is not None for port in ports):
+            return ports
+    whole = (sight.tree for sight in service.sights if sight.tree.at("kind") is not None)
+    first = next(whole, None)
+    return first.items_at("spec", "ports") if first is not None else ()
 
 
 def _number(text: str) -> int:

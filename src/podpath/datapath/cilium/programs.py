@@ -310,10 +310,8 @@ def _has_default_route(namespace: Namespace, link: Link) -> bool:
     """Tell whether the node's default route leads over the device: Cilium finds its devices by
     that, whatever their kind.
     """
-    return any(
-        route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops)
-        for route in namespace.netns.routes.items
-    )
+    defaults = [route for route in namespace.netns.routes.items if route.prefix.length == 0]
+    return any(hop.link == link.name for route in defaults for hop in route.nexthops)
 
 
 def connect(walk: Walk, skb: Skb) -> None:

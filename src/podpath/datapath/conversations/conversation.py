@@ -465,7 +465,9 @@ def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
 
 
 def _left_cluster(walk: Walk, trace: Trace, outcome: Transmitted) -> _Failure | None:
-    """Say that a packet left for where nothing is known, though a pod of the model has its address."""
+    """Say that a packet left for where nothing is known, though a pod of the model has its
+    address.
+    """
     address = outcome.packet.dst
     for name, netns in walk.engine.node.namespaces.items():
         if netns.role == "pod" and walk.engine.namespace(name).owns(address):

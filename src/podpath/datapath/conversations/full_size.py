@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from podpath.datapath.conversations.places import ConnectionEnd
 from podpath.datapath.tracing.trace import Delivered, Rejected, Trace
-from podpath.datapath.vocabulary import Direction
 from podpath.datapath.walk.state import Walk
 from podpath.net.packet import Packet
 
@@ -18,11 +17,8 @@ def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
     """Return the length that both ends agreed on by their MSS: the smaller MTU of the devices by
     which they send.
     """
-    firsts = [
-        next((trace for trace in traces if trace.direction is direction), None)
-        for direction in Direction
-    ]
-    sent = (_sent_by(walk, trace) for trace in firsts if trace is not None)
+    firsts = {trace.direction: trace for trace in reversed(traces)}
+    sent = (_sent_by(walk, trace) for trace in firsts.values())
     return min((mtu for mtu in sent if mtu), default=0)
 
 
@@ -42,7 +38,9 @@ def fill(packet: Packet, length: int) -> Packet:
 
 
 def sends_smaller(trace: Trace, sender: ConnectionEnd, answers: Sequence[Trace]) -> bool:
-    """Tell whether the sender of a packet that was too long is told so, and sends less from then on."""
+    """Tell whether the sender of a packet that was too long is told so, and sends less from then
+    on.
+    """
     outcome = trace.outcome
     if not isinstance(outcome, Rejected) or outcome.answer not in TOO_BIG:
         return False

@@ -99,7 +99,9 @@ def _find_end(walk: Walk, skb: Skb, link: Link) -> tuple[Wire, WireEnd] | None:
 
 
 def _has_mac(walk: Walk, end: WireEnd, mac: Mac) -> bool:
-    """Tell whether a frame for a MAC is for an end: its device's, or that of the bridge above it."""
+    """Tell whether a frame for a MAC is for an end: its device's, or that of the bridge above
+    it.
+    """
     namespace = walk.engine.namespace(end.netns)
     link = namespace.link(end.link)
     master = namespace.links.get(link.master) if link.master is not None else None

@@ -88,8 +88,8 @@ class HookState:
     def address_type(self, address: Address, side: str) -> str:
         """Return what kind of address the local table has, for the device of a side."""
         skb = self.skb
-        link = skb.iif if side == "in" else skb.oif if side == "out" else None
-        return address_type(self.walk, skb.netns, address, link)
+        links = {"in": skb.iif, "out": skb.oif}
+        return address_type(self.walk, skb.netns, address, links.get(side))
 
     def reverse_path(self, *, mark: int, loose: bool, accept_local: bool) -> bool:
         """Tell whether the way back to the source is the way the packet came."""

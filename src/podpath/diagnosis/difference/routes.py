@@ -87,21 +87,12 @@ def _spell(route: Route | None) -> str:
 
 def _policy_rule(netns: str, rule: PolicyRule, *, taken: bool) -> Difference:
     words = [f"priority {rule.priority}"]
-    words += [
-        f"{name} {value}"
-        for name, value in (("from", rule.src), ("to", rule.dst))
-        if value is not None
-    ]
-    words += [
-        f"{name} {value}"
-        for name, value in (("iif", rule.iif), ("oif", rule.oif), ("fwmark", rule.mark))
-        if value
-    ]
-    words.append(
-        f"lookup {'main' if rule.table == MAIN else rule.table}"
-        if rule.action == "lookup"
-        else rule.action
-    )
+    named = {"from": rule.src, "to": rule.dst, "iif": rule.iif, "oif": rule.oif}
+    words += [f"{name} {value}" for name, value in named.items() if value is not None]
+    if rule.mark:
+        words.append(f"fwmark {rule.mark}")
+    table = "main" if rule.table == MAIN else rule.table
+    words.append(f"lookup {table}" if rule.action == "lookup" else rule.action)
     spelled = " ".join(words)
     change: Change = (
         AddPolicyRule(netns=netns, rule=rule) if taken else DeletePolicyRule(netns=netns, rule=rule)

@@ -71,11 +71,9 @@ def _cut_down(taken: Taken, cures: Test) -> Taken:
     parts = 2
     while len(taken) > 1:
         size = -(-len(taken) // parts)
-        pieces = [taken[start : start + size] for start in range(0, len(taken), size)]
-        rests = [
-            tuple(each for other in pieces if other is not piece for each in other)
-            for piece in pieces
-        ]
+        starts = range(0, len(taken), size)
+        pieces = [taken[start : start + size] for start in starts]
+        rests = [taken[:start] + taken[start + size :] for start in starts]
         smaller = next(
             (some for some in (*pieces, *rests) if some and len(some) < len(taken) and cures(some)),
             None,

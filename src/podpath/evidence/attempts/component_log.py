@@ -78,7 +78,10 @@ def read_log(source: Source) -> Reading:
         failed = _is_telling(line) and _read_failure(ledger, index, line)
         if failed and start is not None:
             _keep(ledger, start, index - 1)
-        start = None if failed else index if start is None else start
+        if failed:
+            start = None
+        elif start is None:
+            start = index
     if start is not None:
         _keep(ledger, start, len(ledger.lines) - 1)
     return ledger.close("a line of a log")

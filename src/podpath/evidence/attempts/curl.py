@@ -168,12 +168,12 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
     bodies = [
         index for index in filled if not _VERBOSE.match(lines[index]) and index not in stopped
     ]
-    codes = [
-        found for found in (_CODE.fullmatch(lines[index]) for index in bodies) if found is not None
-    ]
-    if bodies and codes and len(codes) == len(bodies):
+    codes = [_CODE.fullmatch(lines[index]) for index in bodies]
+    if bodies and all(codes):
         failed = [
-            index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"
+            index
+            for index, found in zip(bodies, codes, strict=True)
+            if found is not None and found["code"] == "000"
         ]
         shown = failed or bodies
         outcome = AttemptOutcome(

@@ -47,7 +47,7 @@ _SERVER = re.compile(
 def recognise_resolver(source: Source) -> int:
     """Recognize a resolver's tool by its comments and its server lines."""
     lines = sample(source)
-    signs = sum(any(sign.match(line) for line in lines) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
+    signs = sum(any(map(sign.match, lines)) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
     program = parse_typed(source.command or "").program
     if signs and (
         program in {"nslookup", "dig", "host"}

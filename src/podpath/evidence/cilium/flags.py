@@ -137,14 +137,8 @@ def parse_agent_arguments(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
         if found is None:
             continue
         following = arguments[place + 1] if place + 1 < len(arguments) else "--"
-        value = (
-            found["value"]
-            if found["value"] is not None
-            else "true"
-            if following.startswith("-")
-            else following
-        )
-        flags.append(Flag(found["key"], value, word))
+        value = "true" if following.startswith("-") else following
+        flags.append(Flag(found["key"], value if found["value"] is None else found["value"], word))
     return tuple(flags)
 
 

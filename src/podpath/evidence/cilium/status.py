@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
@@ -24,7 +25,7 @@ _TUNNEL = re.compile(r"Tunnel \[(?P<tunnel>\w+)\]")
 def recognise_status(source: Source) -> int:
     """Recognize the status by names of lines that only Cilium has."""
     signs = sum(_SIGNS.match(line.strip()) is not None for line in sample(source))
-    return CERTAIN if signs > 1 else LIKELY + 5 if signs else NO
+    return (NO, LIKELY + 5, CERTAIN)[min(signs, 2)]
 
 
 def read_status(source: Source) -> Reading:
@@ -44,6 +45,17 @@ def read_status(source: Source) -> Reading:
     return ledger.close("a line of cilium status")
 
 
+def _parse_routing(value: str) -> Iterator[tuple[str, str]]:
+    tunnel = _TUNNEL.search(value)
+    if tunnel is not None:
+        yield "tunnel", tunnel["tunnel"]
+    elif "Native" in value:
+        yield "routing-mode", "native"
+    host = re.search(r"Host: (?P<host>\w+)", value)
+    if host is not None:
+        yield "enable-host-legacy-routing", "false" if host["host"] == "BPF" else "true"
+
+
 def _parse(name: str, value: str) -> tuple[tuple[str, str], ...]:
     word = re.split(r"[\s\[]", value, maxsplit=1)[0].lower()
     if name == "KubeProxyReplacement":
@@ -53,20 +65,7 @@ def _parse(name: str, value: str) -> tuple[tuple[str, str], ...]:
     if name == "Host Routing":
         return (("enable-host-legacy-routing", "false" if word == "bpf" else "true"),)
     if name == "Routing":
-        tunnel = _TUNNEL.search(value)
-        network = (
-            (("tunnel", tunnel["tunnel"]),)
-            if tunnel is not None
-            else (("routing-mode", "native"),)
-            if "Native" in value
-            else ()
-        )
-        host = re.search(r"Host: (?P<host>\w+)", value)
-        return (
-            (*network, ("enable-host-legacy-routing", "false" if host["host"] == "BPF" else "true"))
-            if host
-            else network
-        )
+        return tuple(_parse_routing(value))
     if name == "Host firewall":
         return (("enable-host-firewall", "true" if word == "enabled" else "false"),)
     version = _VERSION.match(value) if name == "Cilium" else None

@@ -84,7 +84,9 @@ def parse_family(source: Source) -> Family | None:
     if any(word in {"-4", "inet", "--inet"} for word in command.arguments):
         return 4
     named = _FAMILY_FILE.fullmatch(source.name.rpartition("/")[2])
-    return None if named is None else 6 if named["six"] else 4
+    if named is None:
+        return None
+    return 6 if named["six"] else 4
 
 
 def asked_object(command: Command) -> tuple[str, tuple[str, ...]] | None:

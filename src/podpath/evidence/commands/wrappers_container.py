@@ -106,11 +106,8 @@ def unwrap_container(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     if named >= len(words):
         return None
     name = words[named].text
-    netns = (
-        None
-        if _KIND_NODE.fullmatch(name)
-        else f"container {name[:12] if _ID.fullmatch(name) else name}"
-    )
+    short = name[:12] if _ID.fullmatch(name) else name
+    netns = None if _KIND_NODE.fullmatch(name) else f"container {short}"
     return WrappedCommand(opened(words, skip_options(words, named + 1, valued)), netns, enters=True)
 
 

@@ -38,8 +38,9 @@ class Block:
     @property
     def indent(self) -> int:
         """The column that its first line starts at."""
-        first = self.typed_lines[0] if self.typed_lines else self.lines[0] if self.lines else None
-        return 0 if first is None else len(first.text) - len(first.text.lstrip())
+        for first in (*self.typed_lines[:1], *self.lines[:1]):
+            return len(first.text) - len(first.text.lstrip())
+        return 0
 
     @property
     def program(self) -> str:

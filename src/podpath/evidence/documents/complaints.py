@@ -238,13 +238,16 @@ def _read_sentence(text: str, span: Span) -> Complaint | None:
     if verb is None:
         return None
     source, target = _find_ends(text, verb)
+    same_node: bool | None = None
+    if _SAME_NODE.search(text) or _OTHER_NODE.search(text):
+        same_node = _SAME_NODE.search(text) is not None
     return Complaint(
         span=span,
         works=fails is None,
         failure=_find_failure(text) if fails is not None else None,
         source=source,
         target=target,
-        same_node=True if _SAME_NODE.search(text) else False if _OTHER_NODE.search(text) else None,
+        same_node=same_node,
         protocol=next((number for number, pattern in _PROTOCOLS if pattern.search(text)), None),
         ports=tuple(_find_ports(text)),
         addresses=tuple(_find_addresses(text)),
@@ -277,7 +280,8 @@ def _find_ends(text: str, verb: re.Match[str]) -> tuple[EndKind | None, EndKind 
     ]
     if source is None:
         before = [end for place, end in left if place < verb.start()]
-        source = before[-1] if before and _has_target(left, verb) else before[0] if before else None
+        if before:
+            source = before[-1] if _has_target(left, verb) else before[0]
     after = [
         end
         for place, end in left
@@ -321,16 +325,15 @@ def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
         for match in _ADDRESS.finditer(text)
         if (address := parse_host(match.group())) is not None
     ]
-    ways = [[way["way"].lower() for way in _WAY.finditer(text, 0, place)] for place, _ in found]
-    behind = [
-        address for (_, address), words in zip(found, ways, strict=True) if words[-1:] == ["from"]
-    ]
+    behind: list[Address] = []
+    before: list[Address] = []
+    for place, address in found:
+        ways = [way["way"].lower() for way in _WAY.finditer(text, 0, place)]
+        if ways[-1:] == ["from"]:
+            behind.append(address)
+        elif not ways and place < verb.start():
+            before.append(address)
     later = any(place > verb.start() for place, _ in found)
-    before = [
-        address
-        for (place, address), words in zip(found, ways, strict=True)
-        if not words and place < verb.start()
-    ]
     yield from behind or (before if later else ())
 
 

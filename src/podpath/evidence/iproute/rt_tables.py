@@ -34,13 +34,9 @@ def recognise(source: Source) -> int:
         return NO
     named = "rt_tables" in f"{source.name} {source.command or ''}"
     own = any(_BUILT_IN.get(row["number"]) == row["name"] for row in rows)
-    return (
-        CERTAIN
-        if named or own
-        else LIKELY
-        if len(rows) > 1 and source.command is not None and "iproute2" in source.command
-        else NO
-    )
+    if named or own:
+        return CERTAIN
+    return LIKELY if len(rows) > 1 and "iproute2" in (source.command or "") else NO
 
 
 def read(source: Source) -> Reading:

@@ -189,9 +189,8 @@ def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
 
 def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> PolicyRuleRecord:
     src, dst = (_prefix(words.get(key), listed) for key in ("src", "dst"))
-    action = words.get("action") or (
-        "nop" if "nop" in words else "goto" if "goto" in words else "lookup"
-    )
+    named = (action for action in ("nop", "goto") if action in words)
+    action = words.get("action") or next(named, "lookup")
     if action == "lookup" and "table" not in words and "l3mdev" not in words:
         raise ValueError(
             "expected what the policy rule does (lookup TABLE, goto, unreachable, ...), saw the end"

@@ -146,11 +146,9 @@ def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[MatchOption, 
     special = SPECIAL.get(form.extension)
     read: list[MatchOption] = []
     try:
-        options = tuple(_generic_options(groups)) if special is None else special(groups)
-        read.extend(
-            option._replace(values=tuple(read_value(option.name, value) for value in option.values))
-            for option in options
-        )
+        for option in _generic_options(groups) if special is None else special(groups):
+            values = tuple(read_value(option.name, value) for value in option.values)
+            read.append(option._replace(values=values))
     except ValueError as error:
         return tuple(read), form.unread or str(error)
     return tuple(read), form.unread

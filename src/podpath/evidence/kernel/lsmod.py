@@ -54,13 +54,9 @@ def recognise(source: Source) -> int:
         return CERTAIN
     if share(lines, _ROW) < 0.5:
         return NO
-    return (
-        CERTAIN
-        if command.program == "lsmod"
-        else LIKELY
-        if all(_is_module(line) for line in lines)
-        else NO
-    )
+    if command.program == "lsmod":
+        return CERTAIN
+    return LIKELY if all(map(_is_module, lines)) else NO
 
 
 def _is_module(line: str) -> bool:

@@ -82,13 +82,15 @@ def recognise(source: Source) -> int:
     if not lines or any(len(line) > _LONGEST for line in lines):
         return NO
     sections = sum(_SECTION.match(line) is not None for line in lines)
-    known = sum(
-        any(pattern.search(line) for pattern, _ in _NAMES) and _WORDS.match(line) is not None
-        for line in lines
-    )
-    if sections and (known or any(_WORDS.match(line) for line in lines)):
+    worded = [line for line in lines if _WORDS.match(line)]
+    known = sum(_is_known(line) for line in worded)
+    if (sections and worded) or known == len(lines):
         return CERTAIN
-    return CERTAIN if known == len(lines) else LIKELY if known * 2 > len(lines) else NO
+    return LIKELY if known * 2 > len(lines) else NO
+
+
+def _is_known(line: str) -> bool:
+    return any(pattern.search(line) for pattern, _ in _NAMES)
 
 
 def read(source: Source) -> Reading:

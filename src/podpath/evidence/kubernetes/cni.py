@@ -32,7 +32,9 @@ def recognise_cni(source: Source) -> int:
     if not head.lstrip().startswith(("{", '"')) or not _TYPED.search(head):
         return NO
     keys = len(_KEYS.findall(head))
-    return CERTAIN if keys > 1 or '"cniVersion"' in head else LIKELY if keys else NO
+    if keys > 1 or '"cniVersion"' in head:
+        return CERTAIN
+    return LIKELY if keys else NO
 
 
 def read_cni(source: Source) -> Reading:

@@ -104,13 +104,11 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
     keys = {field.key for field in fields}
     events = next((field for field in fields if field.key == "Events"), None)
     name = _value(fields, "Name")
-    kind = (
-        "service"
-        if keys & {"Endpoints", "TargetPort", "Session Affinity"}
-        else "pod"
-        if len(keys & _POD) >= 2
-        else "object"
-    )
+    kind = "object"
+    if keys & {"Endpoints", "TargetPort", "Session Affinity"}:
+        kind = "service"
+    elif len(keys & _POD) >= 2:
+        kind = "pod"
     if events is not None:
         subject = f"{kind}/{name}" if name else None
         for index in range(events.place + 1, end):

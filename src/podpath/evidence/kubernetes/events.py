@@ -41,15 +41,15 @@ _PROBE = re.compile(r"(?P<kind>Readiness|Liveness|Startup) probe (?:failed|error
 def recognise_events(source: Source) -> int:
     """Recognize events by their type and reason."""
     lines = sample(source)
-    rows = sum(any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD)) for line in lines)
+    rows = sum(map(_is_row, lines))
     if not rows:
         return LIKELY if any(_FURNITURE.match(line) and "Type" in line for line in lines) else NO
-    others = (
-        len(lines)
-        - rows
-        - sum(_FURNITURE.match(line) is not None or is_heading(line) for line in lines)
-    )
-    return CERTAIN if others <= rows else NO
+    furniture = sum(_FURNITURE.match(line) is not None or is_heading(line) for line in lines)
+    return CERTAIN if len(lines) - rows - furniture <= rows else NO
+
+
+def _is_row(line: str) -> bool:
+    return any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD))
 
 
 def read_events(source: Source) -> Reading:

@@ -26,13 +26,9 @@ def recognise_resolv_conf(source: Source) -> int:
     servers = any(line.lstrip().startswith(("nameserver ", "nameserver\t")) for line in lines)
     if "resolv.conf" in (source.command or "") and fitting:
         return CERTAIN
-    return (
-        CERTAIN
-        if servers and fitting == len(lines)
-        else LIKELY
-        if servers and fitting >= 0.7 * len(lines)
-        else NO
-    )
+    if servers and fitting == len(lines):
+        return CERTAIN
+    return LIKELY if servers and fitting >= 0.7 * len(lines) else NO
 
 
 def read_resolv_conf(source: Source) -> Reading:

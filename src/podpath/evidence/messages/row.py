@@ -60,10 +60,11 @@ def parse_rows(text: str) -> tuple[MessagePattern, ...]:
     parts: dict[str, str] = {}
     for name, part in table.get("parts", {}).items():
         parts[name] = _put_parts(part, parts)
-    return tuple(
-        make_row(MessageKind(kind), sign, *(_put_parts(pattern, parts) for pattern in patterns))
-        for kind, sign, *patterns in table["rows"]
-    )
+    rows: list[MessagePattern] = []
+    for kind, sign, *patterns in table["rows"]:
+        filled = [_put_parts(pattern, parts) for pattern in patterns]
+        rows.append(make_row(MessageKind(kind), sign, *filled))
+    return tuple(rows)
 
 
 def _put_parts(pattern: str, parts: Mapping[str, str]) -> str:

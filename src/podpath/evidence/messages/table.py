@@ -67,10 +67,9 @@ _BEGINNING = re.compile(
     r"\S+[@:]\S*[#$] |(?i:error|warning|fatal|note): |at )"
 )
 """How a line begins that is no rest of the one before."""
-_BY_SIGN: dict[str, tuple[MessagePattern, ...]] = {
-    sign: tuple(row for row in ROWS if row.sign == sign)
-    for sign in dict.fromkeys(row.sign for row in ROWS)
-}
+_BY_SIGN: dict[str, list[MessagePattern]] = {}
+for _row in ROWS:
+    _BY_SIGN.setdefault(_row.sign, []).append(_row)
 
 
 class _Place(NamedTuple):

@@ -76,18 +76,15 @@ def _parse_row(found: re.Match[str], span: Span) -> NeighbourRecord:
         complete = groups.get("missing") is None
         permanent, published = "M" in flags or "PERM" in rest, "P" in flags or "PUB" in rest
     mac = groups["mac"]
+    state = None if complete else "INCOMPLETE"
+    if permanent:
+        state = "PERMANENT"
     return NeighbourRecord(
         span=span,
         address=parse_address(groups["address"]),
         link=groups["link"],
         mac=parse_mac(mac) if mac is not None and complete else None,
-        state=None
-        if published
-        else "PERMANENT"
-        if permanent
-        else None
-        if complete
-        else "INCOMPLETE",
+        state=None if published else state,
         flags=("proxy",) if published else (),
     )
 

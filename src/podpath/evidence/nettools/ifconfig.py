@@ -127,6 +127,9 @@ class _IfconfigReader:
         else:
             raise ValueError("expected the mask of an address, saw none")
         peer, broadcast = _PEER.search(rest), _BROADCAST.search(rest)
+        scope = "host" if address.is_loopback else None
+        if address.is_link_local and address.family == 6:
+            scope = "link"
         self.addresses.append(
             AddressRecord(
                 span=self.ledger.span(index),
@@ -137,11 +140,7 @@ class _IfconfigReader:
                 if peer is not None and peer["peer"] != found["address"]
                 else None,
                 broadcast=parse_address(broadcast["broadcast"]) if broadcast is not None else None,
-                scope="link"
-                if address.is_link_local and address.family == 6
-                else "host"
-                if address.is_loopback
-                else None,
+                scope=scope,
             )
         )
 

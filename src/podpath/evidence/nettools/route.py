@@ -9,6 +9,7 @@ as 0.0.0.0 and is a gap.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import NexthopRecord, Reading, RouteRecord
@@ -33,6 +34,7 @@ _ROW6 = re.compile(
 _NONE = "0.0.0.0"  # noqa: S104  no socket is bound: it is what net-tools print for "none"
 _NETWORKS = {"default": _NONE, "loopback": "127.0.0.0", "link-local": "169.254.0.0", "*": _NONE}
 """Names that `route` prints without `-n`: of net-tools itself, and of the usual /etc/networks."""
+_DIGIT = re.compile(r"\d")
 _EXPECTED = "a row of the routing table"
 
 
@@ -41,7 +43,7 @@ def recognise(source: Source) -> int:
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:4]):
         return CERTAIN
-    rows = [line for line in lines if any(sign.isdigit() for sign in line)]
+    rows = [line for line in lines if _DIGIT.search(line)]
     return LIKELY + 20 if max(share(rows, _ROW), share(rows, _ROW6)) >= 0.5 else NO
 
 
@@ -92,7 +94,9 @@ def _route(
     span: Span, prefix: Prefix, found: re.Match[str], gateway: Address | None, metric: int | None
 ) -> RouteRecord:
     link = found["link"]
-    kind = "unreachable" if "!" in found["flags"] else "blackhole" if link == "*" else None
+    kind = "blackhole" if link == "*" else None
+    if "!" in found["flags"]:
+        kind = "unreachable"
     hops = () if kind is not None else (NexthopRecord(link, gateway, None),)
     return RouteRecord(span=span, prefix=prefix, type=kind, nexthops=hops, metric=metric)
 
@@ -106,22 +110,10 @@ def _add_row6(ledger: Ledger, index: int, found: re.Match[str]) -> None:
     prefix = parse_prefix(found["dst"].strip("[]"), 6)
     gateway = None if found["gateway"] in {"::", "[::]"} else parse_address(found["gateway"])
     record = _route(ledger.span(index), prefix, found, gateway, parse_number(found["metric"]))
-    kind = (
-        "multicast"
-        if prefix.address.is_multicast
-        else "local"
-        if found["flags"] == "Un"
-        else record.type
-    )
-    if kind in {"multicast", "local"}:
-        record = RouteRecord(
-            span=record.span,
-            prefix=prefix,
-            type=kind,
-            nexthops=record.nexthops,
-            metric=record.metric,
-            table="local",
-        )
+    if prefix.address.is_multicast:
+        record = replace(record, type="multicast", table="local")
+    elif found["flags"] == "Un":
+        record = replace(record, type="local", table="local")
     ledger.add(record)
 
 

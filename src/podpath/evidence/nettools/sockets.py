@@ -191,9 +191,7 @@ def _parse_end(text: str) -> _SocketAddress:
         # prints `:::` for either.
         address = None
     name = found["port"]
-    port = (
-        None if name == "*" else _SERVICES.get(name) if not name.isdigit() else parse_number(name)
-    )
+    port = parse_number(name) if name.isdigit() else _SERVICES.get(name)
     return _SocketAddress(address, port if port is None or port <= 65535 else None, found["link"])
 
 

@@ -198,28 +198,28 @@ def _spell_object(kind: str, name: str) -> str:
 def _build_set(kind: str, body: JsonMapping, span: Span) -> NftSetRecord:
     types = words_of(body, "type") or tuple(text for text in (text_of(body, "type"),) if text)
     elements = body.get("elem")
-    items = elements if isinstance(elements, list) else [] if elements is None else [elements]
+    if not isinstance(elements, list):
+        elements = [] if elements is None else [elements]
     options = tuple(
         f"{key} {value}" for key, value in (("size", body.get("size")),) if value is not None
     )
     timeout = number_of(body, "timeout")
     if timeout is not None:
         options = (*options, f"timeout {timeout}s")
-    data = body.get("map")
+    mapped = body.get("map")
+    data = str(mapped) if kind == "map" and mapped else ""
+    if isinstance(mapped, list):
+        data = " . ".join(map(str, mapped))
     return NftSetRecord(
         span=span,
         family=text_of(body, "family") or "",
         table=text_of(body, "table") or "",
         name=text_of(body, "name") or "",
         types=types,
-        data=" . ".join(map(str, data))
-        if isinstance(data, list)
-        else str(data)
-        if kind == "map" and data
-        else "",
+        data=data,
         flags=words_of(body, "flags"),
         options=options,
-        elements=tuple(parse_element(item, is_map=kind == "map") for item in items),
+        elements=tuple(parse_element(item, is_map=kind == "map") for item in elements),
     )
 
 

@@ -1,5 +1,5 @@
-"""Scripts for `nft -f`: commands and blocks of tables, each a record, in the order in which nft takes
-them.
+"""Scripts for `nft -f`: commands and blocks of tables, each a record, in the order in which nft
+takes them.
 
 What nft's language has beyond (variables, includes, handles, objects with state) is a gap by its
 name: who takes the script over says that it is not known what becomes of it.
@@ -25,8 +25,9 @@ from podpath.net import nft
 from podpath.net.provenance import Source, Span
 
 _COMMAND = re.compile(
-    r"\s*(?:(?:(?:add|create|insert|delete|destroy|flush)\s+(?:ruleset|table|chain|rule|set|map|element)\b)|flush\s+ruleset"
-    r"|table\s+(?:(?:ip6?|inet|arp|bridge|netdev)\s+)?\S+\s*\{|#!\s*\S*nft\b)"
+    r"\s*(?:(?:(?:add|create|insert|delete|destroy|flush)\s+(?:ruleset|table|chain|rule|set|map|"
+    r"element)\b)|flush\s+ruleset|table\s+(?:(?:ip6?|inet|arp|bridge|netdev)\s+)?\S+\s*\{|"
+    r"#!\s*\S*nft\b)"
 )
 _NAMED = {"rule": 1, "element": 1, "chain": 1, "set": 1, "map": 1, "table": 0, "ruleset": -1}
 """How many names follow a kind of thing, beyond its table's; below zero: not even that."""
@@ -114,7 +115,7 @@ class _ScriptReader(NftReader):
         table = rest[0].text if rest and kind != "ruleset" else ""
         name = rest[1].text if len(rest) > 1 and kind not in {"ruleset", "table"} else ""
         adds = verb in {"add", "create", "insert"}
-        more = rest[(2 if name else 1 if table else 0) :]
+        more = rest[bool(table) + bool(name) :]
         if adds and kind in {"chain", "set", "map"} and self.opens():
             reads = self.read_chain if kind == "chain" else self.read_set
             reads(family, table, [statement[1], rest[1]])

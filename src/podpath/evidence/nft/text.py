@@ -164,11 +164,9 @@ class NftReader:
     def read_table(self, heading: list[Token]) -> None:
         """Read a table from its opening brace on."""
         words = [token.text for token in heading[1:]]
-        family, name = (
-            (words[0], words[1])
-            if len(words) > 1 and words[0] in FAMILIES
-            else ("ip", words[0] if words else "")
-        )
+        if len(words) < 2 or words[0] not in FAMILIES:
+            words = ["ip", *words, ""]
+        family, name = words[:2]
         span = self.ledger.span(heading[0].line, self.tokens[self.place].line)
         self.place += 1
         flags: list[str] = []
@@ -391,7 +389,9 @@ def parse_base(statement: list[Token], family: str) -> tuple[dict[str, str], tup
 def _parse_priority(words: list[str], family: str) -> int:
     named = BRIDGE_PRIORITIES if family == "bridge" else PRIORITIES
     name = words[0]
-    number = named[name] if name in named else int(name) if re.fullmatch(r"-?\d+", name) else 0
+    number = named.get(name, 0)
+    if re.fullmatch(r"-?\d+", name):
+        number = int(name)
     rest = "".join(words[1:])
     return number + (int(rest) if re.fullmatch(r"[+-]\d+", rest) else 0)
 

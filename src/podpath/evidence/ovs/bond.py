@@ -31,14 +31,10 @@ _DETAIL = re.compile(
 def recognise_bond(source: Source) -> int:
     """Recognize a bond by its mode or its members."""
     lines = sample(source)
-    signs = sum(any(sign.match(line) for line in lines) for sign in (_MODE, _ACTIVE, _MEMBER))
-    return (
-        CERTAIN
-        if signs > 1
-        else LIKELY
-        if signs or any(_NAME.match(line) for line in lines[:2])
-        else NO
-    )
+    signs = sum(any(map(sign.match, lines)) for sign in (_MODE, _ACTIVE, _MEMBER))
+    if signs > 1:
+        return CERTAIN
+    return LIKELY if signs or any(map(_NAME.match, lines[:2])) else NO
 
 
 def read_bond(source: Source) -> Reading:

@@ -1,7 +1,7 @@
 """Files that say what somebody is about to change: which kind each is, and what it says.
 
-The same text may be a listing or a change: `iptables-save` prints what `iptables-restore` takes. What
-comes in here is taken for a change.
+The same text may be a listing or a change: `iptables-save` prints what `iptables-restore` takes.
+What comes in here is taken for a change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def read_change(
 ) -> ReadChange | None:
     """Read a file as the change that it is; None where it is none that is known.
 
-    `family` and `flavour` say of rules of iptables which program takes them, where the file does not.
+    `family` and `flavour` say of rules of iptables which program takes them, where the file does
+    not.
     """
     lines = [line for line in source.lines if line.strip()]
     if any(line.strip()[:1] == "*" for line in lines) and recognise_rules(source) == CERTAIN:

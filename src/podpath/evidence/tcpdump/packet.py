@@ -280,13 +280,9 @@ def _parse_tcp(packet: Packet, rest: str) -> Body | None:
 
 def _tcp_body(packet: Packet, letters: str, fields: dict[str, str | None]) -> Body:
     seq, end = int(fields.get("seq") or 0), fields.get("end")
-    payload = (
-        int(fields["length"])  # type: ignore[arg-type]
-        if fields.get("length")
-        else (int(end) - seq) & 0xFFFFFFFF
-        if end
-        else 0
-    )
+    payload = int(fields.get("length") or 0)
+    if end and not fields.get("length"):
+        payload = (int(end) - seq) & 0xFFFFFFFF
     filled = packet._replace(
         protocol=protocols.TCP,
         flags=protocols.read_letters(letters),

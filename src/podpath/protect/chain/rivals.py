@@ -117,11 +117,7 @@ def name_rival(
     signs += [f"fanotify saw {writer} write" for writer in writing]
     watching = [watcher for watcher in watchers if not watcher.startswith(RUNTIMES)]
     signs += [f"{watcher} watches the folder" for watcher in watching]
-    vendors += [
-        vendor
-        for vendor in VENDORS
-        if any(_runs(vendor, program) for program in (*writing, *watching))
-    ]
+    vendors += [vendor for vendor in VENDORS if _runs_one(vendor, (*writing, *watching))]
     if network is not None:
         own = [
             vendor
@@ -130,14 +126,16 @@ def name_rival(
         ]
         signs += [f"{network.file} has {vendor.name}'s plugin" for vendor in own]
         vendors += own
-    name = vendors[0].name if vendors else writing[0] if writing else "somebody unknown"
-    peace = (
-        vendors[0].peace
-        if vendors
-        else "find who writes there: auditctl -w, or run the keeper with hostPID and CAP_SYS_ADMIN"
+    if vendors:
+        return Rival(name=vendors[0].name, signs=tuple(signs), peace=vendors[0].peace)
+    return Rival(
+        name=writing[0] if writing else "somebody unknown",
+        signs=tuple(signs),
+        peace=(
+            "find who writes there: auditctl -w, or run the keeper with hostPID and CAP_SYS_ADMIN"
+        ),
     )
-    return Rival(name=name, signs=tuple(signs), peace=peace)
 
 
-def _runs(vendor: Vendor, process: str) -> bool:
-    return process.partition(" (")[0] in vendor.programs
+def _runs_one(vendor: Vendor, processes: Iterable[str]) -> bool:
+    return any(process.partition(" (")[0] in vendor.programs for process in processes)

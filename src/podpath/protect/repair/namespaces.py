@@ -54,11 +54,11 @@ class Namespaces:
         wanted = [_canonical(address) for address in addresses]
         if not wanted:
             return NamespaceLookup(place=None, why="the pod has no address yet")
-        candidates = [
-            {place.inode: place for place in self._by_address.get(address, ())}
-            for address in wanted
-        ]
-        shared = set(candidates[0]).intersection(*candidates[1:])
+        holding = [self._by_address.get(address, ()) for address in wanted]
+        first = {place.inode: place for place in holding[0]}
+        shared = set(first)
+        for places in holding[1:]:
+            shared &= {place.inode for place in places}
         spelled = ", ".join(wanted)
         if not shared:
             return NamespaceLookup(
@@ -72,7 +72,7 @@ class Namespaces:
                     "the pod's"
                 ),
             )
-        place = candidates[0][shared.pop()]
+        place = first[shared.pop()]
         if place.inode == self._host:
             return NamespaceLookup(place=None, why=f"{spelled} is the node's own")
         return NamespaceLookup(place=place)

@@ -1,1 +1,3 @@
-"""The agent's snapshot endpoint: this node as a bundle, over TLS, for whoever the API server allows."""
+"""The agent's snapshot endpoint: this node as a bundle, over TLS, for whoever the API server
+allows.
+"""

@@ -76,13 +76,9 @@ def judge_key(
             key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value
         )
     in_force = str(combine(rule, int(above), int(read.value)))
-    state = (
-        "holds"
-        if setting.accepts(in_force, cores)
-        else "forced"
-        if setting.accepts(read.value, cores)
-        else "drifted"
-    )
+    state = "forced" if setting.accepts(read.value, cores) else "drifted"
+    if setting.accepts(in_force, cores):
+        state = "holds"
     return SettingJudgement(
         key=key,
         setting=setting,

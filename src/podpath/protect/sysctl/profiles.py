@@ -4,8 +4,8 @@ which of them a node asks for.
 
 from __future__ import annotations
 
+import fnmatch
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 
@@ -79,11 +79,10 @@ def detect_profiles(scene: NodeTraits) -> dict[str, str]:
     for name in list_profiles():
         marks = load_profile(name).detect
         signs = [f"CNI plugin {kind}" for kind in marks.cni_types if kind in scene.cni_types]
-        signs += [
-            f"device {device}"
-            for device in sorted(scene.devices)
-            if any(fnmatchcase(device, m) for m in marks.devices)
-        ]
+        fitting = {
+            one for pattern in marks.devices for one in fnmatch.filter(scene.devices, pattern)
+        }
+        signs += [f"device {device}" for device in sorted(fitting)]
         signs += [f"program {program}" for program in marks.programs if program in scene.programs]
         if signs:
             found[name] = signs[0]

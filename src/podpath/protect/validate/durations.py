@@ -28,13 +28,9 @@ def parse_linkerd_duration(text: str) -> float:
     what was seen instead.
     """
     found = _LINKERD.fullmatch(text.strip())
-    unit = (
-        None
-        if found is None
-        else 0
-        if found["unit"] == "" and not int(found["number"])
-        else _LINKERD_UNITS.get(found["unit"])
-    )
+    unit = _LINKERD_UNITS.get(found["unit"]) if found is not None else None
+    if found is not None and found["unit"] == "" and not int(found["number"]):
+        unit = 0
     if found is None or unit is None:
         raise UsageError(f"expected a duration such as 500ms, 10s, 2m, 1h or 1d, saw {text!r}")
     if int(found["number"]) >= _LINKERD_LIMIT or int(found["number"]) * unit >= _LINKERD_LIMIT:

@@ -111,16 +111,12 @@ def plan_probes(
     """Return the probes, and what stays untried."""
     probes: list[PlannedProbe] = []
     untried: list[Untried] = []
-    somebody = (
-        None if around.uid != settings.proxy_uid else SOMEBODY if around.may_change_user else -1
-    )
-    proxy = (
-        None
-        if around.uid == settings.proxy_uid
-        else settings.proxy_uid
-        if around.may_change_user
-        else -1
-    )
+    somebody: int | None = SOMEBODY if around.may_change_user else -1
+    proxy: int | None = settings.proxy_uid if around.may_change_user else -1
+    if around.uid == settings.proxy_uid:
+        proxy = None
+    else:
+        somebody = None
     for family in choose_families(settings, around):
         source, target = LOOPBACK[family]
         ports = settings.outbound + settings.inbound

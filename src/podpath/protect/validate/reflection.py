@@ -71,13 +71,9 @@ class Reflection:
         """Say why nobody is there; empty while somebody may be, or is."""
         if self._heard or now - self._began < PATIENCE:
             return ""
-        why = (
-            os.strerror(self._error)
-            if self._error
-            else "no answer"
-            if not self._refused
-            else "nobody listens there"
-        )
+        why = "nobody listens there" if self._refused else "no answer"
+        if self._error:
+            why = os.strerror(self._error)
         return (
             f"no reflector answers at {self.reflector} ({why}): is [reflect] in the agent's "
             "configuration?"

@@ -52,7 +52,7 @@ MATCH = MatchExtension(
     tables=frozenset(TABLES),
     compiler=compile_match,
     draws=tuple(
-        Draw(tuple(MatchOption(name) for name in names), 0, ("PREROUTING",), TABLES)
+        Draw(tuple(map(MatchOption, names)), 0, ("PREROUTING",), TABLES)
         for names in ((), ("invert",), ("loose", "validmark"), ("accept-local", "invert"))
     ),
 )
