@@ -12,6 +12,7 @@ from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
+from podpath.flows.policies import KIND, PolicyBook, PolicyRuling, Ruling
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -127,16 +128,39 @@ def compare_flows(
     first = Engine(case.node)
     second = Engine(changed.node) if changes else first
     whose, later = place_owners(case), place_owners(changed)
+    objects = [one for planned in changes for one in planned.objects]
+    book = PolicyBook(case, objects) if any(one.kind == KIND for one in objects) else None
     results: list[FlowResult] = []
     for place, (flow, probe) in enumerate(placed):
         before = walk_flow(case, first, probe, whose)
         if changes:
             after = walk_flow(changed, second, probe, later)
+            if book is not None:
+                after = judge_by_policies(before, after, book.rule_on(probe))
             results.append(_compare(case, (flow, probe), (before, after), changes))
         else:
             results.append(FlowResult(flow=flow, probe=probe, walk=before))
         tell((place + 1) / len(placed))
     return FlowsAnswer(results=tuple(results), changes=tuple(changes))
+
+
+def judge_by_policies(before: FlowWalk, after: FlowWalk, found: PolicyRuling) -> FlowWalk:
+    """Return what becomes of a flow by the walk and by the policies that are new.
+
+    A flow that failed before and that they admit is undecided: the plugin writes its rules anew.
+    """
+    match found.ruling:
+        case Ruling.UNTOUCHED:
+            return after
+        case Ruling.FORBIDDEN if after.state is not FlowState.FAILS:
+            return FlowWalk(state=FlowState.FAILS, spans=found.spans, because=found.because)
+        case Ruling.OPEN if after.state is not FlowState.FAILS:
+            return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=found.because)
+        case Ruling.ADMITTED if before.state is not FlowState.CONNECTS:
+            why = "the policies admit it, and it did not connect before: which rules the plugin writes is not modeled"
+            return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=why)
+        case _:
+            return after
 
 
 def _alter(case: Case, changes: Changes) -> Case:
@@ -166,8 +190,10 @@ def _compare(
     first, second = before.conversation, after.conversation
     parted = find_parting(first, second) if first is not None and second is not None else None
     result = FlowResult(flow=flow, probe=probe, walk=after, before=before, parted=parted)
-    if not result.is_changed or second is None:
+    if not result.is_changed:
         return result
+    if second is None:
+        return replace(result, changing=after.spans)
     return replace(result, changing=_find_changing(case, probe, second, changes))
 
 
