@@ -9,7 +9,7 @@ from podpath.evidence.planned.files import read_change
 from podpath.flows.compared import judge_by_policies
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk
-from podpath.flows.policies import PolicyBook, PolicyRuling, Ruling
+from podpath.flows.policies import PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.library.flows import ChangeFile, check
 from podpath.library.given import Pasted
 from podpath.net.probe import Probe
@@ -36,7 +36,7 @@ def objects(*texts: str) -> tuple[ApiObject, ...]:
     return tuple(found)
 
 
-def ruling(policy: str, *shown: str, probe: Probe = FROM_WEB) -> Ruling:
+def ruling(policy: str, *shown: str, probe: Probe = FROM_WEB) -> PolicyAnswer:
     """Return what a new policy makes of a flow, with what else is shown."""
     case = Case(node=given_sound_node(), objects=objects(*shown))
     return PolicyBook(case, objects(policy)).rule_on(probe).ruling
@@ -54,69 +54,74 @@ PORT = "  - ports:\n    - port: {}\n"
 @pytest.mark.parametrize(
     ("policy", "expected"),
     [
-        (DENY, Ruling.FORBIDDEN),
-        (DENY.replace("shop", "other"), Ruling.UNTOUCHED),
-        (OF_API.replace("  ingress:\n", ""), Ruling.FORBIDDEN),
-        (OF_API.replace("app: api", "app: db").replace("  ingress:\n", ""), Ruling.UNTOUCHED),
-        (admitting(PEER.format("web")), Ruling.ADMITTED),
-        (admitting(PEER.format("other")), Ruling.FORBIDDEN),
-        (admitting(PORT.format(80)), Ruling.ADMITTED),
-        (admitting(PORT.format(81)), Ruling.FORBIDDEN),
-        (admitting(PORT.format("70\n      endPort: 90")), Ruling.ADMITTED),
-        (admitting(PORT.format("http")), Ruling.OPEN),
-        (admitting(PORT.format("80\n      protocol: UDP")), Ruling.FORBIDDEN),
-        (admitting("  - from:\n    - ipBlock:\n        cidr: 10.1.0.0/16\n"), Ruling.OPEN),
-        (admitting("  - from:\n    - ipBlock:\n        cidr: 192.0.2.0/24\n"), Ruling.FORBIDDEN),
+        (DENY, PolicyAnswer.FORBIDDEN),
+        (DENY.replace("shop", "other"), PolicyAnswer.UNTOUCHED),
+        (OF_API.replace("  ingress:\n", ""), PolicyAnswer.FORBIDDEN),
+        (OF_API.replace("app: api", "app: db").replace("  ingress:\n", ""), PolicyAnswer.UNTOUCHED),
+        (admitting(PEER.format("web")), PolicyAnswer.ADMITTED),
+        (admitting(PEER.format("other")), PolicyAnswer.FORBIDDEN),
+        (admitting(PORT.format(80)), PolicyAnswer.ADMITTED),
+        (admitting(PORT.format(81)), PolicyAnswer.FORBIDDEN),
+        (admitting(PORT.format("70\n      endPort: 90")), PolicyAnswer.ADMITTED),
+        (admitting(PORT.format("http")), PolicyAnswer.OPEN),
+        (admitting(PORT.format("80\n      protocol: UDP")), PolicyAnswer.FORBIDDEN),
+        (admitting("  - from:\n    - ipBlock:\n        cidr: 10.1.0.0/16\n"), PolicyAnswer.OPEN),
+        (
+            admitting("  - from:\n    - ipBlock:\n        cidr: 192.0.2.0/24\n"),
+            PolicyAnswer.FORBIDDEN,
+        ),
         (
             admitting(
                 "  - from:\n    - namespaceSelector:\n        matchLabels:\n          kubernetes.io/metadata.name: shop\n"
             ),
-            Ruling.ADMITTED,
+            PolicyAnswer.ADMITTED,
         ),
         (
             admitting(
                 "  - from:\n    - namespaceSelector:\n        matchLabels:\n          team: a\n"
             ),
-            Ruling.OPEN,
+            PolicyAnswer.OPEN,
         ),
     ],
 )
-def test_selectors_peers_and_ports(policy: str, expected: Ruling) -> None:
+def test_selectors_peers_and_ports(policy: str, expected: PolicyAnswer) -> None:
     """As the specification has them."""
     assert expected is ruling(policy, *LABELS)
 
 
 def test_labels_that_are_not_shown_leave_it_open() -> None:
     """Whether a policy selects the pod is not known then, but for one that selects all."""
-    assert Ruling.OPEN is ruling(OF_API.replace("  ingress:\n", ""))
-    assert Ruling.FORBIDDEN is ruling(DENY)
+    assert PolicyAnswer.OPEN is ruling(OF_API.replace("  ingress:\n", ""))
+    assert PolicyAnswer.FORBIDDEN is ruling(DENY)
 
 
 def test_another_policy_admits_what_a_new_one_does_not() -> None:
     """Policies add up; one of the same name is replaced."""
     other = admitting(PEER.format("web"))
 
-    assert Ruling.ADMITTED is ruling(DENY, *LABELS, other.replace("name: p", "name: q"))
-    assert Ruling.FORBIDDEN is ruling(DENY, *LABELS, other)
+    assert PolicyAnswer.ADMITTED is ruling(DENY, *LABELS, other.replace("name: p", "name: q"))
+    assert PolicyAnswer.FORBIDDEN is ruling(DENY, *LABELS, other)
 
 
 def test_a_pods_own_node_reaches_it() -> None:
     """The kubelet's probes pass every policy."""
-    assert Ruling.UNTOUCHED is ruling(DENY, probe=Probe.parse("tcp 192.0.2.2 > 10.2.0.2:80"))
+    assert PolicyAnswer.UNTOUCHED is ruling(DENY, probe=Probe.parse("tcp 192.0.2.2 > 10.2.0.2:80"))
 
 
 @pytest.mark.parametrize(
     ("before", "found", "after"),
     [
-        (FlowState.CONNECTS, Ruling.FORBIDDEN, FlowState.FAILS),
-        (FlowState.CONNECTS, Ruling.OPEN, FlowState.UNDECIDED),
-        (FlowState.CONNECTS, Ruling.ADMITTED, FlowState.CONNECTS),
-        (FlowState.FAILS, Ruling.ADMITTED, FlowState.UNDECIDED),
-        (FlowState.FAILS, Ruling.FORBIDDEN, FlowState.FAILS),
-        (FlowState.FAILS, Ruling.UNTOUCHED, FlowState.FAILS),
+        (FlowState.CONNECTS, PolicyAnswer.FORBIDDEN, FlowState.FAILS),
+        (FlowState.CONNECTS, PolicyAnswer.OPEN, FlowState.UNDECIDED),
+        (FlowState.CONNECTS, PolicyAnswer.ADMITTED, FlowState.CONNECTS),
+        (FlowState.FAILS, PolicyAnswer.ADMITTED, FlowState.UNDECIDED),
+        (FlowState.FAILS, PolicyAnswer.FORBIDDEN, FlowState.FAILS),
+        (FlowState.FAILS, PolicyAnswer.UNTOUCHED, FlowState.FAILS),
     ],
 )
-def test_walk_and_policies_together(before: FlowState, found: Ruling, after: FlowState) -> None:
+def test_walk_and_policies_together(
+    before: FlowState, found: PolicyAnswer, after: FlowState
+) -> None:
     """What the plugin will write is not known where the policies admit what failed."""
     walk = FlowWalk(state=before)
 

@@ -12,7 +12,7 @@ from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
-from podpath.flows.policies import KIND, PolicyBook, PolicyRuling, Ruling
+from podpath.flows.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -150,13 +150,13 @@ def judge_by_policies(before: FlowWalk, after: FlowWalk, found: PolicyRuling) ->
     A flow that failed before and that they admit is undecided: the plugin writes its rules anew.
     """
     match found.ruling:
-        case Ruling.UNTOUCHED:
+        case PolicyAnswer.UNTOUCHED:
             return after
-        case Ruling.FORBIDDEN if after.state is not FlowState.FAILS:
+        case PolicyAnswer.FORBIDDEN if after.state is not FlowState.FAILS:
             return FlowWalk(state=FlowState.FAILS, spans=found.spans, because=found.because)
-        case Ruling.OPEN if after.state is not FlowState.FAILS:
+        case PolicyAnswer.OPEN if after.state is not FlowState.FAILS:
             return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=found.because)
-        case Ruling.ADMITTED if before.state is not FlowState.CONNECTS:
+        case PolicyAnswer.ADMITTED if before.state is not FlowState.CONNECTS:
             why = "the policies admit it, and it did not connect before: which rules the plugin writes is not modeled"
             return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=why)
         case _:

@@ -28,7 +28,7 @@ _OF_NAME = "kubernetes.io/metadata.name"
 """The label that every namespace has of itself."""
 
 
-class Ruling(Enum):
+class PolicyAnswer(Enum):
     """What policies make of a flow."""
 
     UNTOUCHED = "no new policy selects an end of it"
@@ -40,7 +40,7 @@ class Ruling(Enum):
 class PolicyRuling(NamedTuple):
     """What policies make of a flow, and by which lines."""
 
-    ruling: Ruling
+    ruling: PolicyAnswer
     spans: tuple[Span, ...] = ()
     because: str = ""
 
@@ -98,7 +98,7 @@ class PolicyBook:
         if len(kinds) == 1:
             return rulings[0]
         spans = tuple(dict.fromkeys(span for one in rulings for span in one.spans))
-        return PolicyRuling(Ruling.OPEN, spans, "policies treat its endpoints differently")
+        return PolicyRuling(PolicyAnswer.OPEN, spans, "policies treat its endpoints differently")
 
     def _targets(self, probe: Probe) -> Sequence[FlowEnd]:
         found = [
@@ -135,12 +135,12 @@ class PolicyBook:
         if source.address not in own:  # a pod's own node always reaches it
             sides.append(("Ingress", "ingress", "from", target, source))
         rulings = [self._rule_side(side, protocol, target.port) for side in sides if side[3].is_pod]
-        order = (Ruling.FORBIDDEN, Ruling.OPEN, Ruling.ADMITTED)
+        order = (PolicyAnswer.FORBIDDEN, PolicyAnswer.OPEN, PolicyAnswer.ADMITTED)
         for wanted in order:
             for one in rulings:
                 if one.ruling is wanted:
                     return one
-        return PolicyRuling(Ruling.UNTOUCHED)
+        return PolicyRuling(PolicyAnswer.UNTOUCHED)
 
     def _rule_side(
         self, side: tuple[str, str, str, FlowEnd, FlowEnd], protocol: int, port: int
@@ -149,11 +149,11 @@ class PolicyBook:
         selected = {id(one): _selects(one, direction, end) for one in self.all}
         touched = [selected[id(one)] for one in self.new]
         if not any(one is not False for one in touched):
-            return PolicyRuling(Ruling.UNTOUCHED)
+            return PolicyRuling(PolicyAnswer.UNTOUCHED)
         spans = tuple(one.tree.line for one in self.new if selected[id(one)] is not False)
         if not any(touched):
             why = f"whether the policy selects {end.namespace}/{end.name} is not known: kubectl get pods --show-labels"
-            return PolicyRuling(Ruling.OPEN, spans, why)
+            return PolicyRuling(PolicyAnswer.OPEN, spans, why)
         admits = [
             _all_of((selected[id(one)], _admits(one, (field, peers), other, (protocol, port))))
             for one in self.all
@@ -162,16 +162,18 @@ class PolicyBook:
         said = f"{direction.lower()} of {end.namespace}/{end.name}"
         match _any_of(admits):
             case True:
-                return PolicyRuling(Ruling.ADMITTED, spans, f"the policies admit it as {said}")
+                return PolicyRuling(
+                    PolicyAnswer.ADMITTED, spans, f"the policies admit it as {said}"
+                )
             case None:
                 why = f"whether the policies admit it as {said} is not known"
-                return PolicyRuling(Ruling.OPEN, spans, why)
+                return PolicyRuling(PolicyAnswer.OPEN, spans, why)
             case False:
                 why = (
                     f"no policy that is shown admits it as {said}, by the specification of"
                     " NetworkPolicy; the plugin's rules are not modeled"
                 )
-                return PolicyRuling(Ruling.FORBIDDEN, spans, why)
+                return PolicyRuling(PolicyAnswer.FORBIDDEN, spans, why)
 
 
 def _texts(tree: Tree | None) -> Mapping[str, str] | None:
