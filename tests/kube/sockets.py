@@ -54,6 +54,9 @@ class ScriptedSocket:
             protocol.receive_data(connected.recv(65536))
             request = next(event for event in protocol.events() if isinstance(event, Request))
             self.asked.append(request.target)
+            if (b"accept", b"*/*") not in request.extra_headers:
+                connected.sendall(protocol.send(RejectConnection(status_code=406)))
+                return
             if self._refused:
                 connected.sendall(protocol.send(RejectConnection(status_code=self._refused)))
                 return

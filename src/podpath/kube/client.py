@@ -217,6 +217,7 @@ class Client:
                 path,
                 params=list(query),
                 subprotocols=[protocol],
+                headers={"Accept": "*/*"},  # kubelets refuse any other with 406 (seen on 1.20)
                 timeout=self._waiting(seconds),
                 keepalive_ping_interval_seconds=None,
                 max_message_size_bytes=LONGEST_LINE,

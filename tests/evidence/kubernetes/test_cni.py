@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from podpath.evidence.kubernetes.cni import read_cni, recognise_cni
 from podpath.evidence.kubernetes.records import CniRecord
+from podpath.evidence.recognition import recognise
 from tests.evidence.consoles import block
 
 LIST = (
@@ -19,6 +22,20 @@ def test_a_list() -> None:
     assert ("cbr0", "0.3.1", ["flannel", "portmap"], False) == (
         record.name, record.version, [plugin["type"] for plugin in record.plugins], record.single,
     )  # fmt: skip
+
+
+def test_the_routes_of_its_addresses_are_no_listing_of_routes() -> None:
+    """host-local's `routes` have `dst`, as `ip -j route` prints it; the file is a configuration all
+    the same.
+    """
+    bridge = {
+        "type": "bridge",
+        "ipam": {"type": "host-local", "routes": [{"dst": "0.0.0.0/0"}]},
+    }
+    text = json.dumps({"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge]}, indent=1)
+    found = recognise(block(text))
+    assert found is not None
+    assert found.name == "CNI configuration"
 
 
 def test_a_single_plugin() -> None:

@@ -35,7 +35,7 @@ from podpath.net.provenance import Source
 
 _SIGNATURE = re.compile(r'"dst"\s*:\s*"')
 _CLUE = re.compile(r'"(?:type|gateway|protocol|scope|metric|nexthops|prefsrc|via|flags)"\s*:')
-_OTHER = re.compile(r'"(?:lladdr|state|priority|mac|ifname)"\s*:')
+_OTHER = re.compile(r'"(?:lladdr|state|priority|mac|ifname|cniVersion|plugins|ipam)"\s*:')
 
 
 def recognise(source: Source) -> int:
