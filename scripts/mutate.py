@@ -54,18 +54,21 @@ def argument_for(mutant: Mutant, arguments: Sequence[Argument]) -> Argument | No
 def attempt(suite: Suite, options: argparse.Namespace, runs: list[Run]) -> None:
     """Try what is drawn for each package, and tell of survivors as they come."""
     arguments = read_arguments()
-    for package in options.packages:
-        drawn = list(islice(draw(package, options.seed), options.count))
-        run = Run(package, options.seed, len(drawn))
-        for number, mutant in enumerate(drawn, 1):
+    for asked in options.packages:
+        package, _, count = asked.partition("=")
+        drawn = list(islice(draw(package, options.seed), int(count or options.count)))
+        run = Run(package, options.seed)
+        runs.append(run)
+        for run.planted, mutant in enumerate(drawn, 1):
             why = argument_for(mutant, arguments)
             if why is None and suite.catches(mutant, again=options.again):
                 continue
             run.survivors.append((mutant, why))
             said = f"argued: {why.why}" if why is not None else mutant.change
             place = f"{mutant.place}:{mutant.line}"
-            print(f"{number}/{len(drawn)} {place} {mutant.operator} {said}", flush=True)
-        runs.append(run)
+            print(f"{run.planted}/{len(drawn)} {place} {mutant.operator} {said}", flush=True)
+            if options.page:
+                PAGE.write_text(page(runs), encoding="utf-8")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,7 +76,9 @@ def main(arguments: Sequence[str]) -> int:
     collected.
     """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("packages", nargs="+", help="a package, or a room: datapath/nat")
+    parser.add_argument(
+        "packages", nargs="+", help="a package, or a room with how many errors: datapath/nat=40"
+    )
     parser.add_argument("--count", type=int, default=60, help="errors to plant into each (60)")
     parser.add_argument("--seed", type=int, default=11, help="which ones (11)")
     parser.add_argument("--again", action="store_true", help="try also what was caught before")

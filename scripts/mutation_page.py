@@ -15,7 +15,7 @@ For users: small errors were planted one at a time into the parts of podpath tha
 ({packages}), and these packages' own tests noticed {caught} of {planted} ({share}). Each error that
 went unnoticed is listed below, with the reason where it changes nothing that anybody could see.
 
-Written by `python scripts/mutate.py {packages} --count {count} --seed {seed} --page` on {day}. A
+Written by `python scripts/mutate.py {asked} --seed {seed} --page` on {day}. A
 run draws errors by a seed, in turns from every module: another comparison, a condition negated,
 `and` for `or`, a number one higher or lower, `True` for `False`, a loop that does not run. For each
 one, the tests that execute the changed line run until one fails. Golden tickets, incidents and
@@ -45,7 +45,7 @@ class Run:
 
     package: str
     seed: int
-    planted: int
+    planted: int = 0
     survivors: list[tuple[Mutant, Argument | None]] = field(default_factory=list)
 
     @property
@@ -71,11 +71,11 @@ def page(runs: Sequence[Run]) -> str:
     """Write the page."""
     caught, planted = sum(run.caught for run in runs), sum(run.planted for run in runs)
     head = INTRODUCTION.format(
-        packages=" ".join(run.package for run in runs),
+        packages=" and ".join(run.package for run in runs),
+        asked=" ".join(f"{run.package}={run.planted}" for run in runs),
         caught=caught,
         planted=planted,
         share=share(caught, planted),
-        count=max(run.planted for run in runs),
         seed=runs[0].seed,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
         python=platform.python_version(),
