@@ -41,9 +41,9 @@ bench: ## Measure, and print a table with ratios
 performance: ## Measure, and write docs/quality/performance.md
 	$(BIN)/python bench/run.py | $(BIN)/python scripts/performance_page.py
 
-mutate: ## Plant errors into PKG (COUNT=60 SEED=1), and list those that no test notices
+mutate: ## Plant errors into PKG (COUNT=60 SEED=11), and list those that its tests do not notice
 	$(BIN)/pip install -q --disable-pip-version-check --group mutation
-	$(BIN)/python scripts/mutate.py $(PKG) --count $(or $(COUNT),60) --seed $(or $(SEED),1)
+	nice $(BIN)/python scripts/mutate.py $(PKG) --count $(or $(COUNT),60) --seed $(or $(SEED),11)
 
 docs: ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/generate_docs.py
