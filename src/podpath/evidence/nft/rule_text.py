@@ -28,6 +28,8 @@ _TARGET = re.compile(
 _SIX = re.compile(
     r"(?P<first>[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?:-(?P<last>[0-9A-Fa-f:.]+))?"
 )
+_BEFORE_PORT = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<four>[0-9.]+))?:(?P<word>[a-z]\w*)?")
+"""An address before a port that a map says: `10.0.0.1:tcp dport map { 80 : 8080 }`."""
 _BIT_FIELDS = frozenset({nft.Ct("state"), nft.Ct("status"), nft.Payload("tcp", "flags")})
 
 
@@ -142,7 +144,13 @@ def _parse_nat_target(words: TokenCursor) -> tuple[nft.Expression | None, nft.Ex
     if found is not None and text:
         words.take()
         address = _interval(found["six"] or found["first"], found["last"])
+        if not found["low"] and words.accept(":"):
+            return address, parse_expression(words)
         return address, _interval(found["low"], found["high"])
+    before = _BEFORE_PORT.fullmatch(text)
+    if before is not None:
+        words.take_part(before["word"] or "")
+        return _interval(before["six"] or before["four"], None), parse_expression(words)
     six = _SIX.fullmatch(text)
     if six is not None:
         words.take()

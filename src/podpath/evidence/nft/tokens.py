@@ -82,6 +82,12 @@ class TokenCursor:
         self.place += 1
         return self.tokens[self.place - 1].text
 
+    def take_part(self, rest: str) -> None:
+        """Take the beginning of the next word: only the rest of it is left, if any."""
+        self.tokens[self.place] = self.tokens[self.place]._replace(text=rest)
+        if not rest:
+            self.place += 1
+
     def accept(self, *texts: str) -> str:
         """Take the next word if it is one of these; empty where it is not."""
         return self.take() if self.sees(*texts) else ""
