@@ -1,4 +1,4 @@
-"""What NetworkPolicies say of a flow: by selectors, peers and ports, and never more than is shown."""
+"""What NetworkPolicies say of a flow: by selectors, peers and ports, never more than is shown."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ from podpath.node.objects import ApiObject
 from tests.flows.samples import given_case, given_sound_node
 
 FROM_WEB = Probe.parse("tcp 10.1.0.2 > 10.2.0.2:80")
-HEAD = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: p\n  namespace: shop\nspec:\n"
-POD = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n  namespace: shop\n  labels:\n    app: {}\nspec:\n  nodeName: n\n"
+HEAD = (
+    "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n"
+    "metadata:\n  name: p\n  namespace: shop\nspec:\n"
+)
+POD = (
+    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n  namespace: shop\n"
+    "  labels:\n    app: {}\nspec:\n  nodeName: n\n"
+)
 DENY = HEAD + "  podSelector: {}\n  policyTypes:\n  - Ingress\n"
 OF_API = HEAD + "  podSelector:\n    matchLabels:\n      app: api\n  ingress:\n"
 LABELS = (POD.format("web", "web"), POD.format("api", "api"))
@@ -48,6 +54,7 @@ def admitting(rule: str) -> str:
 
 
 PEER = "  - from:\n    - podSelector:\n        matchLabels:\n          app: {}\n"
+SPACE = "  - from:\n    - namespaceSelector:\n        matchLabels:\n          {}\n"
 PORT = "  - ports:\n    - port: {}\n"
 
 
@@ -70,18 +77,8 @@ PORT = "  - ports:\n    - port: {}\n"
             admitting("  - from:\n    - ipBlock:\n        cidr: 192.0.2.0/24\n"),
             PolicyAnswer.FORBIDDEN,
         ),
-        (
-            admitting(
-                "  - from:\n    - namespaceSelector:\n        matchLabels:\n          kubernetes.io/metadata.name: shop\n"
-            ),
-            PolicyAnswer.ADMITTED,
-        ),
-        (
-            admitting(
-                "  - from:\n    - namespaceSelector:\n        matchLabels:\n          team: a\n"
-            ),
-            PolicyAnswer.OPEN,
-        ),
+        (admitting(SPACE.format("kubernetes.io/metadata.name: shop")), PolicyAnswer.ADMITTED),
+        (admitting(SPACE.format("team: a")), PolicyAnswer.OPEN),
     ],
 )
 def test_selectors_peers_and_ports(policy: str, expected: PolicyAnswer) -> None:

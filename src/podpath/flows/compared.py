@@ -157,7 +157,10 @@ def judge_by_policies(before: FlowWalk, after: FlowWalk, found: PolicyRuling) ->
         case PolicyAnswer.OPEN if after.state is not FlowState.FAILS:
             return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=found.because)
         case PolicyAnswer.ADMITTED if before.state is not FlowState.CONNECTS:
-            why = "the policies admit it, and it did not connect before: which rules the plugin writes is not modeled"
+            why = (
+                "the policies admit it, and it did not connect before:"
+                " which rules the plugin writes is not modeled"
+            )
             return FlowWalk(state=FlowState.UNDECIDED, spans=found.spans, because=why)
         case _:
             return after

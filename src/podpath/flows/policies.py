@@ -1,5 +1,5 @@
-"""What NetworkPolicies say of a flow, as their specification has it: which pods they select, and what
-they admit.
+"""What NetworkPolicies say of a flow, as their specification has it: which pods they select, and
+what they admit.
 
 It is intent, and not what a plugin's rules do. Every answer has three values: a label that nobody
 shows, a port by its name and a pod in an ipBlock leave it open.
@@ -152,7 +152,10 @@ class PolicyBook:
             return PolicyRuling(PolicyAnswer.UNTOUCHED)
         spans = tuple(one.tree.line for one in self.new if selected[id(one)] is not False)
         if not any(touched):
-            why = f"whether the policy selects {end.namespace}/{end.name} is not known: kubectl get pods --show-labels"
+            why = (
+                f"whether the policy selects {end.namespace}/{end.name} is not known:"
+                " kubectl get pods --show-labels"
+            )
             return PolicyRuling(PolicyAnswer.OPEN, spans, why)
         admits = [
             _all_of((selected[id(one)], _admits(one, (field, peers), other, (protocol, port))))
