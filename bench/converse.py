@@ -35,7 +35,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Listing, Source
 from podpath.node.links import Bridge, BridgePort, InterfaceAddress, Link, Peer
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Netns, NetnsRole, Node
 from podpath.node.routing import DEFAULT_RULES, Nexthop, Route
 
 ENDPOINTS = 3
@@ -110,7 +110,7 @@ def _netns(
         )
     return Netns(
         name=name,
-        role=HOST if name == HOST else "pod",
+        role=NetnsRole.HOST if name == HOST else NetnsRole.POD,
         links=Listing(links, True, "ip link"),
         addresses=Listing(tuple(parsed), True, "ip addr"),
         routes=Listing((*routes, *(_connected(item) for item in parsed)), True, "ip route"),

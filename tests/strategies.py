@@ -22,7 +22,7 @@ from podpath.node.links import (
     Vxlan,
 )
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import HOST, Cilium, Netns, Node, Socket
+from podpath.node.node import HOST, Cilium, Netns, NetnsRole, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 from tests.datapath.given import given_rules, given_tables
 
@@ -178,7 +178,7 @@ def namespaces(draw: st.DrawFn, name: str) -> Netns:
     )
     return Netns(
         name=name,
-        role=HOST if name == HOST else "pod",
+        role=NetnsRole.HOST if name == HOST else NetnsRole.POD,
         links=draw(listings(_links(name), 6)),
         addresses=draw(listings(interface, 5)),
         routes=draw(listings(routes, 5)),

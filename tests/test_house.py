@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from importlib import metadata
+from itertools import pairwise
 from pathlib import Path
 
 import grimp
@@ -51,6 +52,34 @@ SYNONYMS = {"Case", "NotModelled"}
 CIRCLE = 10
 """How many modules may import each other in a circle: more than that, and none can be read without
 all the others.
+"""
+
+CLOSED = re.compile(r"`[^`]+`(?:, `[^`]+`)*,? or `[^`]+`")
+"""How a docstring lists the values of a closed set: `one`, `two` or `three`."""
+LISTED = {
+    "AllowedSource.action",
+    "ArpSighting.operation",
+    "Binary.op",
+    "Chain.policy",
+    "Ct.direction",
+    "Fib.result",
+    "Hash.kind",
+    "InterfaceAddress.scope",
+    "ManagedDevice.manager",
+    "Nat.family",
+    "NftChain.hook",
+    "NftChain.policy",
+    "NftChain.type",
+    "NftMatch.op",
+    "NftReject.kind",
+    "NftTable.family",
+    "Numgen.mode",
+    "SetUpdate.op",
+    "Table.flavour",
+    "Table.name",
+}
+"""Fields whose values are a closed set that stands in their docstring alone; each of them becomes
+an enum, and none comes.
 """
 
 IMPORT_ALL = """
@@ -286,6 +315,40 @@ def test_nested_expressions_are_found() -> None:
     )
 
     assert [2, 4] == sorted(nests(ast.parse(text)))
+
+
+def list_closed_sets(path: Path) -> Iterator[str]:
+    """Name the fields of strings whose docstring lists the values that they may have."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for field, after in pairwise(node.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr):
+                kind, meaning = ast.unparse(field.annotation), ast.unparse(after)
+                if kind in {"str", "str | None"} and CLOSED.search(meaning):
+                    yield f"{node.name}.{ast.unparse(field.target)}"
+
+
+def test_closed_sets_are_enums() -> None:
+    """No field of the values, the node or the chronicle is a string of a closed set."""
+    rooms = [CORE / name for name in ("net", "node", "timeline")]
+    found = {
+        name for room in rooms for path in room.rglob("*.py") for name in list_closed_sets(path)
+    }
+
+    assert found == LISTED
+
+
+def test_closed_sets_are_found(tmp_path: Path) -> None:
+    """A list of values is one of a closed set; an example of any string is none."""
+    module = tmp_path / "toy.py"
+    module.write_text(
+        'class Toy:\n    side: str\n    """`left` or `right`."""\n'
+        '    name: str\n    """E.g. `a`."""\n',
+        encoding="utf-8",
+    )
+
+    assert list(list_closed_sets(module)) == ["Toy.side"]
 
 
 def test_no_class_name_stands_twice() -> None:

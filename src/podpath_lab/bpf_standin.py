@@ -16,7 +16,7 @@ from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
 from podpath.node.links import Link
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, NetnsRole, Node
 from podpath_lab.script import ScriptCommand
 
 OPTION = "enable-bpf-masquerade"
@@ -98,7 +98,7 @@ def _pods(node: Node) -> Iterator[tuple[Address, Link, Link]]:
             peer = link.peer.value if link is not None and isinstance(link.peer, Known) else None
             far = (
                 outer.get(peer.link)
-                if peer is not None and peer.netns == HOST and netns.role != HOST
+                if peer is not None and peer.netns == HOST and netns.role != NetnsRole.HOST
                 else None
             )
             if link is not None and far is not None and held.address.family == 4:

@@ -19,7 +19,7 @@ from podpath.node.links import (
 )
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
-from podpath.node.node import HOST, Netns, Node, Socket
+from podpath.node.node import HOST, Netns, NetnsRole, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 
 BASE_CHAINS: dict[str, tuple[str, ...]] = {
@@ -47,7 +47,7 @@ class DraftNetns:
     """One namespace being written."""
 
     name: str
-    role: str = "pod"
+    role: NetnsRole = NetnsRole.POD
     links: list[Link] = field(
         default_factory=lambda: [Link(name=IfName("lo"), ifindex=1, mtu=65536)]
     )
@@ -127,7 +127,7 @@ class Draft:
 
     namespaces: dict[str, DraftNetns] = field(default_factory=dict)
 
-    def add_netns(self, name: str, role: str = "pod") -> DraftNetns:
+    def add_netns(self, name: str, role: NetnsRole = NetnsRole.POD) -> DraftNetns:
         """Add a namespace that holds only `lo`."""
         self.namespaces[name] = DraftNetns(name, role)
         return self.namespaces[name]
@@ -180,7 +180,7 @@ def _listeners(port: int) -> tuple[Socket, Socket]:
 def _freeze_netns(draft: DraftNetns) -> Netns:
     return Netns(
         name=draft.name,
-        role=HOST if draft.name == HOST else draft.role,
+        role=NetnsRole.HOST if draft.name == HOST else draft.role,
         links=Listing(tuple(draft.links), True, "ip link"),
         addresses=Listing((_LOOPBACK, *draft.addresses), True, "ip addr"),
         routes=Listing((*_implied_routes(draft), *draft.routes), True, "ip route show table all"),

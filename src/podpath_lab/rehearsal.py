@@ -11,7 +11,7 @@ from pathlib import Path
 
 from podpath.collect.namespaces import CollectedNamespace
 from podpath.collect.snapshot import collect_bundle
-from podpath.node.node import HOST, Node
+from podpath.node.node import Node
 from podpath_lab import conversation
 from podpath_lab.apply import NETNS_DIRECTORY, apply, run
 from podpath_lab.frames import Tap
@@ -38,7 +38,7 @@ class StagedNode:
             CollectedNamespace(
                 name=name,
                 path=str(NETNS_DIRECTORY / name),
-                role=HOST if name == HOST else netns.role,
+                role=netns.role,
             )
             for name, netns in self.node.namespaces.items()
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, Link, Peer
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import Netns, NetnsRole, Node
 from podpath_lab.script import ScriptCommand
 from podpath_lab.switches import (
     SwitchSegment,
@@ -57,7 +57,7 @@ def wire_outward_devices(node: Node, *, openvswitch: bool = False) -> Wired:
     wiring = _Wiring(dict(node.namespaces))
     segments = tuple(find_segments(node))
     for netns in node.namespaces.values():
-        there = segments if netns.role == HOST else ()
+        there = segments if netns.role == NetnsRole.HOST else ()
         for segment in there:
             wiring.plug_segment(netns, segment, switched=openvswitch and segment.bridge is not None)
         members = {name for segment in there for name in (*segment.ports, *segment.inside)}
@@ -152,7 +152,7 @@ class _Wiring:
 
     def _note_wire(self, netns: Netns, device: str, end: str) -> None:
         self.wires.add((netns.name, device))
-        if netns.role == HOST:
+        if netns.role == NetnsRole.HOST:
             self.behind[device] = end
 
     def _lay(self, netns: str, link: Link, peer: Peer, master: IfName | None) -> None:
@@ -206,7 +206,7 @@ def _far_end(name: str, mac: Mac, mtu: int, peer: Peer) -> Netns:
     )
     return Netns(
         name=name,
-        role="other",
+        role=NetnsRole.OTHER,
         links=Listing(links, True, "ip link"),
         addresses=Listing((), True, "ip addr"),
         routes=Listing((), True, "ip route"),

@@ -19,7 +19,7 @@ from podpath.datapath.devices.openvswitch import is_internal
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, BridgePort, Link, OvsBridge, Peer
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Netns, NetnsRole, Node
 from podpath_lab.script import RUNNING, ScriptCommand
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -86,7 +86,7 @@ def make_switch(name: str, number: int, plugs: tuple[tuple[str, IfName], ...]) -
     ]
     return Netns(
         name=name,
-        role="other",
+        role=NetnsRole.OTHER,
         links=Listing(tuple(links), True, "ip link"),
         addresses=Listing((), True, "ip addr"),
         routes=Listing((), True, "ip route"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.node.links import FdbEntry, Neighbour, Vxlan
-from podpath.node.node import HOST
+from podpath.node.node import HOST, NetnsRole
 from podpath.node.routing import Nexthop, Route
 from podpath_lab.draft import Draft, DraftNetns
 
@@ -81,7 +81,7 @@ def two_uplinks(*, gateways: bool = True) -> Topology:
     topology = routed_pods(gateways=gateways)
     draft = topology.draft
     host = draft.namespaces[HOST]
-    other = draft.add_netns("world2", "other")
+    other = draft.add_netns("world2", NetnsRole.OTHER)
     draft.connect(HOST, "eth1", "world2", "eth0", 21)
     host.add_address("eth1", "192.0.2.10/24")
     other.add_address("eth0", "192.0.2.1/24")
@@ -106,7 +106,7 @@ def overlay() -> Topology:
     are namespaces here.
     """
     draft = _host()
-    far = draft.add_netns("node2", "other")
+    far = draft.add_netns("node2", NetnsRole.OTHER)
     far.sysctls |= draft.namespaces[HOST].sysctls
     draft.connect(HOST, "eth0", "node2", "eth0", 20)
     ends = ((HOST, 0, "172.31.0.10", 1), ("node2", 1, "172.31.0.20", 3))
@@ -169,7 +169,7 @@ def _with_uplink(
     draft: Draft, speakers: list[tuple[str, Address]], devices: tuple[str, ...], name: str
 ) -> Topology:
     host = draft.namespaces[HOST]
-    world = draft.add_netns("world", "other")
+    world = draft.add_netns("world", NetnsRole.OTHER)
     draft.connect(HOST, "eth0", "world", "eth0", 20)
     host.add_address("eth0", "172.31.0.10/24")
     host.add_route("default", "eth0", "172.31.0.1")

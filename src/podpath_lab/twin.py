@@ -12,7 +12,7 @@ from podpath.datapath.vocabulary import Direction, StageName
 from podpath.net import protocols
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
-from podpath.node.node import Node
+from podpath.node.node import NetnsRole, Node
 from podpath_lab import conversation
 from podpath_lab.agreement import Disagreement, ObservedEvidence, compare_branch
 from podpath_lab.apply import apply, has_openvswitch, read_neighbours
@@ -89,7 +89,7 @@ def _outward(node: Node, wired: Wired) -> tuple[str, ...]:
     """Return the host's devices that lead to other machines: those with a far end, and those to a
     namespace that plays one.
     """
-    others = {name for name, netns in node.namespaces.items() if netns.role == "other"}
+    others = {name for name, netns in node.namespaces.items() if netns.role == NetnsRole.OTHER}
     cabled = (
         link.name
         for link in node.host.links.items

@@ -19,7 +19,7 @@ from podpath.node.netfilter import (
     Table,
     Target,
 )
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Netns, NetnsRole, Node
 from podpath.node.routing import DEFAULT_RULES, Nexthop, Route
 
 
@@ -110,7 +110,7 @@ def netns(
     """Make a namespace whose listings are whole."""
     return Netns(
         name=name,
-        role="host" if name == HOST else "pod",
+        role=NetnsRole.HOST if name == HOST else NetnsRole.POD,
         links=listing(*links),
         addresses=listing(*addresses),
         routes=listing(*routes),

@@ -33,7 +33,7 @@ from podpath.node.netfilter import (
     SetMember,
     Table,
 )
-from podpath.node.node import Netns, Node, Socket
+from podpath.node.node import Netns, NetnsRole, Node, Socket
 from podpath.node.routing import LOCAL, Nexthop, Route
 
 ADDRESSES: Mapping[str, str] = {"eth0": "192.0.2.1/24", "cni0": "10.244.0.1/24"}
@@ -130,7 +130,7 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
     sets = {entry.name: entry for entry in facts.get("sets", ())}
     host = Netns(
         name="host",
-        role="host",
+        role=NetnsRole.HOST,
         links=Listing(
             tuple(Link(name=IfName(name), ifindex=2 + number) for number, name in enumerate(held)),
             True,

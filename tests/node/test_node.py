@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.net.provenance import Known, Listing, Unknown
-from podpath.node.node import Netns, Node
+from podpath.node.node import Netns, NetnsRole, Node
 
 NOTHING: Listing[object] = Listing((), False, "")
 
@@ -12,7 +12,7 @@ def netns(*, complete: bool = False, **sysctls: str) -> Netns:
     """Make a namespace that knows some sysctls; `__` stands for a dot."""
     return Netns(
         name="host",
-        role="host",
+        role=NetnsRole.HOST,
         links=Listing((), False, "ip link"),
         addresses=Listing((), False, "ip addr"),
         routes=Listing((), False, "ip route"),

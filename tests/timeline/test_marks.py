@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.timeline.event import LogEvent
+from podpath.timeline.mark_kinds import MarkKind
 from podpath.timeline.marks import WEIGHTS, Mark, mark_event, weigh_mark
 from tests.timeline.samples import event
 
@@ -126,7 +127,8 @@ def test_what_a_line_means(program: str, message: str, expected: tuple[str, str,
     """systemd, the kernel, audit, package managers, sudo and the kubelet say what happened, each in
     its words.
     """
-    assert Mark(*expected) == mark_event(event(program, message))
+    kind, subject, verb = expected
+    assert Mark(MarkKind(kind), subject, verb) == mark_event(event(program, message))
 
 
 @pytest.mark.parametrize(
@@ -168,8 +170,8 @@ def test_weights_know_packages_and_links() -> None:
     """A package of the network weighs more than another one, a network card's link more than a
     pod's.
     """
-    weights = [weigh_mark(Mark("package", name, "upgraded")) for name in ("polkit", "vim")]
-    links = [weigh_mark(Mark("link", name, "down")) for name in ("eth0", "veth12ab")]
+    weights = [weigh_mark(Mark(MarkKind.PACKAGE, name, "upgraded")) for name in ("polkit", "vim")]
+    links = [weigh_mark(Mark(MarkKind.LINK, name, "down")) for name in ("eth0", "veth12ab")]
 
     assert weights[0] > weights[1]
     assert links[0] > links[1]
@@ -180,8 +182,8 @@ def test_marks_in_words() -> None:
     assert ["package polkit upgraded", "tuned started", "conntrack full"] == [
         mark.words
         for mark in (
-            Mark("package", "polkit", "upgraded"),
-            Mark("sysctl", "tuned", "started"),
-            Mark("conntrack", "", "full"),
+            Mark(MarkKind.PACKAGE, "polkit", "upgraded"),
+            Mark(MarkKind.SYSCTL, "tuned", "started"),
+            Mark(MarkKind.CONNTRACK, "", "full"),
         )
     ]

@@ -70,7 +70,7 @@ from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, NetnsRole, Node
 
 REDIRECTING = ("REDIRECT", "TPROXY")
 """Targets by which a mesh takes a pod's connections to its proxy."""
@@ -140,7 +140,7 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
         return None
     namespace = node.namespaces.get(last.netns)
     routed = last.stage in (StageName.ROUTE_INPUT, StageName.FORWARD)
-    if namespace is None or namespace.role == HOST or not routed:
+    if namespace is None or namespace.role == NetnsRole.HOST or not routed:
         return None
     if namespace.holds(last.before.dst):
         return None

@@ -10,7 +10,7 @@ from podpath.datapath.reasons.devices import FrameForOther, TooLongForEnd, VniUn
 from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
 from podpath.datapath.tracing.trace import Branch, Step, Trace
 from podpath.datapath.vocabulary import StageName, StepDecision
-from podpath.node.node import HOST, Node
+from podpath.node.node import NetnsRole, Node
 
 _ROUTED = (StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT)
 
@@ -78,7 +78,7 @@ def _routed_out(node: Node, trace: Trace) -> Step | None:
             for step in reversed(trace.steps)
             if step.stage in _ROUTED
             and step.netns in node.namespaces
-            and node.namespaces[step.netns].role == HOST
+            and node.namespaces[step.netns].role == NetnsRole.HOST
         ),
         None,
     )

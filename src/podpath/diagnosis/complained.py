@@ -23,7 +23,7 @@ from podpath.net.failures import NAMES, FailureKind
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.node import HOST, Netns, Node, Service, ServicePort
+from podpath.node.node import HOST, Netns, NetnsRole, Node, Service, ServicePort
 
 MOST = 6
 """Connections that are asked about: who complains says the same again."""
@@ -239,7 +239,7 @@ def _pods(node: Node) -> Iterator[_Found]:
     names = {pod.address: pod.name for pod in node.pods if pod.address is not None}
     for name, netns in node.namespaces.items():
         address = _address(netns)
-        if name != HOST and netns.role == "pod" and address is not None:
+        if name != HOST and netns.role == NetnsRole.POD and address is not None:
             yield _Found(address, ChosenBy.FIRST, names.get(address, name), name)
 
 

@@ -19,7 +19,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, IfName
 from podpath.net.probe import Probe
 from podpath.node.netfilter import Rule
-from podpath.node.node import HOST, Netns, Node
+from podpath.node.node import HOST, Netns, NetnsRole, Node
 
 OUTSIDE = Address.parse("192.0.2.80")
 """An address of TEST-NET-1 (RFC 5737): no node has a route of its own to it."""
@@ -118,7 +118,7 @@ def _pods(node: Node) -> Iterator[Netns]:
     yield from (
         namespace
         for name, namespace in node.namespaces.items()
-        if name != HOST and namespace.role == "pod"
+        if name != HOST and namespace.role == NetnsRole.POD
     )
 
 

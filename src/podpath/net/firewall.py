@@ -7,16 +7,43 @@ says what was asked for.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, Prefix
 
 
+class RuleEdit(StrEnum):
+    """What a command of iptables does to a chain."""
+
+    APPEND = "append"
+    INSERT = "insert"
+    DELETE = "delete"
+    POLICY = "policy"
+    FLUSH = "flush"
+    DELETE_CHAIN = "delete-chain"
+
+
+class FirewallProgram(StrEnum):
+    """A host's firewall that says of itself whether it is on."""
+
+    UFW = "ufw"
+    FIREWALLD = "firewalld"
+
+
+class ForwardingMethod(StrEnum):
+    """How IPVS sends packets to a real server, as ipvsadm lists it."""
+
+    MASQUERADING = "Masq"
+    DIRECT_ROUTING = "Route"
+    TUNNELING = "Tunnel"
+    LOCAL = "Local"
+
+
 class TypedRule(NamedTuple):
     """One iptables command that somebody typed, or that a firewall's script holds."""
 
-    action: str
-    """`append`, `insert`, `delete`, `policy`, `flush`, `delete-chain`."""
+    action: RuleEdit
     table: str
     chain: str = ""
     """Empty where the command is about all chains of the table."""
@@ -45,8 +72,7 @@ class AllowedSource(NamedTuple):
 class HostFirewall(NamedTuple):
     """Which host firewall says that it is on, and what it does by default."""
 
-    name: str
-    """`ufw` or `firewalld`."""
+    name: FirewallProgram
     active: bool
     routed: str = ""
     """What ufw does by default with forwarded packets: `deny`, `allow`, `disabled`, `reject`."""
@@ -83,8 +109,8 @@ class RealServer(NamedTuple):
     service_port: int
     address: Address
     port: int
-    method: str = ""
-    """`Masq`, `Route`, `Tunnel`, `Local`; empty where the listing does not show it."""
+    method: ForwardingMethod | None = None
+    """None where the listing does not show it."""
     weight: int | None = None
     active: int | None = None
     inactive: int | None = None

@@ -16,7 +16,7 @@ from podpath.net.addresses import IfName, Prefix
 from podpath.net.provenance import Fact, Known, Listing, Unknown
 from podpath.node.links import InterfaceAddress, Link, Peer
 from podpath.node.netfilter import Netfilter, Table
-from podpath.node.node import HOST, Netns, Node, Pod
+from podpath.node.node import Netns, NetnsRole, Node, Pod
 from podpath.node.wires import Wire, WireEnd
 
 T = TypeVar("T")
@@ -144,7 +144,7 @@ def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     ends = [
         (item, end)
         for netns in joined.namespaces.values()
-        if netns.role == HOST and _is_followed(joined.home_of(netns))
+        if netns.role == NetnsRole.HOST and _is_followed(joined.home_of(netns))
         for item, end in _list_ends(netns, netns.node or home)
     ]
     subnets: dict[Prefix, list[tuple[InterfaceAddress, WireEnd]]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName
@@ -16,6 +17,15 @@ from podpath.node.wires import Wire
 
 HOST = "host"
 """The name of the node's own network namespace."""
+
+
+class NetnsRole(StrEnum):
+    """Whose a network namespace is."""
+
+    HOST = "host"
+    POD = "pod"
+    OTHER = "other"
+    """Neither: another machine that somebody put in its place, a router, a test's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +46,7 @@ class Netns:
     """One network namespace. Every listing says whether it is whole."""
 
     name: str
-    role: str = "pod"
-    """`host`, `pod` or `other`."""
+    role: NetnsRole = NetnsRole.POD
     links: Listing[Link]
     addresses: Listing[InterfaceAddress]
     routes: Listing[Route]
@@ -78,7 +87,9 @@ class Netns:
         """
         where = f"on {self.node}: " if self.node else ""
         name = self.inside or self.name
-        return where if self.role == "host" else f"{where}in the network namespace of {name}: "
+        return (
+            where if self.role == NetnsRole.HOST else f"{where}in the network namespace of {name}: "
+        )
 
     def holds(self, address: Address) -> bool:
         """Tell whether an address is the namespace's own."""
@@ -106,7 +117,9 @@ class Netns:
             *(Option(value, meaning) for value, meaning in options if value != default),
         )
         where = f"on {self.node}: " if self.node else ""
-        entered = "" if self.role == "host" else f"nsenter into {self.inside or self.name}: "
+        entered = (
+            "" if self.role == NetnsRole.HOST else f"nsenter into {self.inside or self.name}: "
+        )
         return Unknown(f"{key} in netns {self.name}", f"{where}{entered}sysctl {key}", choices)
 
 

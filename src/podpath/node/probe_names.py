@@ -16,7 +16,7 @@ from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
 from podpath.net.probe import SYNTAX, Probe, parse_endpoint
-from podpath.node.node import HOST, Node, Service
+from podpath.node.node import HOST, NetnsRole, Node, Service
 
 _NAMED = re.compile(
     r"node/(?P<node>[^/:\s]+)(?::(?P<door>\d+))?|"
@@ -222,7 +222,7 @@ def _known(node: Node, found: re.Match[str]) -> str:
         names += [
             f"pod/{netns.name}"
             for netns in node.namespaces.values()
-            if netns.role == "pod" and not netns.inferred and netns.name not in placed
+            if netns.role == NetnsRole.POD and not netns.inferred and netns.name not in placed
         ]
         return f"it shows {_list(names)}" if names else "it shows none: kubectl get pods -A -o wide"
     names = [f"svc/{each.namespace}/{each.name}" for each in node.services]

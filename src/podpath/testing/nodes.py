@@ -42,7 +42,7 @@ from podpath.node.links import (
     Vxlan,
 )
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import HOST, Cilium, Netns, Node, Socket
+from podpath.node.node import HOST, Cilium, Netns, NetnsRole, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, TABLES, Nexthop, PolicyRule, Route
 
 SHUT: Netfilter = Netfilter(complete=True, sets_complete=True)
@@ -133,7 +133,11 @@ def given_netns(
         "sysctls_complete": complete,
         "netfilter": {4: SHUT, 6: SHUT},
     }
-    return Netns(name=name, role=HOST if name == HOST else "pod", **(fields | (netns or {})))
+    return Netns(
+        name=name,
+        role=NetnsRole.HOST if name == HOST else NetnsRole.POD,
+        **(fields | (netns or {})),
+    )
 
 
 def _connected(devices: Iterable[tuple[Link, list[InterfaceAddress]]]) -> Iterable[Route]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podpath.net.errors import PodpathError
+from podpath.timeline.mark_kinds import MarkKind
 
 
 class ChainError(PodpathError):
@@ -24,7 +25,7 @@ class ChainLink:
 
     says: str
     """It in words: `polkit is upgraded`."""
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[MarkKind, ...] = ()
     subject: re.Pattern[str] | None = None
     verbs: tuple[str, ...] = ()
     text: re.Pattern[str] | None = None
@@ -84,7 +85,14 @@ def parse_chain(name: str, text: str) -> CauseChain:
             prevention=" ".join(data["prevention"].split()),
             observes=data.get("observes", False),
         )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, re.error) as error:
+    except (
+        tomllib.TOMLDecodeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        re.error,
+    ) as error:
         raise ChainError(
             f"{name}: expected title, link, leads_to, sources and prevention of a chain: {error!r}"
         ) from error
@@ -100,7 +108,7 @@ def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> ChainLink
     subject, text = link.get("subject"), link.get("text")
     return ChainLink(
         says=str(link["says"]),
-        kinds=tuple(_words(link.get("kind"))),
+        kinds=tuple(map(MarkKind, _words(link.get("kind")))),
         subject=re.compile(subject, re.IGNORECASE) if isinstance(subject, str) else None,
         verbs=tuple(_words(link.get("verb"))),
         text=re.compile(text, re.IGNORECASE) if isinstance(text, str) else None,

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from podpath.evidence.messages.table import ROWS
 from podpath.net.messages import MessageKind
+from podpath.timeline.mark_kinds import MarkKind
 
 
 class MarkRow(NamedTuple):
     """A kind of message."""
 
     pattern: re.Pattern[str]
-    kind: str
+    kind: MarkKind
     verb: str
     subjects: tuple[str, ...] = ("subject", "other", "third")
     """The pattern's groups that name what it is about."""
@@ -41,13 +42,15 @@ def join_rows(rows: tuple[MarkRow, ...]) -> re.Pattern[str]:
 
 
 def _row(pattern: str, kind: str, verb: str) -> MarkRow:
-    return MarkRow(re.compile(pattern), kind, verb)
+    return MarkRow(re.compile(pattern), MarkKind(kind), verb)
 
 
 def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[MarkRow, ...]:
     """Return the rows of a kind of message, by the patterns that a diagnosis knows it by."""
     return tuple(
-        MarkRow(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind
+        MarkRow(row.pattern, MarkKind(mark), verb, subjects, row.sign)
+        for row in ROWS
+        if row.kind is kind
     )
 
 

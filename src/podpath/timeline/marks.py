@@ -12,17 +12,28 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from podpath.timeline.event import LogEvent
+from podpath.timeline.mark_kinds import MarkKind
 from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, MarkRow, join_rows
 from podpath.timeline.services import find_service
+
+_UNSPOKEN = frozenset(
+    {
+        MarkKind.PROXY,
+        MarkKind.RUNTIME,
+        MarkKind.NETWORK,
+        MarkKind.SYSCTL,
+        MarkKind.FIREWALL,
+        MarkKind.SERVICE,
+        MarkKind.COMMAND,
+    }
+)
+"""Kinds whose subject says enough by its name."""
 
 
 class Mark(NamedTuple):
     """What happened, in the words that chains of causes are written in."""
 
-    kind: str
-    """`package`, `service`, `sysctl`, `firewall`, `network`, `proxy`, `runtime`, `link`, `address`,
-    `conntrack`, `neighbour`, `module`, `boot`, `command`, `memory`, `clock`, `martian`, `pod`.
-    """
+    kind: MarkKind
     subject: str
     """What it happened to: a package, a service, a device, a module, a program."""
     verb: str
@@ -33,18 +44,8 @@ class Mark(NamedTuple):
     @property
     def words(self) -> str:
         """Say it in words: `package polkit upgraded`."""
-        shown = {
-            "proxy": "",
-            "runtime": "",
-            "network": "",
-            "sysctl": "",
-            "firewall": "",
-            "service": "",
-            "command": "",
-        }
-        return " ".join(
-            word for word in (shown.get(self.kind, self.kind), self.subject, self.verb) if word
-        )
+        shown = "" if self.kind in _UNSPOKEN else self.kind
+        return " ".join(word for word in (shown, self.subject, self.verb) if word)
 
 
 _VERBS = {
@@ -117,12 +118,12 @@ _TOOLS = re.compile(
     r"update-alternatives|yum|dnf|apt|apt-get|rpm|dpkg|reboot|shutdown)(?=[\s\"',]|$)"
 )
 _TOOL_KINDS = {
-    "sysctl": "sysctl",
-    "tuned-adm": "sysctl",
-    "firewall-cmd": "firewall",
-    "ufw": "firewall",
-    "netplan": "network",
-    "nmcli": "network",
+    "sysctl": MarkKind.SYSCTL,
+    "tuned-adm": MarkKind.SYSCTL,
+    "firewall-cmd": MarkKind.FIREWALL,
+    "ufw": MarkKind.FIREWALL,
+    "netplan": MarkKind.NETWORK,
+    "nmcli": MarkKind.NETWORK,
 }
 _PHYSICAL = re.compile(r"(?:e(?:th|n|m)|bond|team|ib|wl|p\d+p|usb)\w*")
 
@@ -154,12 +155,12 @@ def _mark_package(program: str, message: str) -> Mark | None:
     verb = found.groupdict().get("verb") or "upgrade"
     word = verb.lower()
     changed = "installed" if word.startswith("reinst") else _PACKAGE_VERBS[word[:2]]
-    return Mark("package", found["name"], changed)
+    return Mark(MarkKind.PACKAGE, found["name"], changed)
 
 
 def _mark_unit(program: str, message: str) -> Mark | None:
     if program == "systemd" and message.startswith(("Reloading.", "Reexecuting")):
-        return Mark("service", "systemd", "reloaded")
+        return Mark(MarkKind.SERVICE, "systemd", "reloaded")
     if program == "audit":
         found = _AUDITED.match(message)
         verb = "started" if found is not None and found["verb"] == "START" else "stopped"
@@ -181,7 +182,7 @@ def _mark_unit(program: str, message: str) -> Mark | None:
     service = find_service(found["unit"]) if _DULL_UNIT.match(unit) is None else None
     if service is not None:
         return Mark(service.kind, service.subject, verb)
-    return None if _DULL_UNIT.match(unit) else Mark("service", unit[:60], verb)
+    return None if _DULL_UNIT.match(unit) else Mark(MarkKind.SERVICE, unit[:60], verb)
 
 
 _DULL_UNIT = re.compile(
@@ -244,7 +245,7 @@ def _mark_command(program: str, message: str) -> Mark | None:
         service = find_service(typed[tool.end() :])
         if service is not None:
             return Mark(service.kind, service.subject, _typed_verb(typed))
-    return Mark(_TOOL_KINDS.get(name, "command"), name, "ran")
+    return Mark(_TOOL_KINDS.get(name, MarkKind.COMMAND), name, "ran")
 
 
 def _typed_verb(typed: str) -> str:
@@ -279,7 +280,7 @@ def _mark_pod(program: str, message: str) -> Mark | None:
     return (
         Mark(service.kind, service.subject, verb)
         if service is not None
-        else Mark("pod", found["object"].partition("/")[2], verb)
+        else Mark(MarkKind.POD, found["object"].partition("/")[2], verb)
     )
 
 
@@ -297,12 +298,26 @@ def _mark_own(program: str, message: str) -> Mark | None:
 _READERS: tuple[Callable[[str, str], Mark | None], ...] = (
     _mark_package, _mark_unit, _mark_command, _mark_kernel, _mark_pod, _mark_anybody, _mark_own,
 )  # fmt: skip
-WEIGHTS: dict[str, float] = {
-    "conntrack": 1.0, "neighbour": 1.0, "sysctl": 0.9, "firewall": 0.9, "martian": 0.9,
-    "network": 0.85, "proxy": 0.8, "address": 0.8, "boot": 0.8, "link": 0.8, "runtime": 0.75,
-    "module": 0.7, "package": 0.6, "memory": 0.6, "command": 0.5, "service": 0.35, "clock": 0.3,
-    "pod": 0.25,
-}  # fmt: skip
+WEIGHTS: dict[MarkKind, float] = {
+    MarkKind.CONNTRACK: 1.0,
+    MarkKind.NEIGHBOUR: 1.0,
+    MarkKind.SYSCTL: 0.9,
+    MarkKind.FIREWALL: 0.9,
+    MarkKind.MARTIAN: 0.9,
+    MarkKind.NETWORK: 0.85,
+    MarkKind.PROXY: 0.8,
+    MarkKind.ADDRESS: 0.8,
+    MarkKind.BOOT: 0.8,
+    MarkKind.LINK: 0.8,
+    MarkKind.RUNTIME: 0.75,
+    MarkKind.MODULE: 0.7,
+    MarkKind.PACKAGE: 0.6,
+    MarkKind.MEMORY: 0.6,
+    MarkKind.COMMAND: 0.5,
+    MarkKind.SERVICE: 0.35,
+    MarkKind.CLOCK: 0.3,
+    MarkKind.POD: 0.25,
+}
 """How likely each kind is to be what broke a network that worked a moment ago."""
 _NETWORKED = re.compile(
     r"polkit|tuned|systemd|udev|procps|initscripts|iptables|nftables|kernel|linux-image|"
@@ -316,11 +331,11 @@ _NETWORKED = re.compile(
 def weigh_mark(mark: Mark) -> float:
     """Return the weight of what happened, 0 to 1."""
     weight = WEIGHTS[mark.kind]
-    if mark.kind == "package":
+    if mark.kind == MarkKind.PACKAGE:
         return 0.75 if _NETWORKED.search(mark.subject) else 0.4
-    if mark.kind == "link" and _PHYSICAL.fullmatch(mark.subject) is None:
+    if mark.kind == MarkKind.LINK and _PHYSICAL.fullmatch(mark.subject) is None:
         return 0.15 if mark.verb not in {"mac changed", "switched"} else 0.7
-    if mark.kind == "command" and mark.subject in {
+    if mark.kind == MarkKind.COMMAND and mark.subject in {
         "yum",
         "dnf",
         "apt",

@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from podpath.timeline.mark_kinds import MarkKind
+
 
 class NodeService(NamedTuple):
     """A service, and what it can do to the network."""
 
     subject: str
     """Its name, as its manual has it."""
-    kind: str
-    """What it writes: `sysctl`, `firewall`, `network`, `proxy` (CNI, Services), `runtime`,
-    `module`, `clock`, `service`.
-    """
+    kind: MarkKind
+    """What it writes."""
     names: re.Pattern[str]
     """Names of its units and programs, and their descriptions."""
 
 
 def _service(subject: str, kind: str, names: str) -> NodeService:
     return NodeService(
-        subject, kind, re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE)
+        subject, MarkKind(kind), re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE)
     )
 
 

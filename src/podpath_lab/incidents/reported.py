@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from podpath.node.node import HOST
+from podpath.node.node import HOST, NetnsRole
 from podpath_lab.draft import Draft
 from podpath_lab.incidents.incident import Incident, on_host, restore, within
 from podpath_lab.script import ScriptCommand
@@ -71,8 +71,8 @@ def _switched() -> Draft:
     draft = Draft()
     host, switch, world = (
         draft.add_netns(HOST, HOST),
-        draft.add_netns("switch", "other"),
-        draft.add_netns("world", "other"),
+        draft.add_netns("switch", NetnsRole.OTHER),
+        draft.add_netns("world", NetnsRole.OTHER),
     )
     switch.add_bridge("br0", "02:00:00:00:00:f0")
     host.add_bridge("br-bond", "02:00:00:00:00:f1")

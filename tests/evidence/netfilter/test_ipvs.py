@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import Address
-from podpath.net.firewall import RealServer, VirtualServer
+from podpath.net.firewall import ForwardingMethod, RealServer, VirtualServer
 from tests.evidence.consoles import block, read
 
 SERVICE = Address.parse("10.96.0.1")
@@ -29,8 +29,28 @@ TCP  10.96.0.1:443 rr persistent 10800
 UDP  [fd00::a]:53 rr
 """
     assert stated(text) == [
-        RealServer("tcp", SERVICE, 443, Address.parse("192.0.2.7"), 6443, "Masq", 1, 4, 0),
-        RealServer("tcp", SERVICE, 443, Address.parse("192.0.2.8"), 6443, "Masq", 0, 0, 0),
+        RealServer(
+            "tcp",
+            SERVICE,
+            443,
+            Address.parse("192.0.2.7"),
+            6443,
+            ForwardingMethod.MASQUERADING,
+            1,
+            4,
+            0,
+        ),
+        RealServer(
+            "tcp",
+            SERVICE,
+            443,
+            Address.parse("192.0.2.8"),
+            6443,
+            ForwardingMethod.MASQUERADING,
+            0,
+            0,
+            0,
+        ),
         VirtualServer("tcp", SERVICE, 443, 2, 1),
         VirtualServer("udp", Address.parse("fd00::a"), 53, 0, 0),
     ]

@@ -7,18 +7,18 @@ import pytest
 from podpath.evidence.netfilter.typed import parse_typed_rule
 from podpath.evidence.records import ChangeCommandRecord, StatementRecord
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import TypedRule
+from podpath.net.firewall import RuleEdit, TypedRule
 from tests.evidence.consoles import block, read
 
 CASES = {
-    "-P INPUT DROP": TypedRule("policy", "filter", "INPUT", "DROP"),
-    "-t nat -F": TypedRule("flush", "nat", plain=True),
-    "-I FORWARD 1 -j ACCEPT": TypedRule("insert", "filter", "FORWARD", "ACCEPT", plain=True),
+    "-P INPUT DROP": TypedRule(RuleEdit.POLICY, "filter", "INPUT", "DROP"),
+    "-t nat -F": TypedRule(RuleEdit.FLUSH, "nat", plain=True),
+    "-I FORWARD 1 -j ACCEPT": TypedRule(RuleEdit.INSERT, "filter", "FORWARD", "ACCEPT", plain=True),
     "-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT": TypedRule(
-        "append", "filter", "INPUT", "ACCEPT", follows=True
+        RuleEdit.APPEND, "filter", "INPUT", "ACCEPT", follows=True
     ),
     "-A FORWARD -s 10.0.0.0/8 -i cni0 -j DROP": TypedRule(
-        "append", "filter", "FORWARD", "DROP", src=Prefix.parse("10.0.0.0/8"), in_link="cni0"
+        RuleEdit.APPEND, "filter", "FORWARD", "DROP", src=Prefix.parse("10.0.0.0/8"), in_link="cni0"
     ),
     "-nvL FORWARD": None,
 }
@@ -52,6 +52,6 @@ $IPT -P OUTPUT DROP
     assert [
         record.statement for record in reading.records if isinstance(record, StatementRecord)
     ] == [
-        TypedRule("policy", "filter", "OUTPUT", "DROP"),
-        TypedRule("append", "filter", "OUTPUT", "ACCEPT", out_link="lo"),
+        TypedRule(RuleEdit.POLICY, "filter", "OUTPUT", "DROP"),
+        TypedRule(RuleEdit.APPEND, "filter", "OUTPUT", "ACCEPT", out_link="lo"),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import AllowedSource, HostFirewall
+from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
 from tests.evidence.consoles import block, read
 
 
@@ -29,8 +29,8 @@ To                         Action      From
 [ 2] 5432                  ALLOW FWD   172.16.0.0/16
 """
     assert stated(text) == [
-        HostFirewall("ufw", active=True),
-        HostFirewall("ufw", active=True, routed="deny"),
+        HostFirewall(FirewallProgram.UFW, active=True),
+        HostFirewall(FirewallProgram.UFW, active=True, routed="deny"),
         AllowedSource("22/tcp", "ALLOW IN", None),
         AllowedSource("5432", "ALLOW FWD", Prefix.parse("172.16.0.0/16")),
     ]

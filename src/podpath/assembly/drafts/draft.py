@@ -18,7 +18,7 @@ from podpath.net.provenance import Fact, Inferred, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
-from podpath.node.node import HOST, Cilium, CniNetwork, Netns, Node, Pod, Service, Socket
+from podpath.node.node import HOST, Cilium, CniNetwork, Netns, NetnsRole, Node, Pod, Service, Socket
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class NetnsDraft:
     """One network namespace under construction."""
 
     name: str
-    role: str = "pod"
+    role: NetnsRole = NetnsRole.POD
     inferred: Inferred | None = None
     links: dict[IfName, Link] = field(default_factory=dict)
     addresses: NamespaceAddresses = field(default_factory=NamespaceAddresses)
@@ -143,7 +143,7 @@ class NodeDraft:
     """Addresses that are said to be the node's own, by its name or by Kubernetes."""
     kernel: str | None = None
     namespaces: dict[str, NetnsDraft] = field(
-        default_factory=lambda: {HOST: NetnsDraft(name=HOST, role="host")}
+        default_factory=lambda: {HOST: NetnsDraft(name=HOST, role=NetnsRole.HOST)}
     )
     modules: dict[str, bool] = field(default_factory=dict)
     """Modules by name, and whether the evidence shows them loaded."""

@@ -13,9 +13,9 @@ from podpath.evidence.records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Peer
-from podpath.node.node import HOST, Pod
+from podpath.node.node import HOST, NetnsRole, Pod
 
-_ROLES = frozenset({"host", "pod", "other"})
+_ROLES = frozenset(NetnsRole)
 
 
 def assemble_manifest(draft: NodeDraft, evidence: ReadSources) -> None:
@@ -32,7 +32,7 @@ def assemble_manifest(draft: NodeDraft, evidence: ReadSources) -> None:
         draft.kernel = record.kernel or draft.kernel
         for name, role in record.roles.items():
             if role in _ROLES and name_netns(name) != HOST and name in draft.namespaces:
-                draft.namespaces[name].role = role
+                draft.namespaces[name].role = NetnsRole(role)
         for netns, named in record.pods.items():
             _place_pod(draft, netns, named, record.span)
         for pair in record.veths:

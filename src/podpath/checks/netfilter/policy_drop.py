@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in, statements_of
-from podpath.net.firewall import TypedRule
+from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain
@@ -108,9 +108,9 @@ def _list_typed(case: Case) -> tuple[tuple[str, Span], ...]:
     for rule, stated in statements_of(case, TypedRule):
         if rule.table != "filter" or rule.chain not in HOOKS:
             continue
-        if rule.action == "policy":
+        if rule.action == RuleEdit.POLICY:
             policies[rule.chain] = stated.span if rule.target == "DROP" else None
-        elif rule.action in ("append", "insert") and _opens(rule):
+        elif rule.action in {RuleEdit.APPEND, RuleEdit.INSERT} and _opens(rule):
             policies[rule.chain] = None
     return tuple((name, span) for name, span in policies.items() if span is not None)
 

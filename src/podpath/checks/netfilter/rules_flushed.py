@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import statements_of
-from podpath.net.firewall import TypedRule
+from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -61,9 +61,13 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_flushes(case: Case) -> Iterator[Span]:
     typed = list(statements_of(case, TypedRule))
-    built = {(rule.table, rule.chain) for rule, _ in typed if rule.action in ("append", "insert")}
+    built = {
+        (rule.table, rule.chain)
+        for rule, _ in typed
+        if rule.action in {RuleEdit.APPEND, RuleEdit.INSERT}
+    }
     for rule, stated in typed:
-        whole = rule.action == "flush" and (
+        whole = rule.action == RuleEdit.FLUSH and (
             not rule.chain or rule.chain.startswith(("DOCKER", "KUBE-", "CNI-"))
         )
         if whole and not any(table == rule.table for table, _ in built):

@@ -48,7 +48,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
-from podpath.node.node import Netns, Node
+from podpath.node.node import Netns, NetnsRole, Node
 
 HEADERS: dict[int, int] = {
     protocols.TCP: 52,
@@ -470,7 +470,7 @@ def _left_cluster(walk: Walk, trace: Trace, outcome: Transmitted) -> _Failure | 
     """
     address = outcome.packet.dst
     for name, netns in walk.engine.node.namespaces.items():
-        if netns.role == "pod" and walk.engine.namespace(name).owns(address):
+        if netns.role == NetnsRole.POD and walk.engine.namespace(name).owns(address):
             home = walk.engine.node.home_of(netns).name
             left = failures.LeftForPodOf(trace.name, outcome.link, address, netns.node or home)
             return _Failure(ConversationFailure.LEFT_NODE, left)

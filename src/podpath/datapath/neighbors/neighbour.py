@@ -26,6 +26,7 @@ from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Basis, Inferred, Option, Span
 from podpath.node.links import Link, Neighbour
+from podpath.node.node import NetnsRole
 
 FUNCTION = "net/core/neighbour.c:neigh_resolve_output v6.12"
 WITHOUT_ARP = frozenset({"tun", "ipip", "sit", "wireguard", "ppp", "gre", "xfrm", "vti"})
@@ -295,7 +296,7 @@ def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Reso
         other = walk.engine.namespace(station.netns)
         if (
             settings.known_maximum(other, settings.PROXY_ARP, station.link.name) is None
-            and other.netns.role == "host"
+            and other.netns.role == NetnsRole.HOST
         ):
             options = (
                 Option(True, "the host answers for it (proxy_arp)"),

@@ -10,6 +10,7 @@ from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import WIDTH, Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
+from podpath.node.node import NetnsRole
 from podpath.node.routing import Nexthop, PolicyRule, Route
 
 _INNER = frozenset(
@@ -121,7 +122,7 @@ def likeliest_uplinks(namespace: Namespace) -> list[Link]:
         for link in namespace.ordered
         if link.name != "lo" and link.up and not is_slave(namespace, link)
     ]
-    if namespace.netns.role == "host":
+    if namespace.netns.role == NetnsRole.HOST:
         usable = [link for link in usable if link.kind not in _INNER and not _leads_inside(link)]
     return sorted(usable, key=lambda link: link.name not in namespace.by_link)
 

@@ -11,7 +11,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Address
-from podpath.net.firewall import RealServer, VirtualServer
+from podpath.net.firewall import ForwardingMethod, RealServer, VirtualServer
 from podpath.net.provenance import Source
 
 _END = r"(?:\[(?P<v6>[0-9a-fA-F:]+)\]|(?P<v4>\d+(?:\.\d+){3})):(?P<port>\d+)"
@@ -78,14 +78,14 @@ def _read_real(current: _Open, found: re.Match[str]) -> RealServer:
         int(text) if (text := cells.get(name)) else None
         for name in ("weight", "active", "inactive")
     )
-    method = cells.get("method") or ""
+    method = cells.get("method")
     return RealServer(
         current.protocol,
         current.address,
         current.port,
         _parse_end(found),
         int(found["port"]),
-        method,
+        ForwardingMethod(method) if method else None,
         *counts,
     )
 

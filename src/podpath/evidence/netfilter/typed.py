@@ -15,7 +15,7 @@ from podpath.evidence.formats import LIKELY, NO, Format, sample
 from podpath.evidence.records import ChangeCommandRecord, Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import TypedRule
+from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Source, Span
 
 _PROGRAM = re.compile(r"ip6?tables(?:-legacy|-nft)?")
@@ -28,10 +28,19 @@ _SHELL = re.compile(
     r"service|systemctl)\b.*|(?:if|then|else|fi|for|do|done|case|esac)\b.*|[{}]|(?:\S.*)?\\)\s*"
 )
 _ACTIONS = {
-    "-A": "append", "--append": "append", "-I": "insert", "--insert": "insert", "-D": "delete",
-    "--delete": "delete", "-P": "policy", "--policy": "policy", "-F": "flush", "--flush": "flush",
-    "-X": "delete-chain", "--delete-chain": "delete-chain",
-}  # fmt: skip
+    "-A": RuleEdit.APPEND,
+    "--append": RuleEdit.APPEND,
+    "-I": RuleEdit.INSERT,
+    "--insert": RuleEdit.INSERT,
+    "-D": RuleEdit.DELETE,
+    "--delete": RuleEdit.DELETE,
+    "-P": RuleEdit.POLICY,
+    "--policy": RuleEdit.POLICY,
+    "-F": RuleEdit.FLUSH,
+    "--flush": RuleEdit.FLUSH,
+    "-X": RuleEdit.DELETE_CHAIN,
+    "--delete-chain": RuleEdit.DELETE_CHAIN,
+}
 _STATES = {"--ctstate", "--state"}
 _FOLLOWING = {"ESTABLISHED", "RELATED"}
 _GENERAL = {
@@ -104,9 +113,9 @@ def parse_typed_rule(arguments: Sequence[str]) -> TypedRule | None:
     place = arguments.index(action)
     chain = _following(arguments, place)
     table = _value(arguments, "-t", "--table") or "filter"
-    if _ACTIONS[action] == "policy":
+    if _ACTIONS[action] == RuleEdit.POLICY:
         policy = _following(arguments, place + 1)
-        return TypedRule("policy", table, chain, policy) if chain and policy else None
+        return TypedRule(RuleEdit.POLICY, table, chain, policy) if chain and policy else None
     rest = list(arguments[place + 1 :])
     states = {part for name in _STATES for part in _value(rest, name).upper().split(",") if part}
     return TypedRule(

@@ -10,7 +10,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import AllowedSource, HostFirewall
+from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
 from podpath.net.provenance import Source
 
 _STATUS = re.compile(r"\s*Status:\s+(?P<state>active|inactive)\s*")
@@ -47,11 +47,11 @@ def read(source: Source) -> Reading:
         )
         if status is not None:
             active = index
-            statement = HostFirewall("ufw", status["state"] == "active", routed)
+            statement = HostFirewall(FirewallProgram.UFW, status["state"] == "active", routed)
             ledger.add(StatementRecord(span=ledger.span(index), statement=statement))
         elif default is not None:
             routed = default["routed"] or ""
-            firewall = HostFirewall("ufw", active is not None, routed)
+            firewall = HostFirewall(FirewallProgram.UFW, active is not None, routed)
             ledger.add(StatementRecord(span=ledger.span(index), statement=firewall))
         elif _HEADING.fullmatch(line) or line.strip().startswith(("sudo ufw", "ufw ")):
             ledger.head(index)
