@@ -153,3 +153,12 @@ def test_a_reason_of_sockets_quotes_the_socket() -> None:
     spans = [socket.span for socket in node().host.sockets.items if socket.port == 22]
 
     assert list(explain(heard).spans) == [span for span in spans if span is not None]
+
+
+def test_a_function_that_has_no_reason_says_whose_drop_it_is() -> None:
+    """A generic XDP program's drops bear no reason: their function tells."""
+    found = explain_drop(Engine(node()), "host", drop("NOT_SPECIFIED"), "do_xdp_generic+0x284")
+    late = explain_drop(Engine(node()), "host", drop("NOT_SPECIFIED"), "tcp_v4_rcv+0x91")
+
+    assert (found.agreement, found.reason) == (DropAgreement.OUTSIDE, "XDP")
+    assert late.agreement is DropAgreement.OUTSIDE

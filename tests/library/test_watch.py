@@ -105,6 +105,10 @@ class Made:
         """Say that nothing was lost."""
         return DropLosses(0, 0, 0, 0)
 
+    def read_run_time(self) -> int:
+        """Say that it cost nothing."""
+        return 0
+
     def name(self, key: DropKey) -> str:
         """Name the function."""
         return f"function{key.location}"

@@ -52,6 +52,9 @@ class DropSource(Protocol):
     def count_losses(self) -> DropLosses:
         """Return what was not told in full since the beginning."""
 
+    def read_run_time(self) -> int:
+        """Return the nanoseconds that this cost in the kernel, as far as it counts them."""
+
     def name(self, key: DropKey) -> str:
         """Return the function that freed the packets of a flow."""
 
@@ -92,6 +95,10 @@ class ProgramSource:
     def count_losses(self) -> DropLosses:
         """Return what the program counted apart."""
         return self._program.count_losses()
+
+    def read_run_time(self) -> int:
+        """Return what the program took (kernel.bpf_stats_enabled)."""
+        return self._program.run_time
 
     def name(self, key: DropKey) -> str:
         """Look the address up in the kernel's symbols."""
@@ -180,6 +187,10 @@ class TraceSource:
         ]
         lost = sum(int(count) for text in texts for count in _OVERRUN.findall(text))
         return DropLosses(self._seen, 0, 0, lost)
+
+    def read_run_time(self) -> int:
+        """Return nothing: nobody counts what trace events cost."""
+        return 0
 
     def name(self, key: DropKey) -> str:
         """Return the function as the event printed it."""

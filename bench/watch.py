@@ -1,0 +1,166 @@
+"""Measures what hearing 10,000 drops a second costs, and that none is lost uncounted: the BPF
+program that `podpath watch` attaches, beside reading the plain trace event.
+
+Usage: sudo .venv/bin/python -m bench.watch [SECONDS]
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.measurement import Measurement, emit
+from podpath.collect.drop_sources import DropSource, ProgramSource, TraceSource
+from podpath.collect.netns import inside
+from podpath.drops.choice import DropChoice
+from podpath.library.watch import (
+    DropExplainer,
+    DropWatch,
+    ToldDrop,
+    locate_namespaces,
+    read_node,
+)
+
+NAME = f"bw{os.getpid()}"
+RATE = 10_000
+FLOWS = 2000
+"""Ports that the datagrams are for: a flow of its own for each."""
+FIRST, LISTENING = 1000, 3.0
+TURN = 2.0
+STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
+
+
+class Cost(NamedTuple):
+    """What a run came to."""
+
+    sent: int
+    counted: int
+    lost: int
+    """Counted as lost: not heard, or of no flow."""
+    seconds: float
+    own: float
+    """Processor seconds of the watching process."""
+    kernel: float
+    """Processor seconds of the program in the kernel."""
+    answer: float
+    """Seconds from a drop to its answer, the median."""
+
+
+@contextmanager
+def namespace() -> Iterator[None]:
+    """Be with a namespace that stands for a node."""
+    subprocess.run(("ip", "netns", "add", NAME), check=True)
+    subprocess.run(("ip", "-n", NAME, "link", "set", "lo", "up"), check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(("ip", "netns", "del", NAME), check=True)
+
+
+def send(seconds: float, rate: int = RATE, first: int = FIRST) -> int:
+    """Send datagrams that nobody wants in a process of its own; return where it writes how many."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        with inside(f"/run/netns/{NAME}"):
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sent = 0
+        began = time.monotonic()
+        while (passed := time.monotonic() - began) < seconds:
+            while sent < passed * rate:
+                sender.sendto(b"x" * 64, ("127.0.0.1", first + sent % FLOWS))
+                sent += 1
+            time.sleep(0.002)
+        os.write(writing, str(sent).encode())
+        os._exit(0)
+    os.close(writing)
+    return reading
+
+
+def measure(source: DropSource, seconds: float) -> Cost:
+    """Watch while datagrams are dropped."""
+    explainer = DropExplainer(
+        time.monotonic, lambda: read_node(node=NAME), lambda: locate_namespaces(NAME)
+    )
+    everything = DropChoice(daily=True)
+    seen = DropWatch(source, explainer, everything, time.monotonic)
+    list(seen.run(TURN, lambda: True))
+    run_time = source.read_run_time()
+    sent_before, usage = seen.tally.total, resource.getrusage(resource.RUSAGE_SELF)
+    lost_before = source.count_losses()
+    sent = send(seconds)
+    began = time.monotonic()
+    for _ in seen.run(TURN, lambda: time.monotonic() > began + seconds + 0.5):
+        pass
+    passed = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    losses = source.count_losses()
+    count = int(os.read(sent, 20))
+    os.wait()
+    answers = 0.0 if source.lacks else listen(seen)
+    flows = seen.tally.list_flows()
+    own = sum(one.packets for one in flows if seen.name(one.key) and one.key.dport >= FIRST)
+    return Cost(
+        sent=count,
+        counted=own if not source.lacks else seen.tally.total - sent_before,
+        lost=losses.missed + losses.uncounted - lost_before.missed - lost_before.uncounted,
+        seconds=passed,
+        own=after.ru_utime + after.ru_stime - usage.ru_utime - usage.ru_stime,
+        kernel=(source.read_run_time() - run_time) / 1e9,
+        answer=answers,
+    )
+
+
+def listen(seen: DropWatch) -> float:
+    """Return the median of the seconds from a drop to its answer, where a new flow comes every
+    twentieth of a second.
+    """
+    end = time.monotonic() + LISTENING + 0.5
+    sending = send(LISTENING, 20, FIRST // 2)
+    told = (one for one in seen.run(TURN, lambda: time.monotonic() > end))
+    answers = [one.seconds for one in told if isinstance(one, ToldDrop)]
+    os.close(sending)
+    os.wait()
+    return statistics.median(answers)
+
+
+def main() -> None:
+    """Measure both ways."""
+    seconds = next((float(word) for word in sys.argv[1:] if word[0].isdigit()), 10.0)
+    STATS.write_text("1", encoding="ascii")
+    try:
+        with namespace():
+            costs: list[Cost] = []
+            for make in (lambda: ProgramSource(int(100 * TURN)), TraceSource):
+                source: DropSource = make()
+                try:
+                    costs.append(measure(source, seconds))
+                finally:
+                    source.close()
+    finally:
+        STATS.write_text("0", encoding="ascii")
+    program, trace = costs
+    emit((
+        Measurement(
+            "processor, of one core", 100 * (program.own + program.kernel) / program.seconds, "%",
+            20, against="reading the trace event of tracefs",
+            other=100 * (trace.own + trace.kernel) / trace.seconds,
+        ),
+        Measurement("of it in the kernel", 100 * program.kernel / program.seconds, "%"),
+        Measurement("drops each second", program.sent / seconds, "/s", RATE * 0.95, more_is_better=True),
+        Measurement("lost uncounted", max(program.sent - program.counted - program.lost, 0), "packets", 0),
+        Measurement("lost and counted", program.lost, "packets", against="the trace event's", other=trace.lost),
+        Measurement("from the drop to its line, median", program.answer * 1000, "ms", 100),
+    ))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
