@@ -72,3 +72,17 @@ def test_a_fault_in_the_file_is_one_line_with_its_place(folder: Path) -> None:
             ["check", str(folder / "flows.toml"), str(folder / "ticket.txt")],
             catch_exceptions=False,
         )
+
+
+def test_a_file_is_derived_and_never_overwritten(folder: Path) -> None:
+    """The file that is there may be somebody's work."""
+    evidence = str(folder / "ticket.txt")
+    done = CliRunner().invoke(podpath, ["check", "-", evidence, "--derive"])
+
+    assert done.stdout.startswith("# Flows that the evidence asks for")
+    with pytest.raises(PodpathError, match="not there yet"):
+        CliRunner().invoke(
+            podpath,
+            ["check", str(folder / "flows.toml"), evidence, "--derive"],
+            catch_exceptions=False,
+        )

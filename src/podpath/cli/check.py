@@ -6,7 +6,7 @@ import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.options import limits_option, live_option, node_option, output_options
-from podpath.cli.output import show, write_text
+from podpath.cli.output import show, write_new, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import flows as checking
@@ -28,6 +28,9 @@ from podpath.library.given import Piece, ThisNode
 @click.option(
     "--allow-undecided", is_flag=True, help="Exit 0 although nobody can tell of some flows."
 )
+@click.option(
+    "--derive", is_flag=True, help="Write FLOWS.toml (- for standard output) from the evidence."
+)
 @click.option("--junit", metavar="FILE", help="Write a JUnit report.")
 @click.option("--sarif", metavar="FILE", help="Write a SARIF 2.1.0 report.")
 @output_options
@@ -42,6 +45,7 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     node: str | None,
     limits: Limits,
     allow_undecided: bool,
+    derive: bool,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -76,12 +80,17 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
       podpath check flows.toml bundle/ --with new-rules.v4 --with 99-sysctl.conf
       podpath check flows.toml node.tar.gz --with rules.nft --junit report.xml --sarif report.sarif
       sudo podpath check flows.toml --live
+      podpath check flows.toml bundle/ services.yaml policies.yaml --derive
 
     \b
     Exit codes: 0 all as expected, 1 some are not, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
+    if derive:
+        case = read_one(pieces, node=node, limits=limits, progress=progress)
+        write_new(flows, checking.derive(case, progress=progress))
+        return
     stated = checking.read_given_flows(flows)
     case = read_one(
         pieces, [flow.probe for flow in stated], node=node, limits=limits, progress=progress

@@ -32,3 +32,13 @@ def write_text(path: str, text: str) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise UsageError(f"{path}: {str(reason).lower()}") from error
+
+
+def write_new(path: str, text: str) -> None:
+    """Write a text into a file that is not there yet; `-` is standard output."""
+    if path == "-":
+        click.echo(text, nl=False)
+    elif Path(path).exists():
+        raise UsageError(f"{path}: expected a file that is not there yet")
+    else:
+        write_text(path, text)

@@ -11,6 +11,7 @@ from podpath.assembly.planned.change import assemble_change
 from podpath.collect.texts import read_text
 from podpath.evidence.planned.files import read_change
 from podpath.flows.compared import FlowResult, FlowsAnswer, compare_flows, place_flows
+from podpath.flows.derive import derive_flows, emit_flows
 from podpath.flows.file import read_flows
 from podpath.flows.flow import Flow
 from podpath.library.case import Case
@@ -131,6 +132,11 @@ def check(
     with collecting_seldom(), stage(progress, "walking") as share:
         planned = plan_changes(changes, read.node)
         return FlowsResult(compare_flows(read.facts, placed, planned, share), allow_undecided)
+
+
+def derive(case: Case | Given, *, progress: Progress = silent) -> str:
+    """Return a file of the flows that the evidence asks for: services, probes, policies."""
+    return emit_flows(derive_flows(as_case(case, (), progress).facts))
 
 
 def read_given_flows(flows: FlowsGiven) -> tuple[Flow, ...]:
