@@ -158,7 +158,7 @@ def _join_overlay(netns: DraftNetns, number: int, underlay: str, remote: str) ->
 
 def _host() -> Draft:
     draft = Draft()
-    host = draft.add_netns(HOST, HOST)
+    host = draft.add_netns(HOST)
     host.sysctls["net.ipv4.ip_forward"] = "1"
     for scope in ("all", "default"):
         host.sysctls[f"net.ipv4.conf.{scope}.rp_filter"] = "0"

@@ -50,7 +50,7 @@ def test_gateways_follow_the_routes_that_reach_them() -> None:
 def test_a_device_that_cannot_be_built_is_named() -> None:
     """What the twin leaves out is said, with the device and its kind."""
     draft = Draft()
-    host = draft.add_netns("host", "host")
+    host = draft.add_netns("host")
     host.links.append(Link(name=IfName("bond0"), kind="bond"))
     assert emit_twin(draft.freeze()).left_out == ("bond0 in host: a bond device has no twin here",)
 
@@ -60,7 +60,7 @@ def test_only_sysctls_of_the_datapath_are_written_by_path() -> None:
     nothing stay away.
     """
     draft = Draft()
-    host = draft.add_netns("host", "host")
+    host = draft.add_netns("host")
     host.links.append(replace(Link(name=IfName("flannel.1"), kind="vxlan"), bridge=None))
     host.sysctls |= {"net.ipv4.ip_forward": "1", "net.core.somaxconn": "4096"}
     text = lines(draft, "host")
@@ -101,7 +101,7 @@ def test_a_translated_connection_is_given_as_before_nat() -> None:
 def test_a_table_reads_as_iptables_restore_takes_it() -> None:
     """Base chains carry their policy, counters stand at zero, and the table is committed."""
     draft = Draft()
-    draft.add_netns("host", "host").table("filter", "nft").policies["FORWARD"] = "DROP"
+    draft.add_netns("host").table("filter", "nft").policies["FORWARD"] = "DROP"
     table = draft.freeze().host.netfilter[4].tables[0]
     assert (
         "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
@@ -115,9 +115,7 @@ def test_multipath_route_names_every_way() -> None:
     hops = tuple(
         Nexthop(link=IfName("eth0"), gateway=Address.parse(f"10.0.0.{n}"), weight=n) for n in (1, 2)
     )
-    draft.add_netns("host", "host").routes.append(
-        Route(prefix=Prefix.parse("10.9.0.0/16"), nexthops=hops)
-    )
+    draft.add_netns("host").routes.append(Route(prefix=Prefix.parse("10.9.0.0/16"), nexthops=hops))
     assert "nexthop via 10.0.0.1 dev eth0 weight 1 nexthop via 10.0.0.2 dev eth0 weight 2" in lines(
         draft, "host"
     )
@@ -135,7 +133,7 @@ def test_shell_script_is_one_that_a_shell_can_read() -> None:
 def test_addresses_of_a_draft_know_which_are_secondary() -> None:
     """The second address of a subnet is a secondary one, as the kernel makes it."""
     draft = Draft()
-    host = draft.add_netns("host", "host")
+    host = draft.add_netns("host")
     host.links.append(Link(name=IfName("eth0")))
     host.add_address("eth0", "10.0.0.1/24")
     host.add_address("eth0", "10.0.0.2/24")

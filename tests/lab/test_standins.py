@@ -19,7 +19,7 @@ PROBE = Probe.parse("tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1")
 def node_with_uplink() -> Node:
     """Return a node with one pod behind lxc1 and a physical uplink eth0 whose gateway is known."""
     draft = Draft()
-    host, pod = draft.add_netns(HOST, HOST), draft.add_netns("pod1")
+    host, pod = draft.add_netns(HOST), draft.add_netns("pod1")
     draft.connect("pod1", "eth0", HOST, "lxc1", 1)
     host.links.append(Link(name=IfName("eth0"), mac=Mac("02:00:00:00:09:09")))
     host.add_address("eth0", "172.31.0.10/24")

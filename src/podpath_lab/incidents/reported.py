@@ -70,7 +70,7 @@ def _switched() -> Draft:
     """
     draft = Draft()
     host, switch, world = (
-        draft.add_netns(HOST, HOST),
+        draft.add_netns(HOST),
         draft.add_netns("switch", NetnsRole.OTHER),
         draft.add_netns("world", NetnsRole.OTHER),
     )
