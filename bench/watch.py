@@ -148,18 +148,36 @@ def main() -> None:
     finally:
         STATS.write_text("0", encoding="ascii")
     program, trace = costs
-    emit((
-        Measurement(
-            "processor, of one core", 100 * (program.own + program.kernel) / program.seconds, "%",
-            20, against="reading the trace event of tracefs",
-            other=100 * (trace.own + trace.kernel) / trace.seconds,
-        ),
-        Measurement("of it in the kernel", 100 * program.kernel / program.seconds, "%"),
-        Measurement("drops each second", program.sent / seconds, "/s", RATE * 0.95, more_is_better=True),
-        Measurement("lost uncounted", max(program.sent - program.counted - program.lost, 0), "packets", 0),
-        Measurement("lost and counted", program.lost, "packets", against="the trace event's", other=trace.lost),
-        Measurement("from the drop to its line, median", program.answer * 1000, "ms", 100),
-    ))  # fmt: skip
+    emit(
+        (
+            Measurement(
+                "processor, of one core",
+                100 * (program.own + program.kernel) / program.seconds,
+                "%",
+                20,
+                against="reading the trace event of tracefs",
+                other=100 * (trace.own + trace.kernel) / trace.seconds,
+            ),
+            Measurement("of it in the kernel", 100 * program.kernel / program.seconds, "%"),
+            Measurement(
+                "drops each second", program.sent / seconds, "/s", RATE * 0.95, more_is_better=True
+            ),
+            Measurement(
+                "lost uncounted",
+                max(program.sent - program.counted - program.lost, 0),
+                "packets",
+                0,
+            ),
+            Measurement(
+                "lost and counted",
+                program.lost,
+                "packets",
+                against="the trace event's",
+                other=trace.lost,
+            ),
+            Measurement("from the drop to its line, median", program.answer * 1000, "ms", 100),
+        )
+    )
 
 
 if __name__ == "__main__":
