@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.firewall import owner_of
+from podpath.checks.firewall import chains_named, owner_of
 from podpath.checks.owners import (
     owner_of_device,
     owner_of_key,
@@ -20,6 +20,7 @@ from podpath.node.change import AddRoute, DeleteRoute, DeleteRule, InsertRule, S
 from podpath.node.nftables import NftRule
 from podpath.node.node import HOST
 from podpath.testing.nodes import given_netns, given_node, given_route, span
+from tests.checks.pasted import case_of
 from tests.checks.rules import rule
 
 
@@ -59,6 +60,8 @@ def test_native_rules_are_their_tables() -> None:
         ("10.0.0.0/8 via 192.0.2.1 dev eth0 proto bird", "BIRD"),
         ("default via 192.0.2.1 dev eth0 proto dhcp", "the DHCP client"),
         ("10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink", "flannel"),
+        ("10.96.0.10/32 dev kube-ipvs0 proto kernel", "kube-proxy"),
+        ("10.96.0.0/24 dev eth0 proto kernel", "the kernel"),
         ("10.0.0.0/8 via 192.0.2.1 dev eth0 proto static", ""),
         ("10.0.0.0/8 via 192.0.2.1 dev eth0", ""),
     ],
@@ -124,3 +127,13 @@ def test_a_rule_that_moves_is_not_undone() -> None:
 
     assert () == owners_of_changes((delete, insert))
     assert ["kube-proxy"] == [owner.program for owner in owners_of_changes((delete,))]
+
+
+def test_a_quoted_rule_is_whose_its_chain_is() -> None:
+    """Also where no walk met it; a line that nobody quotes is not read."""
+    case = case_of("-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP")
+    ((_, chain),) = chains_named(case.node.host, "filter", "KUBE-FORWARD")
+    line = chain.rules[0].span
+
+    assert "kube-proxy" == place_owners(case, [line]).by_span[line].program
+    assert {} == place_owners(case).by_span

@@ -6,7 +6,7 @@ By the signs of `net.owners`: names of chains and tables, comments, devices, the
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from podpath.checks.finding import Finding
@@ -50,9 +50,10 @@ def owner_of_route(route: Route) -> Owner | None:
     """Return whose a route is, by its protocol, else by its device."""
     links = (hop.link for hop in route.nexthops if hop.link is not None)
     by_device = next((owner for link in links if (owner := owner_of_device(link))), None)
-    if route.protocol == "kernel" and route.inferred is None:
-        return name_owner(OwnerSign.PROTOCOL, "kernel")
-    return name_owner(OwnerSign.PROTOCOL, route.protocol) or by_device
+    by_protocol = name_owner(OwnerSign.PROTOCOL, route.protocol)
+    if route.protocol == "kernel":  # it comes with an address, which is whose the device is
+        return by_device or by_protocol
+    return by_protocol or by_device
 
 
 def owner_of_device(name: str) -> Owner | None:
@@ -107,9 +108,23 @@ class OwnerPlaces:
 NOBODY = OwnerPlaces({})
 
 
-def place_owners(case: Case) -> OwnerPlaces:
-    """Find whose the routes, devices and sysctls of a case are."""
-    return OwnerPlaces(dict(_list_places(case)))
+def place_owners(case: Case, quoted: Collection[Span] = ()) -> OwnerPlaces:
+    """Find whose routes, devices, sysctls and the rules among quoted lines of a case are."""
+    return OwnerPlaces({**dict(_list_places(case)), **dict(_list_rules(case, quoted))})
+
+
+def _list_rules(case: Case, quoted: Collection[Span]) -> Iterator[tuple[Span, Owner]]:
+    """Yield the owners of the rules that stand in quoted lines; only chains that a line names are
+    read.
+    """
+    texts = [(span, span.text) for span in quoted]
+    for namespace in case.node.namespaces.values():
+        for table in (one for held in namespace.netfilter.values() for one in held.tables):
+            for name, fact in table.chains.items():
+                near = {span for span, text in texts if name in text}
+                for rule in fact.value.rules if near and isinstance(fact, Known) else ():
+                    if rule.span in near and (owner := owner_of_rule(rule)):
+                        yield rule.span, owner
 
 
 def _list_places(case: Case) -> Iterator[tuple[Span, Owner]]:

@@ -109,7 +109,7 @@ def diagnose(
     conversations = {judgement.symptom.probe: judgement.conversation for judgement in judgements}
     conversations.update({one.probe: one.conversation for one in walked})
     return Diagnosis(
-        owners=place_owners(case),
+        owners=place_owners(case, [one.evidence[0] for one in findings if one.evidence]),
         verdict=verdict,
         findings=findings,
         conversations=tuple(conversations.values()),
