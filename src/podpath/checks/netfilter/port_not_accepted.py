@@ -1,0 +1,280 @@
+"""port-not-accepted: the host's own rules take the port that fails before anything accepts it.
+
+What it is
+    INPUT accepts a few ports (often SSH alone) and ends with REJECT or DROP of everything, or has
+    the policy DROP; the port that people say cannot be reached is not among those above.
+
+Why it breaks
+    A new connection to the port passes every accepting rule by and meets the last one. Images of
+    cloud providers come with such rules, whatever the provider's own firewall lets through.
+
+How to confirm
+    iptables -L INPUT -n -v --line-numbers
+
+How to fix
+    Accept the port above the rule: iptables -I INPUT NUMBER -p tcp --dport PORT -j ACCEPT, and
+    keep it where the rules come from (iptables-save, firewalld, ufw).
+
+References
+    iptables(8), iptables-extensions(8): REJECT
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum, auto
+from typing import NamedTuple
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.firewall import chains_named, ends, owner_of, port_of, tables_named
+from podpath.checks.told import ROUTERS, list_failing
+from podpath.checks.topology import option_values
+from podpath.net import protocols
+from podpath.net.complaints import Complaint, EndKind
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Known, Span
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain, Rule, Table
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
+NAME = "port-not-accepted"
+QUOTED = 3
+POSSIBLE = 0.7
+DEEPEST = 16
+_TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST})
+"""Whom a sentence calls the host itself: clients elsewhere call it the outside."""
+_PODS = frozenset({EndKind.POD, EndKind.CONTAINER})
+"""Who sends by FORWARD, or by a service's address; a machine may be this one."""
+_OLD = frozenset({"ESTABLISHED", "RELATED", "INVALID", "UNTRACKED"})
+_FELT: Mapping[str, frozenset[FailureKind]] = {
+    "icmp-host-prohibited": frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE}),
+    "icmp-admin-prohibited": frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE}),
+    "icmp-host-unreachable": frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE}),
+    "icmp-net-unreachable": frozenset({FailureKind.NETWORK_UNREACHABLE, FailureKind.UNREACHABLE}),
+    "tcp-reset": frozenset({FailureKind.REFUSED}),
+    "icmp-port-unreachable": frozenset({FailureKind.REFUSED, FailureKind.UNREACHABLE}),
+}
+"""What a client sees of each way to reject."""
+_LOST = frozenset({FailureKind.TIMEOUT})
+_DEVICES = "without -v does not show devices"
+"""What is unread of a rule in columns that leave out its devices."""
+ASK = FollowUp(
+    "which devices the accepting rules are for, and which rules count packets",
+    "iptables -L INPUT -n -v --line-numbers",
+    "the last rule counts the failing packets: accept the port above it",
+)
+
+
+class Fate(Enum):
+    """What a chain does with a new connection to a port."""
+
+    ACCEPTED = auto()
+    """It may be accepted."""
+    PASSED = auto()
+    """It comes to the end of the chain."""
+
+
+class Taken(NamedTuple):
+    """A new connection is dropped or rejected."""
+
+    span: Span
+    target: str
+    how: str
+    """How REJECT answers; empty for DROP."""
+    accepting: tuple[Rule, ...] = ()
+    """Rules above that accept something else."""
+    doubts: tuple[Rule, ...] = ()
+    """Rules above that may accept it: a listing leaves out for which device they are."""
+    rule: Rule | None = None
+    """The rule that takes it; None where the policy does."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first port that people say fails and that INPUT takes before it is accepted."""
+    for complaint in list_failing(case):
+        if complaint.source in _PODS or complaint.target not in _TARGETS:
+            continue
+        for port in complaint.ports:
+            found = _find(case, complaint.protocol or protocols.TCP, port)
+            if found is not None and _may_be_felt(found, complaint):
+                yield _report(case, complaint, port, found)
+                return
+
+
+def _find(case: Case, protocol: int, port: int) -> Taken | None:
+    for table, chain in chains_named(case.node.host, "filter", "INPUT"):
+        fate = _Judge(table, protocol, port).judge(chain, DEEPEST)
+        if isinstance(fate, Taken):
+            return fate
+        if fate is Fate.PASSED and chain.policy == "DROP" and chain.complete and chain.span:
+            rules = tuple(rule for rule in chain.rules if port_of(rule))
+            return Taken(chain.span, "DROP", "", rules)
+    return None
+
+
+class _Judge:
+    """Follows a new connection to a port through the chains of a table. Local to one call."""
+
+    def __init__(self, table: Table, protocol: int, port: int) -> None:
+        self.table = table
+        self.protocol = protocol
+        self.port = port
+        self.accepting: list[Rule] = []
+        self.doubts: list[Rule] = []
+
+    def judge(self, chain: Chain, depth: int) -> Taken | Fate:
+        """Say what becomes of it in a chain."""
+        if not chain.complete or depth == 0:
+            return Fate.ACCEPTED
+        for rule in chain.rules:
+            fate = self._try(rule, depth)
+            if fate is not Fate.PASSED:
+                return fate
+        return Fate.PASSED
+
+    def _try(self, rule: Rule, depth: int) -> Taken | Fate:
+        """Say what becomes of it at a rule: passed where the rule is none of its."""
+        target = rule.target.name if rule.target is not None else ""
+        if not target or self._misses(rule):
+            if target == "ACCEPT" and port_of(rule):
+                self.accepting.append(rule)
+            return Fate.PASSED
+        if ends(rule):
+            return self._end(rule)
+        inner = self.table.chains.get(target)
+        if inner is not None:
+            return self._enter(inner.value if isinstance(inner, Known) else None, depth)
+        if target != "ACCEPT":
+            return Fate.PASSED if target in {"LOG", "NFLOG", "RETURN"} else Fate.ACCEPTED
+        if port_of(rule) or not _may_be_of_one_device(rule):
+            return Fate.ACCEPTED
+        self.doubts.append(rule)
+        return Fate.PASSED
+
+    def _end(self, rule: Rule) -> Taken | Fate:
+        """Say whether a rule that drops or rejects takes every such connection."""
+        if not _is_for_all(rule):
+            return Fate.PASSED
+        how = next(iter(_reject_with(rule)), "icmp-port-unreachable")
+        name = rule.target.name if rule.target is not None else ""
+        return Taken(
+            rule.span,
+            name,
+            how if name == "REJECT" else "",
+            tuple(self.accepting),
+            tuple(self.doubts),
+            rule,
+        )
+
+    def _enter(self, chain: Chain | None, depth: int) -> Taken | Fate:
+        return Fate.ACCEPTED if chain is None else self.judge(chain, depth - 1)
+
+    def _misses(self, rule: Rule) -> bool:
+        """Tell whether a new connection to the port cannot match the rule."""
+        wanted = rule.protocol
+        if wanted is not None and (wanted.number == self.protocol) is wanted.negated:
+            return True
+        link = rule.in_link
+        if link is not None and link.name == "lo" and not link.negated:
+            return True
+        states = {
+            *option_values(rule, "conntrack", "ctstate"),
+            *option_values(rule, "state", "state"),
+        }
+        if states and states <= _OLD:
+            return True
+        ports = port_of(rule)
+        return bool(ports) and not _holds(ports, self.port)
+
+
+def _holds(spelled: str, port: int) -> bool:
+    """Tell whether a port is among those that a rule names; names of ports may be any."""
+    for part in spelled.split(","):
+        low, _, high = part.replace("-", ":").partition(":")
+        if not low.isdecimal():
+            return True
+        if int(low) <= port <= int(high if high.isdecimal() else low):
+            return True
+    return False
+
+
+def _may_be_of_one_device(rule: Rule) -> bool:
+    """Tell whether an accepting rule without a port may be for loopback alone: a listing without
+    devices shows `-i lo` as for everything, and images have it above their last rule.
+    """
+    selected = rule.src is not None or rule.dst is not None or bool(rule.matches)
+    return rule.unread.endswith(_DEVICES) and not selected
+
+
+def _is_for_all(rule: Rule) -> bool:
+    """Tell whether a rule takes every new connection, as far as is shown."""
+    selectors = (rule.src, rule.dst, rule.in_link, rule.out_link, rule.fragment)
+    shown = not rule.unread or rule.unread.endswith(_DEVICES)
+    plain = all(match.name in {"comment", "tcp", "udp"} for match in rule.matches)
+    return shown and plain and all(selector is None for selector in selectors)
+
+
+def _reject_with(rule: Rule) -> Iterator[str]:
+    for option in rule.target.options if rule.target is not None else ():
+        if option.name == "reject-with":
+            yield from option.values
+
+
+def _may_be_felt(found: Taken, complaint: Complaint) -> bool:
+    return complaint.failure is None or complaint.failure in _list_felt(found)
+
+
+def _list_felt(found: Taken) -> frozenset[FailureKind]:
+    return _LOST if found.target == "DROP" else _FELT.get(found.how, frozenset())
+
+
+def _report(case: Case, complaint: Complaint, port: int, found: Taken) -> Finding:
+    """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
+    what the port comes to.
+    """
+    elsewhere = bool(ROUTERS & case.mentions) or _is_translated(case, port)
+    sure = not found.doubts and not elsewhere
+    told = complaint.failure in _list_felt(found)
+    name = protocols.protocol_name(complaint.protocol or protocols.TCP).upper()
+    evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"INPUT accepts no new connection to {name} port {port}: it comes to {found.target}.",
+        evidence=(*evidence, complaint.span),
+        reasoning=("Rules are tried in order, and none that is shown above accepts the port.",),
+        breaks=(f"new connections to port {port} of this host",),
+        repairs=(_accept(found.rule, name.casefold(), port),) if found.rule is not None else (),
+        prevention="Accept the port where the rules come from, above what takes everything.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
+        marks=(found.target,),
+        explains=_list_felt(found),
+        proves=_list_felt(found) if told and not elsewhere else frozenset(),
+    )
+
+
+def _accept(rule: Rule, protocol: str, port: int) -> Repair:
+    place = f"{rule.chain} {rule.position}"
+    return Repair(
+        title=f"accept the port above rule {rule.position} of {rule.chain}",
+        commands=(f"iptables -I {place} -p {protocol} --dport {port} -j ACCEPT",),
+    )
+
+
+def _is_translated(case: Case, port: int) -> bool:
+    """Tell whether a rule of nat, or a chain of an engine's, may lead the port past INPUT."""
+    for table in tables_named(case.node.host, "nat"):
+        for fact in table.chains.values():
+            rules = fact.value.rules if isinstance(fact, Known) else ()
+            if any(_holds(port_of(rule), port) for rule in rules if port_of(rule)):
+                return True
+    filters = (table for table in tables_named(case.node.host, "filter"))
+    return any(
+        owner_of(rule) in {"Docker", "Podman", "kube-proxy or kubelet"}
+        for table in filters
+        for fact in table.chains.values()
+        if isinstance(fact, Known)
+        for rule in fact.value.rules
+    )

@@ -1,0 +1,110 @@
+"""Rules of the host that take a port before anything accepts it."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.checks.netfilter.port_not_accepted import NAME
+from podpath.diagnosis.diagnose import diagnose
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+
+REJECT = "-A INPUT -j REJECT --reject-with icmp-host-prohibited"
+SAVED = f"""\
+$ sudo iptables -S
+-P INPUT ACCEPT
+-P FORWARD ACCEPT
+-P OUTPUT ACCEPT
+-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT
+-A INPUT -p icmp -j ACCEPT
+-A INPUT -i lo -j ACCEPT
+-A INPUT -p tcp -m state --state NEW -m tcp --dport 22 -j ACCEPT
+{REJECT}
+"""
+LAST = "REJECT all -- 0.0.0.0/0 0.0.0.0/0 reject-with icmp-host-prohibited"
+COLUMNS = """\
+$ iptables -nL INPUT --line-numbers
+Chain INPUT (policy ACCEPT)
+num  target     prot opt source               destination
+1    ACCEPT     all  --  0.0.0.0/0            0.0.0.0/0            state RELATED,ESTABLISHED
+2    ACCEPT     all  --  0.0.0.0/0            0.0.0.0/0
+3    ACCEPT     tcp  --  0.0.0.0/0            0.0.0.0/0            state NEW tcp dpt:22
+4    REJECT     all  --  0.0.0.0/0            0.0.0.0/0            reject-with icmp-host-prohibited
+"""
+DROPS = SAVED.replace("-P INPUT ACCEPT", "-P INPUT DROP").replace(f"{REJECT}\n", "")
+IN_OTHER = "-A OTHER -p tcp --dport 8080 -j ACCEPT"
+UNREACHABLE = (
+    "Clients on the Internet cannot reach port 8080 of the server, curl says no route to host.",
+    "I cannot connect to the server on port 8080 from outside: No route to host.",
+    "Nothing outside can open TCP port 8080 on this machine (EHOSTUNREACH, no route to host).",
+    "The server cannot be reached on port 8080 by any client, it is always no route to host.",
+    "From my laptop, port 8080 of the host is unreachable.",
+)
+SILENT = "Clients on the Internet cannot reach port 8080 of the server: it times out."
+
+
+def diagnosed(prose: str, listing: str) -> list[Finding]:
+    """Return the findings of this check in the diagnosis of a ticket."""
+    ticket = Pasted(f"{prose}\n\n```\n{listing}```\n", "ticket.md")
+    found = diagnose(read_together([ticket]).facts).findings
+    return [finding for finding in found if finding.check == NAME]
+
+
+@pytest.mark.parametrize("prose", UNREACHABLE)
+@pytest.mark.parametrize(("listing", "last"), [(SAVED, REJECT), (COLUMNS, LAST)])
+def test_the_last_rule_takes_the_port_that_prose_names(prose: str, listing: str, last: str) -> None:
+    """In every spelling of the rules, where the symptom is what that rule causes."""
+    (finding,) = diagnosed(prose, listing)
+    assert (1.0, True) == (finding.certainty, last in " ".join(finding.evidence[0].text.split()))
+    (repair,) = finding.repairs
+    assert "--dport 8080 -j ACCEPT" in repair.commands[0]
+
+
+def test_a_policy_takes_it_silently() -> None:
+    """It explains a timeout, and no error that a REJECT sends."""
+    (finding,) = diagnosed(SILENT, DROPS)
+    assert (1.0, "-P INPUT DROP") == (finding.certainty, finding.evidence[0].text)
+    assert diagnosed(UNREACHABLE[0], DROPS) == []
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        SAVED.replace("--dport 22", "--dport 8080"),
+        SAVED.replace("-m tcp --dport 22", "-m multiport --dports 22,8000:8100"),
+        SAVED.replace(REJECT, f"-A INPUT -p tcp --dport 8080 -j ACCEPT\n{REJECT}"),
+        SAVED.replace("-P OUT", "-N OTHER\n-P OUT").replace(
+            REJECT, f"-A INPUT -j OTHER\n{REJECT}\n{IN_OTHER}"
+        ),
+        SAVED.replace(REJECT, f"-A INPUT -j NOT-SHOWN\n{REJECT}"),
+        SAVED.replace(REJECT, f"...\n{REJECT}"),
+        SAVED.replace("-A INPUT -i lo -j ACCEPT", "-A INPUT -m foo --bar -j ACCEPT"),
+        COLUMNS.replace("tcp dpt:22", "tcp dpt:8080"),
+        COLUMNS.replace("--line-numbers", "--line-numbers | grep -v 80"),
+    ],
+)  # fmt: skip
+def test_what_may_accept_the_port_is_let_be(listing: str) -> None:
+    """A rule for it, for a range that holds it, in a chain, or one that nobody shows or knows."""
+    assert diagnosed(UNREACHABLE[0], listing) == []
+
+
+@pytest.mark.parametrize(
+    ("prose", "listing"),
+    [
+        (SILENT, SAVED),
+        ("Clients get connection refused from port 8080 of the server.", SAVED),
+        ("Pods cannot reach port 8080 of 203.0.113.9: no route to host.", SAVED),
+        ("The server cannot be reached: no route to host.", SAVED),
+    ],
+)
+def test_what_it_cannot_cause_is_let_be(prose: str, listing: str) -> None:
+    """Another symptom, another sender, no port."""
+    assert diagnosed(prose, listing) == []
+
+
+def test_a_published_port_may_pass_it_by() -> None:
+    """An engine's port is forwarded, so that INPUT need not see it."""
+    (finding,) = diagnosed(f"{UNREACHABLE[0]} It is a Docker container's.", SAVED)
+    assert finding.certainty < 1
+    assert finding.asks
