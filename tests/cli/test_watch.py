@@ -96,6 +96,15 @@ def test_what_is_not_asked_for_is_not_told(
         assert "\n0 packets dropped in 0 flows" in capsys.readouterr().out
 
 
+@pytest.mark.kernel
+def test_a_name_that_is_not_there_is_said(
+    namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Silence about a pod that is not on the node would read as if it lost nothing."""
+    assert run(["watch", "--node-netns", namespace, "--for", "0.2", "--pod", "web"]) == 0
+    assert "not on this node yet: web; there are host" in capsys.readouterr().err
+
+
 def test_a_bad_prefix_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """What is no address says so before anything is attached."""
     assert run(["watch", "--address", "web-0"]) == 2

@@ -177,6 +177,12 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
             lambda: read_node(progress, node=node_netns),
             lambda: locate_namespaces(node_netns),
         )
+        lacking = sorted(set(pods) - {*explainer.list_names()})
+        if lacking:
+            there = ", ".join(explainer.list_names())
+            click.echo(
+                escape(f"not on this node yet: {', '.join(lacking)}; there are {there}"), err=True
+            )
         until = stack.enter_context(stopping(seconds))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
         style = choose_style(color, verbose=False)

@@ -110,6 +110,10 @@ class DropExplainer:
         """Return the name of the namespace of a drop; empty where the node has none such."""
         return self._node.netns.get(key.inode, "")
 
+    def list_names(self) -> tuple[str, ...]:
+        """Return the names of the node's namespaces as it was read."""
+        return tuple(sorted(self._node.netns.values()))
+
     def explain(self, drop: HeardDrop, function: str) -> tuple[DropExplanation, float]:
         """Return what the model makes of a drop, and how many seconds old the model is; 0 where it
         was read after the drop.
