@@ -19,7 +19,7 @@ from tests.diagnosis.nodes_between import with_entry, with_neighbour
         (routed(0, "default via 192.0.2.254 dev eth0"), routed(1), pod_route.NAME, "host"),
         (routed(0), routed(1, uplink="eth0 mtu 1400"), mtu_shrinks.NAME, "b/host"),
         (tunneled(0), tunneled(1, vni=7), tunnel_network.NAME, "b/host"),
-        (tunneled(0), tunneled(1, state="down"), tunnel_network.NAME, "host"),
+        (tunneled(0), tunneled(1, state="down"), tunnel_network.NAME, "b/host"),
         (with_neighbour(tunneled(0)), tunneled(1), tunnel_mac.NAME, "host"),
         (with_entry(tunneled(0), "192.0.2.77"), tunneled(1), tunnel_end.NAME, "host"),
     ],

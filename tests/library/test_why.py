@@ -89,6 +89,20 @@ def test_a_service_by_its_port_of_that_name() -> None:
             "sysctl -w net.ipv4.ip_forward=1",
         ),
         (
+            "address-twice",
+            "node2",
+            "address-on-two-nodes",
+            "node2/netns/host/ip-addr.json",
+            "ip addr del 10.199.0.11/24 dev eth0",
+        ),
+        (
+            "route-wrong",
+            "node1",
+            "pod-route",
+            "node1/netns/host/ip-route.json",
+            "ip route replace 10.244.0.0/24 via 10.244.0.0 dev flannel.1 onlink",
+        ),
+        (
             "mtu",
             "node2",
             "mtu-shrinks",
@@ -106,6 +120,7 @@ def test_a_fault_is_named_with_its_node_line_and_cure(
     answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
 
     first = answer.findings[0]
+    assert answer.nodes[0] == "node1"
     assert (answer.verdict, answer.diagnosis.node, first.check) == ("fault", node, check)
     assert first.evidence[0].source.name == str(tmp_path / file)
     assert first.repairs[0].commands[0] == cure

@@ -108,4 +108,4 @@ def test_a_port_by_the_name_that_the_pod_declares() -> None:
 
     found = make_probe("node/node1", "pod/shop/web-node1:8080", node, case.facts.objects)
 
-    assert str(found) == "tcp 10.199.0.11 > 10.244.1.2:8080 from host"
+    assert str(found) == "tcp 10.244.1.1 > 10.244.1.2:8080 from host"

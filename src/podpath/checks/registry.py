@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from podpath.checks.between import (
+    address_on_two_nodes,
     mtu_shrinks,
     pod_route,
     tunnel_end,
@@ -412,6 +413,7 @@ MODULES: tuple[ModuleType, ...] = (
     tunnel_end,
     tunnel_network,
     mtu_shrinks,
+    address_on_two_nodes,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

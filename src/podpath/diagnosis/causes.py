@@ -20,7 +20,7 @@ from podpath.checks.netfilter import (
     route_localnet,
 )
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
-from podpath.checks.services import no_endpoints, no_listener
+from podpath.checks.services import no_endpoints, no_listener, no_local_endpoints
 from podpath.checks.topology import option_values
 from podpath.checks.tunnels import packet_size
 from podpath.datapath.reasons import Reason, bridges, routes
@@ -98,9 +98,28 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
         name = cni_chain.NAME if _is_unredirected(node, trace) else no_route.NAME
         return Cause(check=name, branch=branch, trace=trace, step=astray)
     step = trace.deciding
+    alone = _find_without_local(trace)
+    if alone is not None and _hook_of(step):
+        marked = step._replace(spans=(alone, *step.spans))
+        return Cause(check=no_local_endpoints.NAME, branch=branch, trace=trace, step=marked)
     place = find_rule(node, step) if _hook_of(step) else None
     check = _name(branch, trace, step, place)
     return Cause(check=check, branch=branch, trace=trace, step=step, place=place)
+
+
+def _find_without_local(trace: Trace) -> Span | None:
+    """Return the line by which kube-proxy marks for dropping what comes for a service with traffic
+    policy Local, where the node has none of its pods.
+    """
+    marked = (hit.rule for hit in trace.matched if isinstance(hit.rule, Rule))
+    return next(
+        (
+            rule.span
+            for rule in marked
+            if any("has no local endpoints" in text for text in _comments(rule))
+        ),
+        None,
+    )
 
 
 def _find_wrong_mac(trace: Trace) -> Step | None:

@@ -4,13 +4,28 @@ packet fail on the other.
 
 from __future__ import annotations
 
-from podpath.checks.between import mtu_shrinks, pod_route, tunnel_end, tunnel_mac, tunnel_network
+from podpath.checks.between import (
+    address_on_two_nodes,
+    mtu_shrinks,
+    pod_route,
+    tunnel_end,
+    tunnel_mac,
+    tunnel_network,
+)
 from podpath.checks.cause import Cause
-from podpath.datapath.reasons.devices import FrameForOther, TooLongForEnd, VniUnknown
+from podpath.datapath.reasons.devices import (
+    FrameForOther,
+    TooLongForEnd,
+    TunnelPortClosed,
+    VniUnknown,
+)
 from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
+from podpath.datapath.reasons.neighbours import ArpRefused
+from podpath.datapath.reasons.routes import OwnSource, RoutedOn, RoutedOut, SourceOfType
 from podpath.datapath.tracing.trace import Branch, Step, Trace
 from podpath.datapath.vocabulary import StageName, StepDecision
-from podpath.node.node import NetnsRole, Node
+from podpath.net.addresses import Address
+from podpath.node.node import Netns, NetnsRole, Node
 
 _ROUTED = (StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT)
 
@@ -36,14 +51,88 @@ def _find(node: Node, branch: Branch, trace: Trace) -> tuple[str, Step] | None:
         return (pod_route.NAME, routed) if routed is not None else None
     if isinstance(last.reason, TooLongForEnd):
         return mtu_shrinks.NAME, last
-    if isinstance(last.reason, VniUnknown):
+    if isinstance(last.reason, VniUnknown | TunnelPortClosed):
         return tunnel_network.NAME, last
     if isinstance(branch.failure, OuterDelivered) and wrapped is not None:
         return tunnel_network.NAME, wrapped
+    twice = _held_twice(node, last)
+    if twice is not None:
+        return address_on_two_nodes.NAME, twice
+    if last.stage is StageName.NEIGHBOUR and last.decision in _ENDED:
+        return _led_nowhere(node, trace, wrapped)
     if isinstance(last.reason, FrameForOther) and _is_unwrapped(trace):
         resolved = _before(trace, wrapped, StepDecision.RESOLVE)
         return (tunnel_mac.NAME, resolved) if resolved is not None else None
     return None
+
+
+_ENDED = frozenset({StepDecision.DROP, StepDecision.REJECT})
+
+
+def _held_twice(node: Node, last: Step) -> Step | None:
+    """Return the deciding step with the lines of an address that two nodes have, where a node
+    refuses packets from one of its own; of the two, the one that has it beside another is wrong.
+    """
+    refused = last.reason
+    if isinstance(refused, ArpRefused):
+        refused = refused.refusal
+    if not isinstance(refused, OwnSource | SourceOfType):
+        return None
+    hosts = [netns for netns in node.namespaces.values() if netns.role == NetnsRole.HOST]
+    sources = {last.before.src, *_own_addresses(node, last.netns)}
+    holders = [
+        (netns.name, item)
+        for netns in hosts
+        for item in netns.addresses.items
+        if item.address in sources and item.scope == "global"
+    ]
+    seconds = [
+        (name, item)
+        for name, item in holders
+        if item.secondary and sum(other.address == item.address for _, other in holders) > 1
+    ]
+    if not seconds or seconds[0][1].span is None:
+        return None
+    name, wrong = seconds[0]
+    others = [item.span for _, item in holders if item.address == wrong.address and item.span]
+    spans = tuple(dict.fromkeys((*([wrong.span] if wrong.span else []), *others)))
+    return last._replace(netns=name, spans=spans)
+
+
+def _own_addresses(node: Node, netns: str) -> frozenset[Address]:
+    found = node.namespaces.get(netns)
+    items = found.addresses.items if found is not None else ()
+    return frozenset(item.address for item in items)
+
+
+def _led_nowhere(node: Node, trace: Trace, wrapped: Step | None) -> tuple[str, Step] | None:
+    """Name what sent a packet for a pod of another node to a next hop that nobody is."""
+    inner = wrapped.before if wrapped is not None else trace.deciding.before
+    here = node.namespaces.get(trace.deciding.netns)
+    if here is None or here.role != NetnsRole.HOST or _is_on(node, here, inner.dst):
+        return None
+    if wrapped is not None and _is_last_hop(trace, wrapped):
+        known = any(
+            item.address == trace.deciding.before.dst
+            for netns in node.namespaces.values()
+            for item in netns.addresses.items
+        )
+        return None if known else (tunnel_end.NAME, wrapped)
+    routed = _routed_out(node, trace)
+    if routed is None or not isinstance(routed.reason, RoutedOn | RoutedOut):
+        return None
+    return (pod_route.NAME, routed) if routed.reason.gateway is not None else None
+
+
+def _is_on(node: Node, here: Netns, address: Address) -> bool:
+    """Tell whether an address is of no pod of another node."""
+    pods = (netns for netns in node.namespaces.values() if netns.role == NetnsRole.POD)
+    return not any(
+        item.address == address
+        for netns in pods
+        if netns.node != here.node
+        for item in netns.addresses.items
+    )
 
 
 def _last(trace: Trace, decision: StepDecision) -> Step | None:

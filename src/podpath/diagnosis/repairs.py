@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from podpath.checks.between import mtu_shrinks, pod_route, tunnel_end, tunnel_mac, tunnel_network
+from podpath.checks.between import (
+    address_on_two_nodes,
+    mtu_shrinks,
+    pod_route,
+    tunnel_end,
+    tunnel_mac,
+    tunnel_network,
+)
 from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause
 from podpath.checks.conntrack import stale_conntrack, untracked
@@ -68,6 +75,8 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     pod_route.NAME: (repairs_between.route_to_pods, repairs_routes.mend_routes),
     tunnel_mac.NAME: (repairs_between.rewrite_tunnel_mac,),
     tunnel_end.NAME: (repairs_between.rewrite_tunnel_end,),
+    tunnel_network.NAME: (repairs_between.bring_tunnel_up,),
+    address_on_two_nodes.NAME: (repairs_between.give_up_address,),
     mtu_shrinks.NAME: (repairs_between.widen_mtu,),
     no_route.NAME: (repairs_routes.mend_routes,),
     routing_loop.NAME: (repairs_routes.mend_routes,),
@@ -76,6 +85,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
 PREVENTIONS: dict[str, str] = {
     **{one.NAME: one.PREVENTION for one in (pod_route, tunnel_mac, tunnel_end, tunnel_network)},
     mtu_shrinks.NAME: mtu_shrinks.PREVENTION,
+    address_on_two_nodes.NAME: address_on_two_nodes.PREVENTION,
     stale_conntrack.NAME: stale_conntrack.PREVENTION,
     chain_order.NAME: chain_order.PREVENTION,
     rp_filter.NAME: rp_filter.PREVENTION,

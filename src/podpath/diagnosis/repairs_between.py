@@ -10,7 +10,14 @@ from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.datapath.reasons.devices import Wrapped
 from podpath.net.addresses import WIDTH, Address, Mac, Prefix
-from podpath.node.change import AddRoute, PutFdbEntry, PutNeighbour, SetLink
+from podpath.node.change import (
+    AddRoute,
+    DeleteAddress,
+    DeleteRoute,
+    PutFdbEntry,
+    PutNeighbour,
+    SetLink,
+)
 from podpath.node.links import FdbEntry, Link, Neighbour
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import MAIN, Nexthop, Route
@@ -30,10 +37,15 @@ def route_to_pods(node: Node, cause: Cause) -> Iterator[Repair]:
     for hop in (*_through_tunnel(here, there), *_over_wire(node, here, there)):
         onlink = " onlink" if hop.onlink else ""
         route = Route(prefix=prefix, nexthops=(hop,))
+        replaced = tuple(
+            DeleteRoute(netns=here.name, route=old)
+            for old in here.routes.items
+            if (old.prefix, old.table, old.metric) == (prefix, MAIN, 0)
+        )
         yield Repair(
             title=f"route the pods of {there.node or node.name} to it",
             commands=(f"ip route replace {prefix} via {hop.gateway} dev {hop.link}{onlink}",),
-            changes=(AddRoute(netns=here.name, route=route),),
+            changes=(*replaced, AddRoute(netns=here.name, route=route)),
         )
 
 
@@ -149,6 +161,36 @@ def rewrite_tunnel_end(node: Node, cause: Cause) -> Iterator[Repair]:
                 commands=(f"bridge fdb replace {mac} dev {link.name} dst {hop.gateway}",),
                 changes=(PutFdbEntry(netns=here.name, entry=entry),),
             )
+
+
+def give_up_address(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the end of an address on the node that has it beside another one."""
+    netns = node.namespaces.get(cause.step.netns)
+    for item in netns.addresses.items if netns is not None else ():
+        if item.secondary and item.span == next(iter(cause.step.spans), None):
+            local = tuple(
+                DeleteRoute(netns=cause.step.netns, route=route)
+                for route in (netns.routes.items if netns is not None else ())
+                if route.type == "local" and route.prefix == Prefix.of(item.address)
+            )
+            yield Repair(
+                title=f"take {item.address} from {item.link}",
+                commands=(f"ip addr del {item.address}/{item.length} dev {item.link}",),
+                changes=(DeleteAddress(netns=cause.step.netns, address=item), *local),
+            )
+
+
+def bring_tunnel_up(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the device up that the tunnel's packets are for."""
+    link = _link_of(node, cause.step.netns, cause.step.link)
+    if link is not None and not link.up:
+        yield Repair(
+            title=f"bring {link.name} up",
+            commands=(f"ip link set dev {link.name} up",),
+            changes=(
+                SetLink(netns=cause.step.netns, link=link.name, attributes=(("state", "up"),)),
+            ),
+        )
 
 
 def widen_mtu(node: Node, cause: Cause) -> Iterator[Repair]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podpath.diagnosis.across import NodeView, diagnose_across, see_from, touched
+from podpath.diagnosis.verdict import Verdict
 from podpath.library.case import Case
 from podpath.library.diagnosis import DiagnosisResult
 from podpath.library.given import Given
@@ -33,7 +34,7 @@ def why(
     source: str,
     destination: str,
     *,
-    nodes: Mapping[str, Given],
+    nodes: Mapping[str, Case | Given],
     objects: Given = (),
     protocol: str = "",
     progress: Progress = silent,
@@ -53,9 +54,11 @@ def why(
         return _answer(cases, source, destination, protocol)
 
 
-def _read_node(name: str, given: Given, shared: ReadEvidence | None, progress: Progress) -> Case:
+def _read_node(
+    name: str, given: Case | Given, shared: ReadEvidence | None, progress: Progress
+) -> Case:
     """Read one node's evidence together with what the API says."""
-    found = read(given, shared=shared, progress=progress)
+    found = given if isinstance(given, Case) else read(given, shared=shared, progress=progress)
     if len(found.nodes) > 1:
         names = ", ".join(node.name for node in found.nodes)
         raise UsageError(f"expected evidence of one node for {name}, saw that of {names}")
@@ -80,7 +83,12 @@ def _answer(cases: Mapping[str, Case], source: str, destination: str, protocol: 
     probe = ask(view_of(start))
     passed = touched(view_of(start), probe)
     asked = [(view_of(name), ask(view_of(name))) for name in passed or (start,)]
-    return WhyResult(diagnose_across(asked), probe, passed)
+    answer = diagnose_across(asked)
+    if answer.verdict is Verdict.POSSIBLE:
+        beyond = [(view_of(name), ask(view_of(name))) for name in cases if name not in passed]
+        found = diagnose_across(beyond) if beyond else answer
+        answer = found if found.verdict is Verdict.FAULT else answer
+    return WhyResult(answer, probe, passed)
 
 
 def _starts_on(view: NodeView, probe: Probe) -> str:

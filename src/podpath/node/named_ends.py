@@ -37,7 +37,21 @@ def make_probe(
     """Return the probe of a connection whose ends are named; `UsageError` says what there is."""
     start = _spell_source(source, node)
     end, assumed = _spell_destination(destination, node, objects)
-    return resolve_probe(f"{protocol or assumed} {start} > {end}", node)
+    probe = resolve_probe(f"{protocol or assumed} {start} > {end}", node)
+    return _with_source(probe, node) if start.startswith("node/") else probe
+
+
+def _with_source(probe: Probe, node: Node) -> Probe:
+    """Return the probe with the address that a node sends from: its own on the destination's
+    network, where it has one there.
+    """
+    host = node.namespaces.get(probe.netns or "")
+    near = (
+        item.address
+        for item in (host.addresses.items if host is not None else ())
+        if item.prefix.covers(probe.dst) and item.address != probe.dst and not item.secondary
+    )
+    return probe._replace(src=next(near, probe.src))
 
 
 def _spell_source(text: str, node: Node) -> str:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.devices import CrossedWire, TooLongForEnd, VniUnknown
-from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
+from podpath.datapath.reasons.devices import (
+    CrossedWire,
+    TooLongForEnd,
+    TunnelPortClosed,
+    VniUnknown,
+)
+from podpath.datapath.reasons.failures import LeftForPodOf
 from podpath.datapath.tracing.trace import Conversation, Delivered, Dropped, Step
 from podpath.datapath.vocabulary import StepDecision
 from podpath.net.provenance import Basis
@@ -133,7 +138,8 @@ def test_a_tunnel_that_is_down_listens_to_nothing() -> None:
     """Its socket is open while the device is up."""
     found = walk(tunneled(0), tunneled(1, state="down"))
 
-    assert isinstance(found.branches[0].failure, OuterDelivered)
+    reason = found.branches[0].last.deciding.reason
+    assert reason == TunnelPortClosed("vx", 8472, 8472, up=False)
 
 
 def test_routers_between_nodes_are_taken_to_know_their_addresses() -> None:

@@ -10,6 +10,7 @@ from podpath.datapath.devices import wire
 from podpath.datapath.devices.segment import NOBODY
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
+    TunnelPortClosed,
     TunnelsNested,
     Unwrapped,
     VniUnknown,
@@ -221,21 +222,36 @@ def _refuse_network(
     walk: Walk, skb: Skb, sender: Link, listening: Sequence[Link]
 ) -> Dropped | None:
     """Drop what is of a network that no device has; where none listens at all, it is a socket's."""
-    device = next((link for link in listening if link.vxlan is not None), None)
-    if device is None or device.vxlan is None or sender.vxlan is None:
+    sent = sender.vxlan
+    if sent is None:
         return None
+    device = next((link for link in listening if link.vxlan is not None), None)
+    if device is not None and device.vxlan is not None:
+        unknown = VniUnknown(device.name, sent.vni, device.vxlan.vni)
+        return _refuse(walk, skb, device, unknown, DropCause.VXLAN_VNI)
+    links = walk.engine.namespace(skb.netns.name).ordered
+    closed = next((link for link in links if link.vxlan and link.vxlan.vni == sent.vni), None)
+    if closed is None or closed.vxlan is None:
+        return None
+    port = TunnelPortClosed(closed.name, skb.packet.dport, closed.vxlan.port, closed.up)
+    return _refuse(walk, skb, closed, port, DropCause.NO_SOCKET)
+
+
+def _refuse(
+    walk: Walk, skb: Skb, device: Link, reason: VniUnknown | TunnelPortClosed, cause: DropCause
+) -> Dropped:
     walk.trace.step(
         StageName.TUNNEL,
         skb,
         RECEIVED,
         skb.packet,
         StepDecision.DROP,
-        VniUnknown(device.name, sender.vxlan.vni, device.vxlan.vni),
+        reason,
         spans=(device.span,) if device.span is not None else (),
         link=device.name,
     )
     kernel = walk.engine.node.home_of(skb.netns).kernel
-    return Dropped(netns=skb.netns.name, reason=drop_reason(DropCause.VXLAN_VNI, kernel))
+    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, kernel))
 
 
 def _listens(link: Link, outer: Packet) -> bool:

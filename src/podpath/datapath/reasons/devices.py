@@ -125,6 +125,18 @@ class VniUnknown(NamedTuple):
 
 
 @distinct
+class TunnelPortClosed(NamedTuple):
+    """A tunnel's packet comes to a port at which no tunnel device of the node listens."""
+
+    link: str
+    """The device of that network."""
+    port: int
+    own: int
+    up: bool
+    """False where the device is down: it listens to nothing."""
+
+
+@distinct
 class NoDevice(NamedTuple):
     """The route names no device to leave on."""
 
@@ -180,6 +192,6 @@ class ReachedSocket(NamedTuple):
 DeviceReason = (
     ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
     | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
-    | TooLongForEnd | VniUnknown | NoDevice | TunnelsNested | NoRemoteEnd
+    | TooLongForEnd | VniUnknown | TunnelPortClosed | NoDevice | TunnelsNested | NoRemoteEnd
     | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

@@ -47,6 +47,10 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"its {length} bytes are more than the MTU of {link}, {mtu}"
         case devices.VniUnknown(link, vni, own):
             return f"it is of network {vni}, but {link} is of {own}"
+        case devices.TunnelPortClosed(link, port, own, up):
+            if not up:
+                return f"nobody listens on port {port}: {link} is down"
+            return f"nobody listens on port {port}: {link} is on port {own}"
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):
