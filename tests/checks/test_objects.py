@@ -10,12 +10,11 @@ from podpath.checks.objects import (
     is_near,
     is_without_endpoints,
     pods,
-    read_address,
     read_prefix,
     see,
     selects,
 )
-from podpath.net.addresses import Address, Prefix
+from podpath.net.addresses import Address, Prefix, read_address
 from tests.assembly.evidence_text import case_of_document
 
 TICKET = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from podpath.capture.connections import Traffic
 from podpath.capture.frames import CapturePoint, clock
-from podpath.net.addresses import Mac
+from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
@@ -72,3 +72,12 @@ def is_group(mac: Mac) -> bool:
 def order_of(seen: Sighting) -> tuple[float, int]:
     """Order frames of one capture: by time, and by line where none is printed."""
     return (seen.time if seen.time is not None else 0.0), seen.span.line
+
+
+def is_received(seen: Sighting, own: Collection[Address]) -> bool:
+    """Tell whether a frame came in where it was captured, by its direction or by whose addresses it
+    has.
+    """
+    if seen.direction is None:
+        return seen.packet.dst in own and seen.packet.src not in own
+    return seen.direction == "in"

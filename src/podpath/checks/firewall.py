@@ -10,7 +10,6 @@ from typing import TypeVar
 from podpath.checks.owners import owner_of_rule
 from podpath.checks.topology import option_values
 from podpath.net.provenance import Known
-from podpath.node.case import Case, Stated
 from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.node import Netns
 
@@ -57,13 +56,6 @@ def chains_of(namespace: Netns, table: str) -> Iterator[tuple[Table, Chain]]:
     for one in tables_named(namespace, table):
         for fact in one.chains.values():
             yield one, fact.value if isinstance(fact, Known) else fact.options[0].value
-
-
-def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:
-    """Yield the statements of a type, each with where it stands."""
-    for stated in case.stated:
-        if isinstance(stated.statement, kind):
-            yield stated.statement, stated
 
 
 def is_plain(rule: Rule) -> bool:

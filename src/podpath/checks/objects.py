@@ -162,14 +162,6 @@ def read_prefix(text: str) -> Prefix | None:
         return None
 
 
-def read_address(text: str) -> Address | None:
-    """Read an address; None for what is none."""
-    try:
-        return Address.parse(text)
-    except ValueError:
-        return None
-
-
 def covering(prefixes: Sequence[Prefix], address: Address) -> bool:
     """Tell whether one of the ranges holds the address."""
     return any(prefix.covers(address) for prefix in prefixes)

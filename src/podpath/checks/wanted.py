@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from podpath.net.addresses import WIDTH, Address, Prefix
+from podpath.net.addresses import WIDTH, Address, Prefix, read_address
 from podpath.net.provenance import Span
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
@@ -63,24 +63,16 @@ def prefixes(wanted: WantedDevice) -> Iterator[tuple[Setting, Address, int]]:
         text, sign, rest = word.partition("/")
         if not sign:
             rest = wanted.masks[min(place, len(wanted.masks) - 1)].value if wanted.masks else ""
-        address, length = read_word(text), read_length(rest)
+        address, length = read_address(text), read_length(rest)
         if address is not None and length is not None and length <= WIDTH[address.family]:
             yield setting, address, length
-
-
-def read_word(text: str) -> Address | None:
-    """Read an address; None for what is none."""
-    try:
-        return Address.parse(text)
-    except ValueError:
-        return None
 
 
 def read_length(text: str) -> int | None:
     """Read a prefix length or a netmask; None for what is neither, such as a mask with holes."""
     if text.isdecimal() and len(text) <= 3:
         return int(text)
-    mask = read_word(text)
+    mask = read_address(text)
     if mask is None or mask.family != 4:
         return None
     length = mask.value.bit_count()

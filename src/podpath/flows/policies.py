@@ -185,12 +185,16 @@ def _texts(tree: Tree | None) -> Mapping[str, str] | None:
 
 def _any_of(answers: Iterable[Maybe]) -> Maybe:
     found = list(answers)
-    return True if True in found else None if None in found else False
+    if True in found:
+        return True
+    return None if None in found else False
 
 
 def _all_of(answers: Iterable[Maybe]) -> Maybe:
     found = list(answers)
-    return False if False in found else None if None in found else True
+    if False in found:
+        return False
+    return None if None in found else True
 
 
 def _selects(policy: ApiObject, direction: str, end: FlowEnd) -> Maybe:
@@ -236,19 +240,13 @@ def _admits(
     policy: ApiObject, fields: tuple[str, str], other: FlowEnd, place: tuple[int, int]
 ) -> Maybe:
     rules = policy.tree.items_at("spec", fields[0])
-    return _any_of(
-        _all_of(
-            (
-                _any_of(_is_peer(peer, policy, other) for peer in rule.items_at(fields[1]))
-                if rule.items_at(fields[1])
-                else True,
-                _any_of(_is_port(port, *place) for port in rule.items_at("ports"))
-                if rule.items_at("ports")
-                else True,
-            )
-        )
-        for rule in rules
-    )
+    answers: list[Maybe] = []
+    for rule in rules:
+        peers, ports = rule.items_at(fields[1]), rule.items_at("ports")
+        from_peer = _any_of(_is_peer(peer, policy, other) for peer in peers) if peers else True
+        to_port = _any_of(_is_port(port, *place) for port in ports) if ports else True
+        answers.append(_all_of((from_peer, to_port)))
+    return _any_of(answers)
 
 
 def _is_peer(peer: Tree, policy: ApiObject, other: FlowEnd) -> Maybe:

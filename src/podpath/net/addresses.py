@@ -176,3 +176,11 @@ class MaskedMark(NamedTuple):
     def __str__(self) -> str:
         """Spell it as iptables does: `0x4000/0x4000`."""
         return f"{self.value:#x}" if self.mask == 0xFFFFFFFF else f"{self.value:#x}/{self.mask:#x}"
+
+
+def read_address(text: str) -> Address | None:
+    """Read an address; None for what is none."""
+    try:
+        return Address.parse(text)
+    except ValueError:
+        return None

@@ -24,6 +24,7 @@ from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.diagnosis_text import render_gaps
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
+from podpath.report.headline import render_head
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 from podpath.report.walked_text import left_out
@@ -51,7 +52,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     shown = weighty if style.verbose else weighty[:LISTED]
     for number, finding in enumerate(shown):
         if number:
-            lines += ["", *_head(style, "bad", "FAULT", spell_claim(finding.claim))]
+            lines += ["", *render_head(style, "bad", "FAULT", spell_claim(finding.claim))]
         lines += [
             *render_finding(finding, style),
             "",
@@ -78,21 +79,21 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
 
 def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:
     if weighty:
-        return _head(
+        return render_head(
             style,
             "bad",
             "CAUSE" if weighty[0].severity == "cause" else "FAULT",
             spell_claim(weighty[0].claim),
         )
     if answer.verdict == "undecided":
-        return _head(
+        return render_head(
             style,
             "warn",
             "UNDECIDED",
             "; ".join(say_capture_forbids(one) for one in answer.forbids),
         )
     packets = sum(point.packets for point in answer.points)
-    return _head(
+    return render_head(
         style,
         "good",
         "NOTHING WRONG FOUND",
@@ -125,11 +126,6 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             return what
         case _:
             assert_never(one)
-
-
-def _head(style: Style, color: str, word: str, text: str) -> list[str]:
-    lines = style.wrap(escape(text), f"{word}: ", "  ")
-    return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
 def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:

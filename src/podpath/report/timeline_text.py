@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podpath.net.provenance import Span
 from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.escape import clip, escape
+from podpath.report.headline import render_head
 from podpath.report.moments import spell_moment, spell_zone
 from podpath.report.quotes import quote
 from podpath.report.style import Style
@@ -61,14 +62,14 @@ def _quote(span: Span) -> str:
 def _headline(chronicle: Chronicle, style: Style) -> list[str]:
     match chronicle.verdict:
         case "found" if chronicle.stories and chronicle.stories[0].score >= SURE:
-            return _head(style, "bad", "LIKELY", f"{chronicle.stories[0].chain.title}.")
+            return render_head(style, "bad", "LIKELY", f"{chronicle.stories[0].chain.title}.")
         case "found":
             first = chronicle.suspects[0]
-            return _head(
+            return render_head(
                 style, "bad", "SUSPECT", f"{first.mark.words}, {tell_before(first.before)}."
             )
         case "none":
-            return _head(
+            return render_head(
                 style, "good", "NOTHING CHANGED", "in the window, as far as these logs show."
             )
         case _:
@@ -77,12 +78,7 @@ def _headline(chronicle: Chronicle, style: Style) -> list[str]:
                 if chronicle.questions
                 else "nothing in the window is known to break networks."
             )
-            return _head(style, "warn", "UNDECIDED", what)
-
-
-def _head(style: Style, color: str, word: str, text: str) -> list[str]:
-    lines = style.wrap(escape(text), f"{word}: ", "  ")
-    return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+            return render_head(style, "warn", "UNDECIDED", what)
 
 
 def _window(window: FailureWindow, style: Style, zone: tzinfo) -> list[str]:

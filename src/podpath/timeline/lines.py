@@ -15,6 +15,7 @@ from typing import NamedTuple
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import EventPlaces, LineEvents, LineParts, LogReading, Split
+from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
 ReadStamp = Callable[[str], float | None]
@@ -47,6 +48,21 @@ class LineFormat(NamedTuple):
     """True where weeks may lie between two events: the last of them does not tell when the log was
     taken.
     """
+
+
+def split_behind(head: re.Pattern[str]) -> Callable[[Source], Split]:
+    """Return what parts lines behind their head, in logs that name no program."""
+
+    def make(source: Source) -> Split:
+        origin = name_origin(source)
+
+        def take_apart(line: str) -> LineParts:
+            found = head.match(line)
+            return LineParts(origin, line[found.end() :] if found is not None else line)
+
+        return take_apart
+
+    return make
 
 
 def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], ReadStamp]:

@@ -18,7 +18,10 @@ from podpath.net.provenance import Listing
 from tests.datapath.given import Given, Sender, echo, given, tcp, udp
 from tests.nftables import native_tables
 
-HEAD = "table inet t {\n\tchain c {\n\t\ttype filter hook forward priority 0; policy accept;\n\t\t%s\n\t}\n}\n"
+HEAD = (
+    "table inet t {\n\tchain c {\n\t\ttype filter hook forward priority 0; policy accept;\n\t\t%s\n"
+    "\t}\n}\n"
+)
 WEB = tcp(dport=80)._replace(
     length=60, ttl=63, tos=0x1C | 2, smac=Mac("02:00:00:00:00:01"), dmac=Mac("02:00:00:00:00:02")
 )
@@ -214,7 +217,10 @@ def test_reject_answers_in_the_packets_family(statement: str, packet: Packet, an
 @pytest.mark.parametrize(
     ("rules", "matched"),
     [
-        ("tcp dport vmap { 80 : drop, 81 : accept }", True), ("tcp dport vmap { 81 : drop }", False),
+        ((
+            "tcp dport vmap { 80 : drop, 81 : accept "
+            "}"
+        ), True), ("tcp dport vmap { 81 : drop }", False),
         ("tcp dport vmap { 79-85 : jump d }", True), ("jump d", True), ("goto d", True),
         ("tcp dport 81 jump d", False), ("return\n\t\tdrop", False), ("accept\n\t\tdrop", False),
         ("jump e\n\t\tdrop", True), ("goto e\n\t\tdrop", False), ("continue\n\t\tdrop", True),

@@ -27,8 +27,9 @@ def outcome(*chains: tuple[str, str, str]) -> tuple[bool | None, str]:
         for replaced in native_tables((CHAIN % (hook, device, rule)).replace(" t ", f" t{number} "))
     )
     host = given_netns(
-        "host", "eth0 192.0.2.2/24", "lxc1 10.1.0.1/24 peer pod:eth0", "lxc2 10.2.0.1/24 peer pod2:eth0",
-        routes=["default via 192.0.2.1 dev eth0"], sysctls=forwarding(rp_filter="0"),
+        "host", "eth0 192.0.2.2/24", "lxc1 10.1.0.1/24 peer pod:eth0",
+        "lxc2 10.2.0.1/24 peer pod2:eth0", routes=["default via 192.0.2.1 dev eth0"],
+        sysctls=forwarding(rp_filter="0"),
         netns={"nftables": Listing(items=tables, complete=True, ask="")},
     )  # fmt: skip
     pods = [

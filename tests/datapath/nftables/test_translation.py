@@ -41,7 +41,10 @@ def host(rule: str, hook: str) -> Given:
         ("dnat to ip daddr map { 198.51.100.7 : 10.9.9.1 }", "10.9.9.1:80"),
         ("dnat to ip daddr map { 198.51.100.8 : 10.9.9.1 }", "198.51.100.7:80"),
         ("dnat to ip daddr map @backends", "10.9.9.1:80"),
-        ("dnat ip to ip daddr . tcp dport map { 198.51.100.7 . 80 : 10.9.9.2 . 8001 }", "10.9.9.2:8001"),
+        ((
+            "dnat ip to ip daddr . tcp dport map { 198.51.100.7 . 80 : 10.9.9.2 . "
+            "8001 }"
+        ), "10.9.9.2:8001"),
         ("dnat to 10.9.9.9:tcp dport map { 80 : 8000 }", "10.9.9.9:8000"),
         ("dnat to 10.9.9.9:tcp dport map { 81 : 8000 }", "198.51.100.7:80"),
         ("dnat to 10.9.9.9 : tcp dport map { 80 : 8000 }", "10.9.9.9:8000"),

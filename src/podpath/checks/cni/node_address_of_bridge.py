@@ -29,9 +29,10 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import own_addresses
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import read_address, see
+from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.checks.stated import is_inner_bridge
+from podpath.net.addresses import read_address
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case

@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, covering, read_address, read_prefix, see
-from podpath.net.addresses import Prefix
+from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
+from podpath.net.addresses import Prefix, read_address
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case

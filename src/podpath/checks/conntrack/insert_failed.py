@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.firewall import statements_of
+from podpath.checks.stated import statements_of
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
 from podpath.node.case import Case

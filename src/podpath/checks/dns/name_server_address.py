@@ -29,8 +29,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, read_address, see
-from podpath.net.addresses import Address
+from podpath.checks.objects import ObjectSightings, see
+from podpath.net.addresses import Address, read_address
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 

@@ -29,8 +29,9 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import read_address, see
+from podpath.checks.objects import see
 from podpath.checks.said import find_said
+from podpath.net.addresses import read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import files_of, own_addresses
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import read_address
 from podpath.checks.said import find_said
+from podpath.net.addresses import read_address
 from podpath.net.failures import NAMES
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span

@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.wanted import read_word
+from podpath.net.addresses import read_address
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
 
@@ -95,7 +95,7 @@ def _faults(setting: Setting, zone: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_address(word: str, kind: str) -> bool:
-    address = read_word(word)
+    address = read_address(word)
     return address is not None and address.family == (4 if kind == "A" else 6)
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from podpath.checks.captured import CapturedTraffic, count, quote
+from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.net.addresses import Address
@@ -68,15 +68,6 @@ def own_addresses(case: Case) -> frozenset[Address]:
     """Return the addresses that listings show on the machine whose evidence it is."""
     return frozenset(
         item.address for item in case.node.host.addresses.items if item.span is not None
-    )
-
-
-def is_received(seen: Sighting, own: Iterable[Address]) -> bool:
-    """Tell whether a frame came in where it was captured, by its direction or by whose addresses it
-    has.
-    """
-    return seen.direction == "in" or (
-        seen.direction is None and seen.packet.dst in own and seen.packet.src not in own
     )
 
 

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.wanted import WantedDevice, prefixes, read_length, read_word, wanted_devices
-from podpath.net.addresses import WIDTH, Prefix
+from podpath.checks.wanted import WantedDevice, prefixes, read_length, wanted_devices
+from podpath.net.addresses import WIDTH, Prefix, read_address
 from podpath.net.settings import Setting
 from podpath.node.case import Case
 
@@ -46,9 +46,9 @@ def check(case: Case) -> Iterator[Finding]:
                     0.5,
                 )
         for mask in wanted.masks:
-            if read_word(mask.value) is not None and read_length(mask.value) is None:
+            if read_address(mask.value) is not None and read_length(mask.value) is None:
                 yield _report(wanted, mask, f"the netmask {mask.value}, which has holes")
-        gateways = {read_word(one.value): one for one in wanted.gateways}
+        gateways = {read_address(one.value): one for one in wanted.gateways}
         for setting, address, length in prefixes(wanted):
             prefix = Prefix.of(address, length)
             if address in gateways:

@@ -28,8 +28,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import device_networks, files_of, named_devices
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.wanted import read_length, read_word
-from podpath.net.addresses import Prefix
+from podpath.checks.wanted import read_length
+from podpath.net.addresses import Prefix, read_address
 from podpath.net.provenance import Span
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
@@ -76,7 +76,7 @@ def _subnets(file: SettingsFile) -> dict[tuple[str, ...], tuple[Prefix, Setting]
     for path, settings in file.blocks().items():
         words = path[-1].split() if path else []
         if len(words) >= 4 and words[0] == "subnet" and words[2] == "netmask":
-            address, length = read_word(words[1]), read_length(words[3])
+            address, length = read_address(words[1]), read_length(words[3])
             if address is not None and length is not None:
                 found[path] = (Prefix.of(address, length), settings[0])
     return found
@@ -90,7 +90,7 @@ def _check_inside(file: SettingsFile, path: tuple[str, ...], subnet: Prefix) -> 
         is_router = setting.name == "option" and setting.words[:1] == ("routers",)
         if setting.name != "range" and not is_router:
             continue
-        for address in filter(None, map(read_word, setting.words)):
+        for address in filter(None, map(read_address, setting.words)):
             if address.family == subnet.family and not subnet.covers(address):
                 what = "hands out the router" if is_router else "has a range with"
                 yield _report(
@@ -106,7 +106,7 @@ def _check_dnsmasq(case: Case, file: SettingsFile) -> Iterator[Finding]:
     devices = [name for one in file.all("interface") for name in named_devices(one)]
     networks = [network for device in devices for network in device_networks(case, device)]
     for setting in file.all("dhcp-range"):
-        start = next(filter(None, map(read_word, setting.words)), None)
+        start = next(filter(None, map(read_address, setting.words)), None)
         if (
             start is None
             or start.family != 4

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.firewall import statements_of
+from podpath.checks.stated import statements_of
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import AllowedSource
 from podpath.net.messages import Message, MessageKind

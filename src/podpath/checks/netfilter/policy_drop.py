@@ -34,7 +34,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.firewall import HOOKS, chains_named, lets_new_in, statements_of
+from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
+from podpath.checks.stated import statements_of
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case

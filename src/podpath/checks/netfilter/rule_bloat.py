@@ -29,7 +29,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.firewall import chains_of, statements_of
+from podpath.checks.firewall import chains_of
+from podpath.checks.stated import statements_of
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import CopyCount, RuleCount
 from podpath.net.provenance import Span

@@ -30,8 +30,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import find_said
-from podpath.checks.wanted import prefixes, read_word, wanted_devices
-from podpath.net.addresses import Prefix
+from podpath.checks.wanted import prefixes, wanted_devices
+from podpath.net.addresses import Prefix, read_address
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
         ):
             continue
         for setting in wanted.gateways:
-            gateway = read_word(setting.value.split()[0] if setting.value else "")
+            gateway = read_address(setting.value.split()[0] if setting.value else "")
             if gateway is None or gateway.is_link_local:
                 continue
             near = [

@@ -30,7 +30,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import FailedConnection, failures, read_address
+from podpath.checks.objects import FailedConnection, failures
+from podpath.net.addresses import read_address
 from podpath.net.failures import FailureKind
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case

@@ -28,7 +28,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, PodView, chosen, read_address, see
+from podpath.checks.objects import ObjectSightings, PodView, chosen, see
+from podpath.net.addresses import read_address
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.firewall import statements_of
+from podpath.checks.stated import statements_of
 from podpath.net.firewall import VirtualServer
 from podpath.net.provenance import Span
 from podpath.node.case import Case

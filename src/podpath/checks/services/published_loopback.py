@@ -24,7 +24,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, failures, read_address, see
+from podpath.checks.objects import ObjectSightings, failures, see
+from podpath.net.addresses import read_address
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 

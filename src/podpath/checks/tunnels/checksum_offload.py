@@ -27,10 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.checks.captured import CapturedTraffic, count, quote
+from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.TUNNEL_CHECKSUM,)
@@ -43,7 +42,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     own = frozenset(
         item.address for item in case.node.host.addresses.items if item.span is not None
     )
-    wrong = [seen for seen in case.sightings if seen.wrong_sum and not _came_in(seen, own)]
+    wrong = [seen for seen in case.sightings if seen.wrong_sum and not is_received(seen, own)]
     sent = [
         seen
         for seen in wrong
@@ -65,12 +64,6 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             ),
             marks=("incorrect", "cksum"),
         )
-
-
-def _came_in(seen: Sighting, own: frozenset[Address]) -> bool:
-    return seen.direction == "in" or (
-        seen.direction is None and seen.packet.dst in own and seen.packet.src not in own
-    )
 
 
 def _report_open(wrong: list[Sighting]) -> Finding:

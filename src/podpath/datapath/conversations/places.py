@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
-from podpath.datapath.devices.bridge_ports import outside_mac, place_outside
+from podpath.datapath.devices.bridge_ports import leads_to_one, outside_mac, place_outside
 from podpath.datapath.devices.segment import bridge_over, is_bridge, survey
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
@@ -70,12 +70,8 @@ class ConnectionEnd(NamedTuple):
         if self.switch is not None and self.switch == other.switch:
             return True
         return self.link.name == other.link.name or not (
-            _leads_to_one(self.link) or _leads_to_one(other.link)
+            leads_to_one(self.link) or leads_to_one(other.link)
         )
-
-
-def _leads_to_one(link: Link) -> bool:
-    return link.kind == "veth" or link.peer is not None
 
 
 def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:

@@ -84,7 +84,7 @@ def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
         for port in namespace.ports.get(bridge.name, ())
         if survey(walk, namespace.name, port).exits
     ]
-    return sorted(ports, key=lambda port: not _leads_to_one(port))
+    return sorted(ports, key=lambda port: not leads_to_one(port))
 
 
 def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
@@ -121,14 +121,15 @@ def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
         if (key.netns, key.bridge) == (namespace.name, bridge.name)
     }
     outward = _outward(walk, namespace, bridge)
-    pods = [link for link in outward if _leads_to_one(link)]
+    pods = [link for link in outward if leads_to_one(link)]
     free = [link for link in pods if link.name not in taken]
     return next(iter(free), None) or next(
-        (link for link in outward if not _leads_to_one(link)), None
+        (link for link in outward if not leads_to_one(link)), None
     )
 
 
-def _leads_to_one(link: Link) -> bool:
+def leads_to_one(link: Link) -> bool:
+    """Tell whether whatever leaves by a device reaches one other device."""
     return link.kind == "veth" or link.peer is not None
 
 

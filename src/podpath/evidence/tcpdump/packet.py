@@ -14,7 +14,7 @@ from typing import NamedTuple
 from podpath.evidence.tcpdump.icmp import parse_icmp, parse_icmp6
 from podpath.evidence.text.services import SERVICES
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, read_address
 from podpath.net.packet import Packet
 
 
@@ -201,12 +201,9 @@ def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
     return None if number is None or number > 65535 else (address, number)
 
 
-@lru_cache(maxsize=4096)  # a capture shows few addresses, each on many lines
-def _parse_address(text: str) -> Address | None:
-    try:
-        return Address.parse(text)
-    except ValueError:
-        return None
+_parse_address = lru_cache(maxsize=4096)(
+    read_address
+)  # a capture shows few addresses, each on many lines
 
 
 def _with_header(packet: Packet, header: Header) -> Packet:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.net import protocols
-from podpath.net.addresses import Address, Mac
+from podpath.net.addresses import Mac, read_address
 from podpath.net.packet import Packet
 
 _MAC = r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
@@ -87,12 +87,7 @@ def parse_plain(line: str) -> PlainPacket | None:
     )
 
 
-@lru_cache(maxsize=4096)
-def _address(text: str) -> Address | None:
-    try:
-        return Address.parse(text)
-    except ValueError:
-        return None
+_address = lru_cache(maxsize=4096)(read_address)
 
 
 @lru_cache(maxsize=64)

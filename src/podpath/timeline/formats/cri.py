@@ -7,10 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from podpath.net.provenance import Source
-from podpath.timeline.event import LineParts, Split
-from podpath.timeline.lines import LineFormat, stamps_in
-from podpath.timeline.origins import name_origin
+from podpath.timeline.lines import LineFormat, split_behind, stamps_in
 
 _HEAD: Final = re.compile(
     r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|"
@@ -18,14 +15,4 @@ _HEAD: Final = re.compile(
 )
 
 
-def _split(source: Source) -> Split:
-    origin = name_origin(source)
-
-    def take_apart(line: str) -> LineParts:
-        found = _HEAD.match(line)
-        return LineParts(origin, line[found.end() :] if found is not None else line)
-
-    return take_apart
-
-
-FORMAT = LineFormat("CRI container log", _HEAD, stamps_in(_HEAD), _split)
+FORMAT = LineFormat("CRI container log", _HEAD, stamps_in(_HEAD), split_behind(_HEAD))

@@ -9,9 +9,7 @@ from typing import Final
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import LineParts, Split
-from podpath.timeline.lines import LineFormat, ReadStamp
-from podpath.timeline.origins import name_origin
+from podpath.timeline.lines import LineFormat, ReadStamp, split_behind
 from podpath.timeline.stamps import MONTHS, WallClock
 
 _HEAD: Final = re.compile(
@@ -39,14 +37,4 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
     return read
 
 
-def _split(source: Source) -> Split:
-    origin = name_origin(source)
-
-    def take_apart(line: str) -> LineParts:
-        found = _HEAD.match(line)
-        return LineParts(origin, line[found.end() :] if found is not None else line)
-
-    return take_apart
-
-
-FORMAT = LineFormat("log with date(1)", _HEAD, _stamp, _split, wraps=True)
+FORMAT = LineFormat("log with date(1)", _HEAD, _stamp, split_behind(_HEAD), wraps=True)
