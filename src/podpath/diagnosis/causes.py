@@ -111,15 +111,10 @@ def _find_without_local(trace: Trace) -> Span | None:
     """Return the line by which kube-proxy marks for dropping what comes for a service with traffic
     policy Local, where the node has none of its pods.
     """
-    marked = (hit.rule for hit in trace.matched if isinstance(hit.rule, Rule))
-    return next(
-        (
-            rule.span
-            for rule in marked
-            if any("has no local endpoints" in text for text in _comments(rule))
-        ),
-        None,
-    )
+    for rule in (hit.rule for hit in trace.matched if isinstance(hit.rule, Rule)):
+        if any("has no local endpoints" in text for text in _comments(rule)):
+            return rule.span
+    return None
 
 
 def _find_wrong_mac(trace: Trace) -> Step | None:

@@ -4,6 +4,8 @@ packet fail on the other.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from podpath.checks.between import (
     address_on_two_nodes,
     mtu_shrinks,
@@ -86,11 +88,8 @@ def _held_twice(node: Node, last: Step) -> Step | None:
         for item in netns.addresses.items
         if item.address in sources and item.scope == "global"
     ]
-    seconds = [
-        (name, item)
-        for name, item in holders
-        if item.secondary and sum(other.address == item.address for _, other in holders) > 1
-    ]
+    held = Counter(item.address for _, item in holders)
+    seconds = [(name, item) for name, item in holders if item.secondary and held[item.address] > 1]
     if not seconds or seconds[0][1].span is None:
         return None
     name, wrong = seconds[0]
