@@ -12,8 +12,8 @@ from scripts.mutation_draw import Mutant
 INTRODUCTION = """# Mutation: what the tests would notice
 
 For users: small errors were planted one at a time into the parts of podpath that decide
-({packages}), and these packages' own tests noticed {caught} of {planted} ({share}). Each error that
-went unnoticed is listed below, with the reason where it changes nothing that anybody could see.
+({packages}), and these packages' own tests noticed {caught} of {planted} ({share}). Of the others,
+{argued} change nothing that anybody could see; each one is listed below, with the reason for these.
 
 Written by `python scripts/mutate.py {asked} --seed {seed} --page` on {day}. A
 run draws errors by a seed, in turns from every module: another comparison, a condition negated,
@@ -76,6 +76,7 @@ def page(runs: Sequence[Run]) -> str:
         caught=caught,
         planted=planted,
         share=share(caught, planted),
+        argued=planted - caught - sum(run.unargued for run in runs),
         seed=runs[0].seed,
         day=f"{datetime.now(UTC):%Y-%m-%d}",
         python=platform.python_version(),

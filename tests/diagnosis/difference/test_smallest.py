@@ -86,10 +86,11 @@ def test_a_set_is_found_without_what_says_which_node_it_is(who: str) -> None:
 
 def test_a_set_is_found_within_one_kind() -> None:
     """Where differences of every other kind spoil it."""
-    differences = [*many(3), *(made(name, "rule") for name in ("a", "b", "c"))]
+    differences = [*many(4), *(made(name, "rule") for name in ("a", "b", "c", "d"))]
+    numbers, letters = ["0", "1", "2", "3"], ["a", "b", "c", "d"]
 
-    assert [["a", "c"]] == found(differences, curing("a", "c", but_not=["0", "1", "2"]))
-    assert [["0", "2"]] == found(differences, curing("0", "2", but_not=["a", "b", "c"]))
+    assert [["a", "c", "d"]] == found(differences, curing("a", "c", "d", but_not=numbers))
+    assert [["0", "2", "3"]] == found(differences, curing("0", "2", "3", but_not=letters))
 
 
 def test_pairs_are_tried_among_the_first() -> None:
