@@ -1,5 +1,5 @@
 """Faults planted on a real cluster: `podpath why` names node, line and cure, the cure is applied,
-and and the connection comes back; on the healthy cluster nothing is claimed.
+and the connection comes back; on the healthy cluster nothing is claimed.
 """
 
 from __future__ import annotations
@@ -174,9 +174,7 @@ def cure(tried: Cluster, fault: PlantedFault, command: str) -> str:
 
 
 def test_nothing_is_claimed_on_the_healthy_cluster(shop: Cluster, tmp_path: Path) -> None:
-    """Of all pairs of pods, and pods and services with endpoints, each is said to work, and
-    does.
-    """
+    """Of all pairs of pods, and of pods and services, each is said to work, and does."""
     nodes, objects = take_evidence(shop, tmp_path)
     shared = gather(str(objects))
     cases: dict[str, Case] = {
