@@ -87,13 +87,21 @@ def test_no_snapshot_at_all_says_what_would_give_one(tmp_path: Path) -> None:
     assert "pod/shop/nobody or 203.0.113.9:80" in nowhere.stderr
 
 
-def list_recorded(path: str) -> list[dict[str, Any]]:
-    """Return the recorded objects of the kind that a path lists."""
+def list_recorded(path: str, agents: tuple[str, ...] = ("node1", "node2")) -> list[dict[str, Any]]:
+    """Return the recorded objects of the kind that a path lists, with agents on some nodes."""
     resource = path.partition("?")[0].rpartition("/")[2]
     kind = next(each.kind for each in KINDS if each.resource == resource)
     listed = yaml.safe_load(OBJECTS.read_text(encoding="utf-8"))["items"]
     found = [each for each in listed if each["kind"] == kind]
-    return found + [make_agent(node) for node in ("node1", "node2")] * (kind == "Pod")
+    return found + [make_agent(node) for node in agents] * (kind == "Pod")
+
+
+def answer_half(asked: Asked) -> Answer:
+    """Answer as the recorded cluster with an agent on its first node alone."""
+    if "/proxy/" in asked.path or asked.path.endswith("/token"):
+        return answer_recorded(asked)
+    items = list_recorded(asked.path, agents=("node1",))
+    return Answer(200, [json.dumps({"items": items}).encode()])
 
 
 def answer_recorded(asked: Asked) -> Answer:
@@ -127,3 +135,13 @@ def test_a_recorded_cluster_is_asked_as_a_live_one(tmp_path: Path) -> None:
     assert live.stdout.splitlines()[0] == by_hand.stdout.splitlines()[0]
     assert again.stdout.splitlines()[0] == by_hand.stdout.splitlines()[0]
     assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
+
+
+def test_a_node_that_gives_nothing_is_no_all_clear(tmp_path: Path) -> None:
+    """Half of the way is unknown: what is missing is said, and the answer is open."""
+    with Scripted(answer_half) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        words = ("shop/web-node1", "pod/shop/far", "--kubeconfig", str(path))
+        done = why(*words, home=tmp_path)
+    assert f"not read: {say_how('node2')}" in done.stderr
+    assert done.returncode == 3, done.stdout

@@ -133,3 +133,21 @@ def test_evidence_of_several_nodes_for_one_is_refused() -> None:
         why("shop/a", "shop/b", nodes={})
     with pytest.raises(UsageError, match="evidence of one node for all, saw that of node2, node1"):
         why("shop/a", "shop/b", nodes={"all": list(HEALTHY.values())})
+
+
+def test_an_end_on_a_node_that_is_not_given_is_no_all_clear() -> None:
+    """By the objects, or because the caller says so: the answer is open, and names the node."""
+    first = {"node1": HEALTHY["node1"]}
+    for asked in ("pod/shop/far", "pod/shop/far:8080", "10.244.0.3:8080", "svc/shop/api:80"):
+        answer = why("shop/web-node1", asked, nodes=first, objects=str(OBJECTS))
+        assert answer.exit_code == 3, asked
+        assert "node2" in str(answer)
+    near = why("shop/web-node1", "shop/api-node1", nodes=first, objects=str(OBJECTS))
+    assert near.exit_code == 0
+    told = why(
+        *("shop/web-node1", "shop/api-node1"),
+        nodes=first,
+        objects=str(OBJECTS),
+        lacking=("node7",),
+    )
+    assert told.exit_code == 3

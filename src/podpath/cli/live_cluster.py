@@ -54,6 +54,8 @@ class LiveEvidence:
     objects: tuple[Pasted, ...]
     lacking: tuple[str, ...]
     """A sentence for each thing that is missing."""
+    absent: tuple[str, ...]
+    """The nodes that the ends are on and that gave nothing."""
 
 
 _OPTIONS = (
@@ -127,6 +129,7 @@ def read_cluster(
         nodes={name: Packed(data, f"{name}.tar.gz") for name, data in evidence.bundles.items()},
         objects=tuple(Pasted(each.text, each.name) for each in evidence.objects.documents()),
         lacking=evidence.lacking,
+        absent=evidence.absent,
     )
 
 

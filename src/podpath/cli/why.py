@@ -99,13 +99,20 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     progress, cluster = ProgressLine(), LiveOptions(**live)
     given: dict[str, Given] = dict(nodes)
     said: tuple[Piece, ...] = objects
+    absent: tuple[str, ...] = ()
     if cluster.asked_for or not (nodes or objects):
         read = read_cluster(cluster, (source, destination), nodes, progress)
         given |= read.nodes
-        said = (*said, *read.objects)
+        said, absent = (*said, *read.objects), read.absent
         for sentence in read.lacking:
             click.echo(f"not read: {sentence}", err=True)
     answer = find_out(
-        source, destination, nodes=given, objects=said, protocol=protocol or "", progress=progress
+        source,
+        destination,
+        nodes=given,
+        objects=said,
+        protocol=protocol or "",
+        lacking=absent,
+        progress=progress,
     )
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

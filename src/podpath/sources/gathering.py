@@ -44,6 +44,8 @@ class ClusterEvidence:
     """Packed bundles by their nodes, those of the source first."""
     lacking: tuple[str, ...]
     """A sentence for each thing that is missing, with what to do."""
+    absent: tuple[str, ...] = ()
+    """The nodes that the ends are on and of which there is no snapshot."""
 
 
 def gather_cluster(
@@ -64,7 +66,10 @@ def gather_cluster(
         )
         del wanted[MOST_NODES:]
     bundles, failed = _take_all(client, wanted, find_agents(objects), options, told)
-    return ClusterEvidence(objects=objects, bundles=bundles, lacking=(*lacking, *failed))
+    absent = tuple(name for name in concerned if name not in bundles and name not in options.known)
+    return ClusterEvidence(
+        objects=objects, bundles=bundles, lacking=(*lacking, *failed), absent=absent
+    )
 
 
 def _take_all(
