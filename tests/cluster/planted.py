@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 TUNNEL = "$(bridge fdb show dev flannel.1 | head -1 | cut -d' ' -f1)"
 """The MAC of a node's remote tunnel end."""
@@ -35,7 +36,11 @@ class PlantedFault:
 
 
 def rule(
-    name: str, node: str, words: str, check: str = "dropped-by-rule", **more: str
+    name: str,
+    node: str,
+    words: str,
+    check: str = "dropped-by-rule",
+    **more: Any,  # noqa: ANN401
 ) -> PlantedFault:
     """Return a fault that one rule makes: `words` are those after `-I`."""
     place, _, rest = words.partition(" ")

@@ -16,7 +16,7 @@ from podpath.datapath.tracing.trace import (
 from podpath.datapath.vocabulary import Direction, Reachability
 from podpath.diagnosis.diagnosis import BreakingValue
 from podpath.diagnosis.fit import Fit
-from podpath.diagnosis.forbids import NothingWalked, NotShown
+from podpath.diagnosis.forbids import Forbids, NothingWalked, NotShown
 from podpath.diagnosis.questions import (
     MOST,
     ask_for_clearance,
@@ -163,7 +163,7 @@ def test_findings_ask_for_what_settles_them() -> None:
 def test_the_all_clear_asks_for_what_forbids_it() -> None:
     """A connection to walk, with the first that is suggested; outputs; a look at the wire."""
     other = probe("tcp 10.0.0.1 > 10.0.0.3:80")
-    cases = [
+    cases: list[tuple[Forbids, str]] = [
         (NothingWalked(suggested=(ASKED, other)), f"podpath diagnose ... --probe '{ASKED}'"),
         (
             NothingWalked(suggested=()),

@@ -151,3 +151,21 @@ def test_an_end_on_a_node_that_is_not_given_is_no_all_clear() -> None:
         lacking=("node7",),
     )
     assert told.exit_code == 3
+
+
+def test_where_no_node_has_routes_to_the_others_pods_the_network_may_have_them(
+    tmp_path: Path,
+) -> None:
+    """A cloud's route tables may, so that the missing routes are no cause; but nothing shows that
+    it does, so that it is no all-clear either.
+    """
+    nodes = unpack(tmp_path, "route-missing")
+    routes = tmp_path / "node2" / "netns" / "host" / "ip-route.json"
+    lines = routes.read_text().splitlines(keepends=True)
+    routes.write_text("".join(line for line in lines if '"dst":"10.244.1.0/24"' not in line))
+
+    answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
+
+    assert (answer.exit_code, answer.findings) == (3, ())
+    assert str(answer).startswith("UNDECIDED: ")
+    assert "no node has a route to the pods of another" in str(answer)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.net.addresses import Prefix
-from podpath.net.provenance import Known, Option, Unknown
+from podpath.net.provenance import Known, Listing, Option, Unknown
 from podpath.node.cluster import Cluster, lay_wires, name_in
 from podpath.node.links import Peer
 from podpath.node.node import Cilium, Node, Pod
-from podpath.testing.nodes import given_netns, given_node
+from podpath.testing.nodes import given_netns, given_node, given_route
 
 
 def host(address: str, pod: str = "10.244.0.2/24") -> Node:
@@ -62,12 +62,27 @@ def test_devices_of_one_subnet_are_on_one_wire() -> None:
         nodes={"a": host("192.0.2.1/24"), "b": host("192.0.2.2/24"), "c": host("198.51.100.3/24")}
     ).seen_from("a")
 
-    near, far = joined.wires
+    near, far, knowing = joined.wires
     assert near.prefix == Prefix.parse("192.0.2.0/24")
     assert [(end.node, end.link) for end in near.ends] == [("a", "eth0"), ("b", "eth0")]
     assert far.prefix is None
     assert {end.node for end in far.ends} == {"a", "b", "c"}
     assert [end.node for end in near.others("host")] == ["b"]
+    assert [near.pods, far.pods, knowing.pods] == [False, False, True]
+
+
+def test_nodes_that_route_the_pods_of_others_leave_it_to_no_network() -> None:
+    """One route to a pod of another node, by that node, says that all of them need theirs."""
+    there = host("192.0.2.2/24")
+    pod = next(item.address for item in there.namespaces["pod"].addresses.items)
+    here = host("192.0.2.1/24")
+    routes = (given_route(f"{pod} via 192.0.2.2 dev eth0"),)
+    routing = replace(here.namespaces["host"], routes=Listing(routes, True, "ip route"))
+    here = replace(here, namespaces={**here.namespaces, "host": routing})
+
+    for home in ("a", "b"):
+        wires = Cluster(nodes={"a": here, "b": there}).seen_from(home).wires
+        assert [wire.pods for wire in wires] == [False]
 
 
 def test_a_node_whose_programs_are_not_followed_is_on_no_wire() -> None:

@@ -134,7 +134,8 @@ def import_zstd(name: str) -> ModuleType:
             raise MissingExtra(
                 f"{name}: zstd needs one more package: pip install 'podpath[zstd]'"
             ) from error
-    return cast("ModuleType", zstd)
+    module: ModuleType = zstd
+    return module
 
 
 def _open_zstd(name: str, file: BinaryIO) -> BinaryIO:

@@ -75,10 +75,9 @@ def _held_twice(node: Node, last: Step) -> Step | None:
     """Return the deciding step with the lines of an address that two nodes have, where a node
     refuses packets from one of its own; of the two, the one that has it beside another is wrong.
     """
-    refused = last.reason
-    if isinstance(refused, ArpRefused):
-        refused = refused.refusal
-    if not isinstance(refused, OwnSource | SourceOfType):
+    reason = last.reason
+    refusal = reason.refusal if isinstance(reason, ArpRefused) else reason
+    if not isinstance(refusal, OwnSource | SourceOfType):
         return None
     hosts = [netns for netns in node.namespaces.values() if netns.role == NetnsRole.HOST]
     sources = {last.before.src, *_own_addresses(node, last.netns)}

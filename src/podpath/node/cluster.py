@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
 
-from podpath.net.addresses import IfName, Prefix
+from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Fact, Known, Listing, Unknown
 from podpath.node.links import InterfaceAddress, Link, Peer
 from podpath.node.netfilter import Netfilter, Table
 from podpath.node.node import Netns, NetnsRole, Node, Pod
+from podpath.node.routing import Route
 from podpath.node.wires import Wire, WireEnd
 
 T = TypeVar("T")
@@ -139,12 +140,13 @@ def _merge_pods(known: list[Pod], name: str, node: Node) -> list[Pod]:
 
 def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     """Return the wires between the nodes of a joined model: their devices with addresses of one
-    subnet; and one over routers, for nodes that share none.
+    subnet; one over routers, for nodes that share none; and one over routers that know the pods,
+    where no node routes those of another itself.
     """
     ends = [
         (item, end)
         for netns in joined.namespaces.values()
-        if netns.role == NetnsRole.HOST and _is_followed(joined.home_of(netns))
+        if netns.role == NetnsRole.HOST and is_followed(joined.home_of(netns))
         for item, end in _list_ends(netns, netns.node or home)
     ]
     subnets: dict[Prefix, list[tuple[InterfaceAddress, WireEnd]]] = {}
@@ -159,14 +161,48 @@ def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     every = [end for _, end in ends]
     alone = set[str]().union(*({frozenset(pair) for pair in _pairs(every)} - joined_by))
     apart = tuple(end for end in every if end.node in alone)
-    return (*wires, *((Wire(None, apart),) if apart else ()))
+    if apart:
+        wires.append(Wire(None, apart))
+    pods = any(netns.role == NetnsRole.POD for netns in joined.namespaces.values())
+    between = len({end.node for end in every}) > 1
+    if pods and between and not _routes_pods(joined, {end.address for end in every}):
+        wires.append(Wire(None, tuple(every), pods=True))
+    return tuple(wires)
+
+
+def _routes_pods(joined: Node, addresses: set[Address]) -> bool:
+    """Tell whether a node has a route to a pod of another, by that node's address or a tunnel: then
+    all of them need such routes. Elsewhere the network knows the pods (a cloud's route table).
+    """
+    hosts = [netns for netns in joined.namespaces.values() if netns.role == NetnsRole.HOST]
+    return any(
+        _leads_to_node(route, netns, addresses) and _covers_pod_beyond(joined, netns, route)
+        for netns in hosts
+        for route in netns.routes.items
+        if route.type == "unicast" and route.prefix.length
+    )
+
+
+def _leads_to_node(route: Route, netns: Netns, addresses: set[Address]) -> bool:
+    tunnels = {link.name for link in netns.links.items if link.kind in _WITHIN}
+    return any(hop.gateway in addresses or hop.link in tunnels for hop in route.nexthops)
+
+
+def _covers_pod_beyond(joined: Node, netns: Netns, route: Route) -> bool:
+    return any(
+        item.address in route.prefix
+        for pod in joined.namespaces.values()
+        if pod.role == NetnsRole.POD and pod.node != netns.node
+        for item in pod.addresses.items
+        if item.scope == "global"
+    )
 
 
 def _pairs(ends: Iterable[WireEnd]) -> Iterator[tuple[str, str]]:
     yield from combinations(sorted({end.node for end in ends}), 2)
 
 
-def _is_followed(node: Node) -> bool:
+def is_followed(node: Node) -> bool:
     """Tell whether packets that come in from a wire can be followed: what programs or a switch of
     the node do with them is only known of the model's own node.
     """

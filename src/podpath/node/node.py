@@ -99,6 +99,20 @@ class Netns:
         """Tell whether a socket of the protocol that is not listed is not there."""
         return self.sockets.complete and protocol in self.socket_protocols
 
+    def listens(self, protocol: int, address: Address, port: int) -> bool:
+        """Tell whether a socket takes what comes to an address and port; with no whole listing of
+        sockets one is presumed to.
+        """
+        if not self.shows_sockets(protocol):
+            return True
+        return any(
+            socket.protocol == protocol
+            and socket.port == port
+            and (socket.local is None or socket.local.is_unspecified or socket.local == address)
+            and (protocol != protocols.TCP or socket.state == "LISTEN")
+            for socket in self.sockets.items
+        )
+
     def sysctl(
         self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()
     ) -> Fact[str]:

@@ -30,6 +30,8 @@ class Wire(NamedTuple):
     prefix: Prefix | None
     """The subnet that its ends share; None where routers stand between them."""
     ends: tuple[WireEnd, ...]
+    pods: bool = False
+    """Whether its routers are taken to know where the pods of its nodes are, as a cloud's do."""
 
     def others(self, netns: str) -> tuple[WireEnd, ...]:
         """Return the ends that are not in a namespace."""

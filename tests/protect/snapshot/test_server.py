@@ -29,7 +29,7 @@ from podpath.protect.snapshot.server import (
     SnapshotDesk,
     SnapshotServer,
 )
-from podpath.protect.snapshot.taking import SnapshotStore, Taken, TakingError
+from podpath.protect.snapshot.taking import SnapshotStore, TakenSnapshot, TakingError
 from podpath.protect.validate.sockets import SocketEnd
 from tests.kube.scripted import Scripted, write_kubeconfig
 from tests.protect.snapshot.endpoints import make_certificate
@@ -64,10 +64,10 @@ def served(tmp_path: Path) -> Iterator[Served]:
     """Provide an endpoint before an API server that lets everybody through."""
     fail: list[str] = []
 
-    def take() -> Taken:
+    def take() -> TakenSnapshot:
         if fail:
             raise TakingError(fail[0])
-        return Taken(CONTENT, 0.1)
+        return TakenSnapshot(CONTENT, 0.1)
 
     certificate = make_certificate(tmp_path)
     with Scripted(answer_all) as server:

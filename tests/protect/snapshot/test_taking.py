@@ -13,7 +13,7 @@ import pytest
 from podpath.protect.snapshot.taking import (
     NICE,
     SnapshotStore,
-    Taken,
+    TakenSnapshot,
     TakingError,
     TakingLimits,
     command,
@@ -80,7 +80,7 @@ def test_the_command_takes_no_logs() -> None:
 def test_one_snapshot_serves_until_it_is_old() -> None:
     """A second request gets the first's; after the pause another is taken, and an old one goes."""
     now = [100.0]
-    store = SnapshotStore(lambda: Taken(str(now[0]).encode(), 0.1), 10.0, lambda: now[0])
+    store = SnapshotStore(lambda: TakenSnapshot(str(now[0]).encode(), 0.1), 10.0, lambda: now[0])
     assert store.current().content == b"100.0"
     now[0] += 9.0
     store.forget()
@@ -94,9 +94,9 @@ def test_one_snapshot_serves_until_it_is_old() -> None:
 def test_those_who_come_at_once_wait_for_one() -> None:
     """Twenty threads, one taking."""
 
-    def take_slowly() -> Taken:
+    def take_slowly() -> TakenSnapshot:
         time.sleep(0.3)
-        return Taken(b"x", 0.3)
+        return TakenSnapshot(b"x", 0.3)
 
     store = SnapshotStore(take_slowly, 10.0)
     found: list[bytes] = []
@@ -115,7 +115,7 @@ def test_a_failure_is_not_tried_again_at_once() -> None:
     """Who asks again and again makes the node fail no oftener."""
     now, tried = [0.0], []
 
-    def fail() -> Taken:
+    def fail() -> TakenSnapshot:
         tried.append(now[0])
         raise TakingError("no root")
 

@@ -75,7 +75,7 @@ class Fate(Enum):
     """It comes to the end of the chain."""
 
 
-class Taken(NamedTuple):
+class PortRefusal(NamedTuple):
     """A new connection is dropped or rejected."""
 
     span: Span
@@ -102,18 +102,18 @@ def check(case: Case) -> Iterator[Finding]:
                 return
 
 
-def _find(case: Case, protocol: int, port: int) -> Taken | None:
+def _find(case: Case, protocol: int, port: int) -> PortRefusal | None:
     for table, chain in chains_named(case.node.host, "filter", "INPUT"):
-        fate = _Judge(table, protocol, port).judge(chain, DEEPEST)
-        if isinstance(fate, Taken):
+        fate = _InputWalk(table, protocol, port).judge(chain, DEEPEST)
+        if isinstance(fate, PortRefusal):
             return fate
         if fate is Fate.PASSED and chain.policy == "DROP" and chain.complete and chain.span:
             rules = tuple(rule for rule in chain.rules if port_of(rule))
-            return Taken(chain.span, "DROP", "", rules)
+            return PortRefusal(chain.span, "DROP", "", rules)
     return None
 
 
-class _Judge:
+class _InputWalk:
     """Follows a new connection to a port through the chains of a table. Local to one call."""
 
     def __init__(self, table: Table, protocol: int, port: int) -> None:
@@ -123,7 +123,7 @@ class _Judge:
         self.accepting: list[Rule] = []
         self.doubts: list[Rule] = []
 
-    def judge(self, chain: Chain, depth: int) -> Taken | Fate:
+    def judge(self, chain: Chain, depth: int) -> PortRefusal | Fate:
         """Say what becomes of it in a chain."""
         if not chain.complete or depth == 0:
             return Fate.ACCEPTED
@@ -133,7 +133,7 @@ class _Judge:
                 return fate
         return Fate.PASSED
 
-    def _try(self, rule: Rule, depth: int) -> Taken | Fate:
+    def _try(self, rule: Rule, depth: int) -> PortRefusal | Fate:
         """Say what becomes of it at a rule: passed where the rule is none of its."""
         target = rule.target.name if rule.target is not None else ""
         if not target or self._misses(rule):
@@ -152,13 +152,13 @@ class _Judge:
         self.doubts.append(rule)
         return Fate.PASSED
 
-    def _end(self, rule: Rule) -> Taken | Fate:
+    def _end(self, rule: Rule) -> PortRefusal | Fate:
         """Say whether a rule that drops or rejects takes every such connection."""
         if not _is_for_all(rule):
             return Fate.PASSED
         how = next(iter(_reject_with(rule)), "icmp-port-unreachable")
         name = rule.target.name if rule.target is not None else ""
-        return Taken(
+        return PortRefusal(
             rule.span,
             name,
             how if name == "REJECT" else "",
@@ -167,7 +167,7 @@ class _Judge:
             rule,
         )
 
-    def _enter(self, chain: Chain | None, depth: int) -> Taken | Fate:
+    def _enter(self, chain: Chain | None, depth: int) -> PortRefusal | Fate:
         return Fate.ACCEPTED if chain is None else self.judge(chain, depth - 1)
 
     def _misses(self, rule: Rule) -> bool:
@@ -221,15 +221,15 @@ def _reject_with(rule: Rule) -> Iterator[str]:
             yield from option.values
 
 
-def _may_be_felt(found: Taken, complaint: Complaint) -> bool:
+def _may_be_felt(found: PortRefusal, complaint: Complaint) -> bool:
     return complaint.failure is None or complaint.failure in _list_felt(found)
 
 
-def _list_felt(found: Taken) -> frozenset[FailureKind]:
+def _list_felt(found: PortRefusal) -> frozenset[FailureKind]:
     return _LOST if found.target == "DROP" else _FELT.get(found.how, frozenset())
 
 
-def _report(case: Case, complaint: Complaint, port: int, found: Taken) -> Finding:
+def _report(case: Case, complaint: Complaint, port: int, found: PortRefusal) -> Finding:
     """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
     what the port comes to.
     """

@@ -29,6 +29,7 @@ from podpath.datapath.vocabulary import DropCause, StageName, StepDecision
 from podpath.datapath.walk.learned import FdbKey
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.net.addresses import Mac
 from podpath.node.links import BridgePort, Link
 
 INGRESS = "net/bridge/br_input.c:br_handle_frame v6.12"
@@ -95,15 +96,24 @@ def decide(walk: Walk, skb: Skb) -> Next:
         walk.trace.step(
             StageName.BRIDGE, skb, FORWARDING, skb.packet, StepDecision.DROP, held, link=bridge.name
         )
-        return Dropped(
-            netns=skb.netns.name, reason=drop_reason(DropCause.BRIDGE_HELD, walk.engine.node.kernel)
-        )
+        learned = source is port or _is_learned(walk, namespace, bridge, dmac)
+        cause = DropCause.BRIDGE_HELD if learned else DropCause.BRIDGE_FLOODED
+        return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))
     skb.port = port
     reason = Bridged(bridge.name, source.name if source is not None else None, port.name)
     walk.trace.step(
         StageName.BRIDGE, skb, FORWARDING, skb.packet, StepDecision.BRIDGE, reason, link=port.name
     )
     return None
+
+
+def _is_learned(walk: Walk, namespace: Namespace, bridge: Link, mac: Mac) -> bool:
+    """Tell whether the bridge knows which port has a MAC; a frame for no known one goes out of
+    every port (`net/bridge/br_input.c:br_handle_frame_finish v6.18`).
+    """
+    if not namespace.netns.fdb.complete or (bridge.name, mac) in namespace.fdb:
+        return True
+    return FdbKey(namespace.name, bridge.name, mac) in walk.learned.fdb
 
 
 def _pass_up(skb: Skb) -> Next:

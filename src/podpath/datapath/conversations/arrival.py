@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.conversations.conversation import drive_packet, listens
+from podpath.datapath.conversations.conversation import drive_packet
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
@@ -59,8 +59,8 @@ def _run(engine: Engine, place: PacketPlace, packet: Packet, choices: Choices) -
     trace = drive_packet(walk, "packet", skb, packet, reply=False, path=path)
     unheard = None
     outcome = trace.outcome
-    if isinstance(outcome, Delivered) and not listens(
-        engine.node.namespaces[outcome.netns], outcome.packet
+    if isinstance(outcome, Delivered) and not engine.node.namespaces[outcome.netns].listens(
+        outcome.packet.protocol, outcome.packet.dst, outcome.packet.dport
     ):
         unheard = NobodyListens(trace.name, outcome.netns, outcome.packet)
     return ArrivalBranch(trace=trace, assumptions=tuple(choices.made), unheard=unheard)

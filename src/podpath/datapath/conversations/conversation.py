@@ -48,6 +48,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
+from podpath.node.cluster import is_followed
 from podpath.node.node import Netns, NetnsRole, Node
 
 HEADERS: dict[int, int] = {
@@ -415,7 +416,7 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
-        if isinstance(outcome, Delivered) and not listens(
+        if isinstance(outcome, Delivered) and not _listens(
             walk.engine.node.namespaces[outcome.netns], packet
         ):
             return ends, _Failure(
@@ -470,9 +471,11 @@ def _left_cluster(walk: Walk, trace: Trace, outcome: Transmitted) -> _Failure | 
     """
     address = outcome.packet.dst
     for name, netns in walk.engine.node.namespaces.items():
-        if netns.role == NetnsRole.POD and walk.engine.namespace(name).owns(address):
-            home = walk.engine.node.home_of(netns).name
-            left = failures.LeftForPodOf(trace.name, outcome.link, address, netns.node or home)
+        home = walk.engine.node.home_of(netns)
+        if netns.role != NetnsRole.POD or not is_followed(home):
+            continue
+        if walk.engine.namespace(name).owns(address):
+            left = failures.LeftForPodOf(trace.name, outcome.link, address, netns.node or home.name)
             return _Failure(ConversationFailure.LEFT_NODE, left)
     return None
 
@@ -521,20 +524,9 @@ def _takes_datagram(netns: Netns, packet: Packet) -> bool:
     return (
         packet.protocol == protocols.UDP
         and netns.shows_sockets(protocols.UDP)
-        and listens(netns, packet)
+        and _listens(netns, packet)
     )
 
 
-def listens(netns: Netns, packet: Packet) -> bool:
-    """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed
-    to.
-    """
-    if packet.protocol in _ECHO or not netns.shows_sockets(packet.protocol):
-        return True
-    return any(
-        socket.protocol == packet.protocol
-        and socket.port == packet.dport
-        and (socket.local is None or socket.local.is_unspecified or socket.local == packet.dst)
-        and (packet.protocol != protocols.TCP or socket.state == "LISTEN")
-        for socket in netns.sockets.items
-    )
+def _listens(netns: Netns, packet: Packet) -> bool:
+    return netns.listens(packet.protocol, packet.dst, packet.dport)

@@ -229,11 +229,15 @@ def _refuse_network(
     if device is not None and device.vxlan is not None:
         unknown = VniUnknown(device.name, sent.vni, device.vxlan.vni)
         return _refuse(walk, skb, device, unknown, DropCause.VXLAN_VNI)
+    outer = skb.packet
     links = walk.engine.namespace(skb.netns.name).ordered
     closed = next((link for link in links if link.vxlan and link.vxlan.vni == sent.vni), None)
     if closed is None or closed.vxlan is None:
         return None
-    port = TunnelPortClosed(closed.name, skb.packet.dport, closed.vxlan.port, closed.up)
+    other = outer.dport != closed.vxlan.port
+    if other and skb.netns.listens(protocols.UDP, outer.dst, outer.dport):
+        return None
+    port = TunnelPortClosed(closed.name, outer.dport, closed.vxlan.port, closed.up)
     return _refuse(walk, skb, closed, port, DropCause.NO_SOCKET)
 
 

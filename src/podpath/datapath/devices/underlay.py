@@ -13,14 +13,19 @@ from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
-from podpath.net.addresses import Mac
+from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
+from podpath.node.node import NetnsRole
 from podpath.node.wires import Wire, WireEnd
 
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 TOO_LONG = "include/linux/netdevice.h:__is_skb_forwardable v6.12"
 DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is taken to deliver what is sent")
+KNOWS_PODS = Inferred(
+    Basis.GUESSED,
+    "no node has a route to the pods of another: the network between them is taken to have them",
+)
 
 
 def cross(walk: Walk, skb: Skb, link: Link) -> Next:
@@ -37,7 +42,7 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
         StepDecision.HOP,
         CrossedWire(link.name, end.node, end.link, wire.prefix),
         link=link.name,
-        rests_on=DELIVERS,
+        rests_on=KNOWS_PODS if wire.pods else DELIVERS,
     )
     before = skb.packet
     _enter(walk, skb, end)
@@ -93,9 +98,21 @@ def _find_end(walk: Walk, skb: Skb, link: Link) -> tuple[Wire, WireEnd] | None:
         for wire in wires
         if wire.prefix is None
         for end in wire.others(skb.netns.name)
-        if walk.engine.namespace(end.netns).owns(skb.packet.dst)
+        if _is_known(walk, wire, end, skb.packet.dst)
     ]
     return far[0] if far else None
+
+
+def _is_known(walk: Walk, wire: Wire, end: WireEnd, address: Address) -> bool:
+    """Tell whether the routers of a wire bring what is for an address to an end."""
+    if not wire.pods:
+        return walk.engine.namespace(end.netns).owns(address)
+    pods = (
+        netns
+        for netns in walk.engine.node.namespaces.values()
+        if netns.role == NetnsRole.POD and netns.node == walk.engine.node.namespaces[end.netns].node
+    )
+    return any(walk.engine.namespace(pod.name).owns(address) for pod in pods)
 
 
 def _has_mac(walk: Walk, end: WireEnd, mac: Mac) -> bool:

@@ -33,7 +33,7 @@ class TakingError(PodpathError):
     """No snapshot could be taken. The message says why."""
 
 
-class Taken(NamedTuple):
+class TakenSnapshot(NamedTuple):
     """A snapshot."""
 
     content: bytes
@@ -58,7 +58,7 @@ def command(node_netns: str = "") -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "podpath", "snapshot", "--no-logs", *node, "-o", "-")
 
 
-def take(arguments: Sequence[str], limits: TakingLimits) -> Taken:
+def take(arguments: Sequence[str], limits: TakingLimits) -> TakenSnapshot:
     """Run the command, and return what it prints; whatever of it still runs then is ended."""
     began = time.monotonic()
     try:
@@ -80,7 +80,7 @@ def take(arguments: Sequence[str], limits: TakingLimits) -> Taken:
                 os.killpg(running.pid, signal.SIGKILL)
     if running.returncode != 0 or not content:
         raise TakingError(f"the snapshot failed: {said.decode('utf-8', 'replace').strip()}")
-    return Taken(content, time.monotonic() - began)
+    return TakenSnapshot(content, time.monotonic() - began)
 
 
 def _hold_down(process: int, limits: TakingLimits) -> None:
@@ -129,19 +129,19 @@ class SnapshotStore:
 
     def __init__(
         self,
-        taker: Callable[[], Taken],
+        taker: Callable[[], TakenSnapshot],
         pause: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Keep how one is taken, and for how long it serves."""
         self._taker, self._pause, self._clock = taker, pause, clock
         self._lock = threading.Lock()
-        self._last: Taken | TakingError | None = None
+        self._last: TakenSnapshot | TakingError | None = None
         self._ended = 0.0
         self.taken = 0
         """Snapshots that were taken."""
 
-    def current(self) -> Taken:
+    def current(self) -> TakenSnapshot:
         """Return the snapshot, an earlier one where it is young enough; who comes while one is
         taken waits for it. A failure is repeated for as long, too.
         """
