@@ -271,7 +271,7 @@ def test_an_evidence_format(copy: Copy) -> None:
         ("from podpath.evidence.kubernetes import cni,", "from podpath.evidence.kernel import toy"),
         ("    sysctl.FORMAT,", "    toy.FORMAT,"),
     )
-    copy.register("evidence/documents/programs.py", ("    ovs-vsctl ovs-ofctl", "    toyctl"))
+    copy.register("evidence/documents/programs.py", ("    ovs-dpctl ovs-tcpdump", "    toyctl"))
     told = copy.run(
         "trace",
         copy.give("ticket.md", f"{NODE}$ toyctl forwarding\ntoy forwarding is off\n"),

@@ -46,6 +46,8 @@ class Remark(NamedTuple):
     line: int
     claim: str
     mend: str = ""
+    of_choice: bool = False
+    """It is about which file the runtimes take, which another remark's fault may be the reason of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,12 @@ def _verdict_remarks(verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
     first = next((decision.file for decision in (*containerd.decisions, *crio.decisions)), "")
     if containerd.network is None and crio.network is None:
         yield Remark(
-            "D2", "error", first, 1, f"neither runtime has a network: {containerd.why_none}"
+            "D2",
+            "error",
+            first,
+            1,
+            f"neither runtime has a network: {containerd.why_none}",
+            of_choice=True,
         )
     elif containerd.file != crio.file:
         yield Remark(
@@ -113,6 +120,7 @@ def _verdict_remarks(verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
                 f"{crio.file or 'nothing'}"
             ),
             "mend or remove the file over which they part",
+            of_choice=True,
         )
 
 

@@ -72,8 +72,9 @@ def _check_folder(networks: list[CniNetwork], *, whole: bool) -> Iterator[Findin
     ]
     named = any(remark.severity == "error" and remark.row != "D2" for remark in remarks)
     for remark in remarks:
-        differs = remark.claim.startswith(("neither runtime", "containerd takes"))
-        if not (differs and (named or sum(other.severity == "error" for other in remarks) > 1)):
+        if not (
+            remark.of_choice and (named or sum(other.severity == "error" for other in remarks) > 1)
+        ):
             yield _report(by_name[remark.file], remark)
 
 
