@@ -47,7 +47,7 @@ class Remark(NamedTuple):
     claim: str
     mend: str = ""
     of_choice: bool = False
-    """It is about which file the runtimes take, which another remark's fault may be the reason of."""
+    """It is about which file the runtimes take; the fault of another remark may be the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

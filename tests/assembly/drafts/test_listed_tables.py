@@ -18,14 +18,14 @@ KINDS = ("links", "addresses", "routes", "rules", "neighbours", "fdb")
 
 def test_whole_listings(recorded: Case) -> None:
     """What unfiltered commands printed is whole; a command that stands there without output proves
-    nothing.
+    nothing, and what the text ends in may have gone on.
     """
     host, pod = recorded.node.host, recorded.node.namespaces["cni-5ad1"]
     assert {kind for kind in KINDS if getattr(host, kind).complete} == set(KINDS)
     assert {kind for kind in KINDS if getattr(pod, kind).complete} == set(KINDS) - {"neighbours"}
     assert host.sysctls_complete
     assert known(host.sysctls["net.ipv4.ip_forward"]) == "0"
-    assert recorded.gaps == ()
+    assert [True] == [gap.span.source.open_end for gap in recorded.gaps]
     assert recorded.alternatives == ()
     assert recorded.contradictions == ()
 
