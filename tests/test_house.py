@@ -289,7 +289,9 @@ def test_core_install_is_small() -> None:
 
 def nests(node: ast.AST, around: frozenset[object] = frozenset()) -> Iterator[int]:
     """Yield the lines of expressions that stand within another one of their kind."""
-    kind = {ast.IfExp: "condition", **dict.fromkeys(COMPREHENSION, "comprehension")}.get(type(node))
+    kind = "condition" if isinstance(node, ast.IfExp) else None
+    if isinstance(node, COMPREHENSION):
+        kind = "comprehension"
     if kind in around and isinstance(node, ast.expr):
         yield node.lineno
     for child in ast.iter_child_nodes(node):

@@ -190,7 +190,7 @@ def _leads_to_node(route: Route, netns: Netns, addresses: set[Address]) -> bool:
 
 def _covers_pod_beyond(joined: Node, netns: Netns, route: Route) -> bool:
     return any(
-        item.address in route.prefix
+        route.prefix.covers(item.address)
         for pod in joined.namespaces.values()
         if pod.role == NetnsRole.POD and pod.node != netns.node
         for item in pod.addresses.items
