@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 TUNNEL = "$(bridge fdb show dev flannel.1 | head -1 | cut -d' ' -f1)"
@@ -14,7 +15,9 @@ CLIENT = "client"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedFault:
-    """One fault on one node."""
+    """One fault on one node. In its texts `@pods1` and `@pods2` stand for the first three bytes of
+    the nodes' ranges, `@web` and `@far` for the addresses of the pods that ask and answer.
+    """
 
     name: str
     node: str
@@ -33,6 +36,17 @@ class PlantedFault:
     also_undo: str = "true"
     cured: bool = True
     """True where the answer has a command that brings the connection back."""
+
+    def placed(self, names: Mapping[str, str]) -> PlantedFault:
+        """Return the fault on a cluster whose addresses are these."""
+        texts = {
+            field.name: value
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), str)
+        }
+        for name, address in names.items():
+            texts = {key: text.replace(name, address) for key, text in texts.items()}
+        return replace(self, **texts)
 
 
 def rule(
@@ -61,26 +75,26 @@ FAULTS = (
     PlantedFault(
         name="route-missing",
         node="node1",
-        plant="ip route del 10.244.0.0/24",
-        undo="ip route replace 10.244.0.0/24 via 10.244.0.0 dev flannel.1 onlink",
+        plant="ip route del @pods2.0/24",
+        undo="ip route replace @pods2.0/24 via @pods2.0 dev flannel.1 onlink",
         check="pod-route",
         line="default",
     ),
     PlantedFault(
         name="route-to-the-wrong-node",
         node="node1",
-        plant="ip route replace 10.244.0.0/24 via 10.199.0.1 dev eth0",
-        undo="ip route replace 10.244.0.0/24 via 10.244.0.0 dev flannel.1 onlink",
+        plant="ip route replace @pods2.0/24 via 10.199.0.1 dev eth0",
+        undo="ip route replace @pods2.0/24 via @pods2.0 dev flannel.1 onlink",
         check="pod-route",
         line="10.199.0.1",
     ),
     PlantedFault(
         name="tunnel-mac",
         node="node1",
-        plant="ip neigh replace 10.244.0.0 lladdr 02:00:00:00:00:99 dev flannel.1 nud permanent; "
+        plant="ip neigh replace @pods2.0 lladdr 02:00:00:00:00:99 dev flannel.1 nud permanent; "
         "bridge fdb append 02:00:00:00:00:99 dst 10.199.0.12 dev flannel.1",
         undo="bridge fdb del 02:00:00:00:00:99 dst 10.199.0.12 dev flannel.1; "
-        f"ip neigh replace 10.244.0.0 lladdr {TUNNEL} dev flannel.1 nud permanent",
+        f"ip neigh replace @pods2.0 lladdr {TUNNEL} dev flannel.1 nud permanent",
         check="tunnel-mac",
         line="02:00:00:00:00:99",
     ),
@@ -106,33 +120,33 @@ FAULTS = (
         plant="sysctl -qw net.ipv4.conf.eth0.rp_filter=1",
         undo="sysctl -qw net.ipv4.conf.eth0.rp_filter=0",
         also_on="node2",
-        also="ip route replace 10.244.1.0/24 via 10.199.0.11 dev eth0",
-        also_undo="ip route replace 10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink",
+        also="ip route replace @pods1.0/24 via 10.199.0.11 dev eth0",
+        also_undo="ip route replace @pods1.0/24 via @pods1.0 dev flannel.1 onlink",
         check="rp-filter",
         line="rp_filter",
     ),
     rule("tunnel-dropped", "node2", "INPUT -p udp -m udp --dport 8472 -j DROP"),
-    rule("admin-drops-at-the-receiver", "node2", "FORWARD -d 10.244.0.3/32 -j DROP"),
-    rule("admin-rejects-at-the-sender", "node1", "FORWARD -s 10.244.1.0/24 -j REJECT"),
+    rule("admin-drops-at-the-receiver", "node2", "FORWARD -d @far/32 -j DROP"),
+    rule("admin-rejects-at-the-sender", "node1", "FORWARD -s @pods1.0/24 -j REJECT"),
     rule(
         "admin-drops-the-answer",
         "node1",
-        "FORWARD -d 10.244.1.2/32 -p tcp -m tcp --sport 8080 -j DROP",
+        "FORWARD -d @web/32 -p tcp -m tcp --sport 8080 -j DROP",
     ),
     PlantedFault(
         name="drop-in-legacy",
         node="node2",
-        plant="iptables-legacy -I FORWARD 1 -d 10.244.0.3/32 -j DROP",
-        undo="iptables-legacy -D FORWARD -d 10.244.0.3/32 -j DROP",
+        plant="iptables-legacy -I FORWARD 1 -d @far/32 -j DROP",
+        undo="iptables-legacy -D FORWARD -d @far/32 -j DROP",
         check="dropped-by-rule",
-        line="10.244.0.3/32",
+        line="@far/32",
     ),
     PlantedFault(
         name="drop-in-nftables",
         node="node2",
         plant="nft add table ip guard; nft 'add chain ip guard f { type filter hook forward "
         "priority -10 ; }'; "
-        "nft add rule ip guard f ip daddr 10.244.0.3 drop",
+        "nft add rule ip guard f ip daddr @far drop",
         undo="nft delete table ip guard",
         check="dropped-by-rule",
         line="drop",
@@ -141,10 +155,10 @@ FAULTS = (
     PlantedFault(
         name="policy-chain",
         node="node2",
-        plant="iptables -N POD-FAR-FW; iptables -A POD-FAR-FW -s 10.244.0.0/24 -j ACCEPT; "
+        plant="iptables -N POD-FAR-FW; iptables -A POD-FAR-FW -s @pods2.0/24 -j ACCEPT; "
         "iptables -A POD-FAR-FW -j DROP; "
-        "iptables -I FORWARD 1 -d 10.244.0.3/32 -j POD-FAR-FW",
-        undo="iptables -D FORWARD -d 10.244.0.3/32 -j POD-FAR-FW; iptables -F POD-FAR-FW; "
+        "iptables -I FORWARD 1 -d @far/32 -j POD-FAR-FW",
+        undo="iptables -D FORWARD -d @far/32 -j POD-FAR-FW; iptables -F POD-FAR-FW; "
         "iptables -X POD-FAR-FW",
         check="dropped-by-rule",
         line="POD-FAR-FW",
@@ -152,17 +166,17 @@ FAULTS = (
     PlantedFault(
         name="rule-left-over",
         node="node1",
-        plant="ip rule add from 10.244.1.0/24 lookup 99; ip route add unreachable default table 99",
-        undo="ip rule del from 10.244.1.0/24 lookup 99; ip route flush table 99",
+        plant="ip rule add from @pods1.0/24 lookup 99; ip route add unreachable default table 99",
+        undo="ip rule del from @pods1.0/24 lookup 99; ip route flush table 99",
         check="no-route",
         line="unreachable",
     ),
     PlantedFault(
         name="policy-route",
         node="node1",
-        plant="ip rule add to 10.244.0.0/24 lookup 98; ip route add default via 10.199.0.1 dev "
+        plant="ip rule add to @pods2.0/24 lookup 98; ip route add default via 10.199.0.1 dev "
         "eth0 table 98",
-        undo="ip rule del to 10.244.0.0/24 lookup 98; ip route flush table 98",
+        undo="ip rule del to @pods2.0/24 lookup 98; ip route flush table 98",
         check="pod-route",
         line="98",
     ),
@@ -184,12 +198,11 @@ FAULTS = (
         destination="svc/shop/near:http",
         check="hairpin",
         line="10.244",
-        cured=False,
     ),
     rule(
         "kubelet-probe-blocked",
         "node1",
-        "OUTPUT -d 10.244.1.0/24 -p tcp -j DROP",
+        "OUTPUT -d @pods1.0/24 -p tcp -j DROP",
         source="node/node1",
         destination="pod/shop/api-node1:8080",
     ),
@@ -225,22 +238,22 @@ FAULTS = (
         name="host-port-left-over",
         node="node1",
         plant="iptables -t nat -I PREROUTING 1 -p tcp -m tcp --dport 30180 -j DNAT "
-        "--to-destination 10.244.1.99:8080",
+        "--to-destination @pods1.99:8080",
         undo="iptables -t nat -D PREROUTING -p tcp -m tcp --dport 30180 -j DNAT --to-destination "
-        "10.244.1.99:8080",
+        "@pods1.99:8080",
         source=CLIENT,
         destination="node/node1:30180",
         check="neighbour-failed",
-        line="10.244.1.99",
+        line="@pods1.99",
         cured=False,
     ),
     PlantedFault(
         name="device-down",
         node="node2",
         plant="ip link set flannel.1 down",
-        undo="ip link set flannel.1 up; ip route replace 10.244.1.0/24 via 10.244.1.0 dev "
+        undo="ip link set flannel.1 up; ip route replace @pods1.0/24 via @pods1.0 dev "
         "flannel.1 onlink; "
-        "ip neigh replace 10.244.1.0 lladdr $(cut -d' ' -f3 /tmp/neigh | head -1) dev flannel.1 "
+        "ip neigh replace @pods1.0 lladdr $(cut -d' ' -f3 /tmp/neigh | head -1) dev flannel.1 "
         "nud permanent",
         check="tunnel-network",
         line="flannel.1",
