@@ -172,7 +172,7 @@ def test_a_disagreement_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What podpath says would pass and the kernel dropped is kept as a bundle and the packet."""
-    monkeypatch.setattr("podpath.datapath.conversations.arrival.listens", lambda *_: True)
+    monkeypatch.setattr("podpath.node.node.Netns.listens", lambda *_: True)
     stop = threading.Event()
     sender = threading.Thread(target=keep_sending, args=(stop, 9))
     sender.start()
