@@ -46,7 +46,8 @@ class PlantedFault:
         }
         for name, address in names.items():
             texts = {key: text.replace(name, address) for key, text in texts.items()}
-        return replace(self, **texts)
+        changes: dict[str, Any] = dict(texts)
+        return replace(self, **changes)
 
 
 def rule(
