@@ -15,13 +15,13 @@ import time
 from pathlib import Path
 
 from podpath.collect.netns import inside
-from podpath.protect.agent.keeper import ThreadKeeper
-from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import SysctlGuard
-from podpath.protect.sysctl.keeper import keep_sysctls
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.options import SysctlOptions, make_duty
-from podpath.protect.sysctl.settings import SysctlSetting
+from podpath_protect.agent.keeper import ThreadKeeper
+from podpath_protect.apply import Applier
+from podpath_protect.sysctl.guard import SysctlGuard
+from podpath_protect.sysctl.keeper import keep_sysctls
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.options import SysctlOptions, make_duty
+from podpath_protect.sysctl.settings import SysctlSetting
 
 NAME = "podpath-bench-sysctl"
 HANDLE = f"/run/netns/{NAME}"

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import podpath
+import podpath_protect
 
 BUSYBOX = "docker.io/local/busybox:1"
 PAUSE = "docker.io/local/pause:1"
@@ -126,10 +127,10 @@ def _list_podpath_files() -> dict[str, Path]:
         for file in importlib.metadata.files(name) or ():
             if file.suffix != ".pyc" and ".." not in file.parts:
                 found[f"{_PACKAGES}/{file}"] = Path(str(file.locate()))
-    own = Path(podpath.__file__).parent
-    for path in own.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            found[f"{_PACKAGES}/podpath/{path.relative_to(own)}"] = path
+    for own in (Path(podpath.__file__).parent, Path(podpath_protect.__file__).parent):
+        for path in own.rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found[f"{_PACKAGES}/{path.relative_to(own.parent)}"] = path
     busybox = shutil.which("busybox") or "/bin/busybox"
     found |= {_place(path): path.resolve() for path in tools}
     found["/usr/bin/busybox"] = Path(busybox).resolve()

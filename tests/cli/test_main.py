@@ -111,34 +111,47 @@ def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
     assert name_program(called) == name
 
 
-WITHOUT_THE_LAB = """
+THE_CORE_ALONE = """
 import sys
-sys.modules["podpath_lab"] = None
+sys.modules["podpath_lab"] = sys.modules["podpath_protect"] = None
 from podpath.cli.main import main
 main()
 """
 
 
-@pytest.mark.parametrize("asked", ["lab", "lab --help", "lab agree --cases 5"])
-def test_the_lab_is_not_installed(asked: str) -> None:
-    """Whatever is asked of it, one line says what to install."""
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "lab",
+        "lab --help",
+        "lab agree --cases 5",
+        "protect",
+        "protect --help",
+        "protect validate --mode istio",
+    ],
+)
+def test_a_distribution_that_is_not_installed(asked: str) -> None:
+    """Whatever is asked of the lab or of protect, one line says what to install."""
+    name = asked.partition(" ")[0]
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_THE_LAB, *asked.split()],
+        [sys.executable, "-c", THE_CORE_ALONE, *asked.split()],
         capture_output=True,
         text=True,
         check=False,
     )
     assert (USAGE, "") == (done.returncode, done.stdout)
-    assert "`podpath lab` is not part of the core: pip install podpath-lab" in _complaint(done)
+    words = f"`podpath {name}` is not part of the core: pip install podpath-{name}"
+    assert words in _complaint(done)
 
 
 def test_what_is_not_installed_is_listed() -> None:
     """Help names every command of the contract, whether its distribution is there or not."""
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_THE_LAB, "--help"],
+        [sys.executable, "-c", THE_CORE_ALONE, "--help"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert 0 == done.returncode
     assert "lab         Rebuild a node on the real kernel" in done.stdout
+    assert "protect     Keep the path from breaking" in done.stdout

@@ -20,10 +20,10 @@ from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
 
 from podpath.kube import access, taints
 from podpath.kube.client import Client, Refused
-from podpath.protect.agent.config import load_config
-from podpath.protect.repair.keeper import RepairScope, Work
-from podpath.protect.repair.policy import VALIDATORS, Policy
-from podpath.protect.repair.redirect import PodRedirect, render_restore
+from podpath_protect.agent.config import load_config
+from podpath_protect.repair.keeper import RepairScope, Work
+from podpath_protect.repair.policy import VALIDATORS, Policy
+from podpath_protect.repair.redirect import PodRedirect, render_restore
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, PROGRAMS, ApiServer
 from tests.command import podpath

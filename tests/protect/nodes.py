@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
-from podpath.protect.apply import Applier
-from podpath.protect.chain.guard import ChainGuard, FolderState
-from podpath.protect.chain.keeper import keep_chain
-from podpath.protect.chain.options import ChainOptions
-from podpath.protect.chain.removal import Removal, remove
+from podpath_protect.agent.keeper import KeeperContext, KeeperStatus
+from podpath_protect.apply import Applier
+from podpath_protect.chain.guard import ChainGuard, FolderState
+from podpath_protect.chain.keeper import keep_chain
+from podpath_protect.chain.options import ChainOptions
+from podpath_protect.chain.removal import Removal, remove
 from tests.protect.folders import MESH
 
 ENTRY = json.dumps(MESH)

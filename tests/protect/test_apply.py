@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.apply import (
+from podpath_protect.apply import (
     TEMPORARY,
     Applier,
     ApplyError,

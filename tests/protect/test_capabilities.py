@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from podpath.protect.capabilities import describe_missing, held_capabilities, parse_capabilities
+from podpath_protect.capabilities import describe_missing, held_capabilities, parse_capabilities
 
 ASK = (
-    "from podpath.protect.capabilities import held_capabilities; "
+    "from podpath_protect.capabilities import held_capabilities; "
     "print(*sorted(held_capabilities()))"
 )
 

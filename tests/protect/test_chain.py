@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from podpath.cni.conf import ConfFile, Network, parse_network
 from podpath.cni.runtimes import RuntimeSettings, judge_containerd
-from podpath.protect.chain.editing import (
+from podpath_protect.chain.editing import (
     ChainedPlugin,
     EditingError,
     chain,
@@ -29,10 +29,10 @@ from podpath.protect.chain.editing import (
     same_network,
     strip,
 )
-from podpath.protect.chain.folder import read_folder
-from podpath.protect.chain.rivals import name_rival
-from podpath.protect.chain.writers import WriterWatch, list_watchers
-from podpath.protect.watch import DirectoryWatch
+from podpath_protect.chain.folder import read_folder
+from podpath_protect.chain.rivals import name_rival
+from podpath_protect.chain.writers import WriterWatch, list_watchers
+from podpath_protect.watch import DirectoryWatch
 from tests.command import podpath
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 from tests.protect.nodes import ENTRY, CniNode
@@ -343,7 +343,7 @@ def test_fanotify_names_the_writer(node: CniNode) -> None:
 def test_without_rights_fanotify_says_so(node: CniNode) -> None:
     """Without CAP_SYS_ADMIN it says what it needs."""
     code = (
-        "import sys; from pathlib import Path; from podpath.protect.chain.writers import "
+        "import sys; from pathlib import Path; from podpath_protect.chain.writers import "
         "WriterWatch; print(WriterWatch(Path(sys.argv[1])).why_not)"
     )
     done = subprocess.run(
@@ -369,7 +369,7 @@ def test_those_who_watch_the_folder_are_listed(node: CniNode) -> None:
     folder is not.
     """
     code = (
-        "import sys; from pathlib import Path; from podpath.protect.watch import DirectoryWatch; "
+        "import sys; from pathlib import Path; from podpath_protect.watch import DirectoryWatch; "
         "w = DirectoryWatch([Path(sys.argv[1])]); print(1, flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from podpath.cni.lint import lint_folder
 from podpath.cni.runtimes import RuntimeSettings, judge_containerd
-from podpath.protect.chain.crictl import compare_loaded
-from podpath.protect.chain.folder import read_folder
+from podpath_protect.chain.crictl import compare_loaded
+from podpath_protect.chain.folder import read_folder
 from tests.protect.containerd import Containerd, containerd
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 from tests.protect.nodes import ENTRY, CniNode

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from podpath.cni.runtimes import RuntimeSettings, judge_containerd
-from podpath.protect.apply import TEMPORARY, Applier, ApplyError
-from podpath.protect.chain.folder import read_folder
+from podpath_protect.apply import TEMPORARY, Applier, ApplyError
+from podpath_protect.chain.folder import read_folder
 from tests.protect.folders import BRIDGE, listed, single
 from tests.protect.nodes import ENTRY, CniNode
 
@@ -29,7 +29,7 @@ OLD, NEW = listed(BRIDGE), listed(*[BRIDGE] * 60)
 WRITE = f"""
 import os, sys
 from pathlib import Path
-from podpath.protect.apply import Applier
+from podpath_protect.apply import Applier
 path, new = Path(sys.argv[1]) / "net.d" / "10-net.conflist", Path(sys.argv[1], "new").read_bytes()
 applier = Applier()
 try: os.stat("{MARK}")
@@ -40,10 +40,10 @@ os._exit(0)
 CHAIN = f"""
 import os, sys
 from pathlib import Path
-from podpath.protect.apply import Applier
-from podpath.protect.chain.guard import ChainGuard
-from podpath.protect.chain.options import ChainOptions
-from podpath.protect.chain.removal import remove
+from podpath_protect.apply import Applier
+from podpath_protect.chain.guard import ChainGuard
+from podpath_protect.chain.options import ChainOptions
+from podpath_protect.chain.removal import remove
 options = ChainOptions(entry=sys.argv[2], conf_dir=sys.argv[1] + "/net.d", bin_dirs=(sys.argv[1] + "/bin",))
 guard = ChainGuard(options, Applier())
 try: os.stat("{MARK}")

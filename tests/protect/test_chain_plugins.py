@@ -14,7 +14,7 @@ import pytest
 from podpath.cni.conf import Network
 from podpath.cni.lint import lint_folder
 from podpath.cni.runtimes import RuntimeSettings, judge_crio
-from podpath.protect.chain.folder import list_programs, probe_programs, read_folder
+from podpath_protect.chain.folder import list_programs, probe_programs, read_folder
 from tests.protect.nodes import CniNode
 
 PLUGINS = Path("/usr/lib/cni")
@@ -90,7 +90,7 @@ ATTACH = """
 import json, subprocess, sys
 from pathlib import Path
 from podpath.cni.runtimes import RuntimeSettings, judge_containerd
-from podpath.protect.chain.folder import read_folder
+from podpath_protect.chain.folder import read_folder
 from tests.protect.libcni import Attachment
 network = judge_containerd(read_folder(Path(sys.argv[1])), RuntimeSettings()).network
 one = Attachment(network, Path("/usr/lib/cni"), sys.argv[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.protect.fights import Fights
+from podpath_protect.fights import Fights
 
 
 def test_a_few_changes_are_no_fight() -> None:

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.collect.netns import inside
-from podpath.protect import netlink
-from podpath.protect.netlink import (
+from podpath_protect import netlink
+from podpath_protect.netlink import (
     LinkChange,
     MessagesLost,
     Monitor,

@@ -20,15 +20,15 @@ import pytest
 
 from podpath.collect.netns import inside
 from podpath.net.tables import TableError, parse_tables
-from podpath.protect.agent.keeper import AgentFinding, ThreadKeeper
-from podpath.protect.apply import Applier
-from podpath.protect.order.chains import BaseChain, find_disorder, parse_listing
-from podpath.protect.order.guard import OrderGuard
-from podpath.protect.order.keeper import keep_order
-from podpath.protect.order.listings import legacy_tables, list_chain
-from podpath.protect.order.moving import check_move, emit_script
-from podpath.protect.order.options import OrderOptions, gather_rules
-from podpath.protect.order.rules import OrderRule, load_rules
+from podpath_protect.agent.keeper import AgentFinding, ThreadKeeper
+from podpath_protect.apply import Applier
+from podpath_protect.order.chains import BaseChain, find_disorder, parse_listing
+from podpath_protect.order.guard import OrderGuard
+from podpath_protect.order.keeper import keep_order
+from podpath_protect.order.listings import legacy_tables, list_chain
+from podpath_protect.order.moving import check_move, emit_script
+from podpath_protect.order.options import OrderOptions, gather_rules
+from podpath_protect.order.rules import OrderRule, load_rules
 
 NAME = f"psy-order-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from inotify_simple import INotify, flags
 
-from podpath.protect.chain.kubeconfig import KubeconfigError, make_server
-from podpath.protect.chain.options import KubeconfigOptions
+from podpath_protect.chain.kubeconfig import KubeconfigError, make_server
+from podpath_protect.chain.options import KubeconfigOptions
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 from tests.protect.nodes import CniNode, sample
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from podpath.net.errors import UsageError
-from podpath.protect.validate.durations import parse_go_duration, parse_linkerd_duration
+from podpath_protect.validate.durations import parse_go_duration, parse_linkerd_duration
 from tests.protect.pods import Pod, finish, istio, linkerd, pod, run, server, wait_for
 
 KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv")

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from podpath.protect.serving import BoundedServer
+from podpath_protect.serving import BoundedServer
 
 
 class _Waiting(BaseHTTPRequestHandler):

@@ -19,14 +19,14 @@ import jsonschema
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect import netlink
-from podpath.protect.agent.keeper import ThreadKeeper
-from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import SysctlGuard
-from podpath.protect.sysctl.keeper import keep_sysctls
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.options import SysctlOptions, make_duty
-from podpath.protect.sysctl.settings import SysctlSetting
+from podpath_protect import netlink
+from podpath_protect.agent.keeper import ThreadKeeper
+from podpath_protect.apply import Applier
+from podpath_protect.sysctl.guard import SysctlGuard
+from podpath_protect.sysctl.keeper import keep_sysctls
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.options import SysctlOptions, make_duty
+from podpath_protect.sysctl.settings import SysctlSetting
 from tests.protect.unprivileged import as_nobody
 
 NAME = f"psy-rows-{os.getpid()}"

@@ -18,17 +18,17 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from podpath.protect.validate.addresses import Family, PodEnvironment
-from podpath.protect.validate.attempt import ProbeOutcome
-from podpath.protect.validate.judgement import CODES, RedirectionCheck, conclude, judge
-from podpath.protect.validate.kernel import (
+from podpath_protect.validate.addresses import Family, PodEnvironment
+from podpath_protect.validate.attempt import ProbeOutcome
+from podpath_protect.validate.judgement import CODES, RedirectionCheck, conclude, judge
+from podpath_protect.validate.kernel import (
     gather_symbols,
     is_legacy_absent,
     judge_symbols,
     read_kernel,
 )
-from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
-from podpath.protect.validate.sockets import SocketEnd, parse_end
+from podpath_protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
+from podpath_protect.validate.sockets import SocketEnd, parse_end
 from tests.command import podpath
 from tests.folders import let_pass
 from tests.kube.following import until

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect import watch
-from podpath.protect.watch import DirectoryChange, DirectoryWatch
+from podpath_protect import watch
+from podpath_protect.watch import DirectoryChange, DirectoryWatch
 
 PATIENCE = 20.0
 
@@ -177,7 +177,7 @@ def test_another_descriptor_ends_the_wait(tmp_path: Path) -> None:
 EXHAUSTED = """
 import os, sys, time
 from pathlib import Path
-from podpath.protect import watch
+from podpath_protect import watch
 limit = Path("/proc/sys/user/max_inotify_instances")
 before = limit.read_text()
 limit.write_text("0")
@@ -224,7 +224,7 @@ def test_without_the_package_it_polls(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "inotify_simple", None)
     folder = tmp_path / "net.d"
     with DirectoryWatch([folder], poll_seconds=0.05) as watched:
-        assert "pip install 'podpath[protect]'" in watched.why_polling
+        assert "pip install inotify-simple" in watched.why_polling
         assert () == watched.descriptors()
         for deed in (
             folder.mkdir,

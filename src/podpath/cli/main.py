@@ -91,8 +91,9 @@ COMMANDS: dict[str, CommandEntry] = {
         distribution="podpath-lab",
     ),
     "protect": CommandEntry(
-        "podpath.cli.protect",
+        "podpath_protect.cli.protect",
         "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent.",
+        distribution="podpath-protect",
     ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": CommandEntry(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podpath.net.tables import TableError
-from podpath.protect.agent.config import (
+from podpath_protect.agent.config import (
     PARTS,
     AgentConfig,
     Listen,
@@ -190,6 +190,6 @@ def test_the_pods_address_and_the_nodes_name_come_from_the_environment() -> None
 
 def load_minimal() -> AgentConfig:
     """Return the least that is a configuration."""
-    from podpath.protect.order.options import OrderOptions  # noqa: PLC0415  # only here
+    from podpath_protect.order.options import OrderOptions  # noqa: PLC0415  # only here
 
     return AgentConfig(order=OrderOptions())

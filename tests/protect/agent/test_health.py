@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.protect.agent.health import MOST_CONNECTIONS, Endpoints, HealthServer, say
+from podpath_protect.agent.health import MOST_CONNECTIONS, Endpoints, HealthServer, say
 
 
 class Stage:

@@ -9,7 +9,7 @@ import threading
 import time
 
 from podpath.net.errors import PodpathError
-from podpath.protect.agent.keeper import STARTING, KeeperContext, KeeperStatus, ThreadKeeper
+from podpath_protect.agent.keeper import STARTING, KeeperContext, KeeperStatus, ThreadKeeper
 
 
 def wait_for(keeper: ThreadKeeper, *, ready: bool) -> KeeperStatus:

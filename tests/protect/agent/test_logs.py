@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.agent.logs import STRUCK, configure_logs, strike_out
+from podpath_protect.agent.logs import STRUCK, configure_logs, strike_out
 
 TOKEN = "eyJhbGciOiJSUzI1NiIsImtpZCI6IiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"
 

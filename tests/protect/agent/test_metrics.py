@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from podpath.protect.agent.keeper import AgentFinding, KeeperStatus, Sample
-from podpath.protect.agent.metrics import gather_samples, render_metrics
+from podpath_protect.agent.keeper import AgentFinding, KeeperStatus, Sample
+from podpath_protect.agent.metrics import gather_samples, render_metrics
 
 LINE = re.compile(
     r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|'

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from podpath.protect.agent.config import KubernetesOptions
-from podpath.protect.agent.keeper import AgentFinding, KeeperStatus, ThreadKeeper
-from podpath.protect.agent.node import NodeReporting, TaintPolicy, camel, speak_of_node
+from podpath_protect.agent.config import KubernetesOptions
+from podpath_protect.agent.keeper import AgentFinding, KeeperStatus, ThreadKeeper
+from podpath_protect.agent.node import NodeReporting, TaintPolicy, camel, speak_of_node
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 

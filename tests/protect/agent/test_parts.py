@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from podpath.protect.agent.config import AgentConfig, KubernetesOptions, load_config
-from podpath.protect.agent.keeper import KeeperStatus
-from podpath.protect.agent.parts import (
+from podpath_protect.agent.config import AgentConfig, KubernetesOptions, load_config
+from podpath_protect.agent.keeper import KeeperStatus
+from podpath_protect.agent.parts import (
     NEEDED,
     AgentContext,
     describe_lacks,
@@ -17,8 +17,8 @@ from podpath.protect.agent.parts import (
     make_keeper,
     unhealthy_chain,
 )
-from podpath.protect.order.options import OrderOptions
-from podpath.protect.sysctl.options import SysctlOptions
+from podpath_protect.order.options import OrderOptions
+from podpath_protect.sysctl.options import SysctlOptions
 
 WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\nentry = '{}'\n[repair]\n[reflect]\n"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.netlink import device_name
-from podpath.protect.reflect.arrival import ask_for_device, list_uplinks, read_device
+from podpath_protect.netlink import device_name
+from podpath_protect.reflect.arrival import ask_for_device, list_uplinks, read_device
 from tests.protect.repair.netns import inside, ip, pod_namespace
 
 
@@ -35,7 +35,7 @@ def test_the_device_is_told(address: str) -> None:
 @pytest.mark.kernel("ip")
 def test_the_devices_of_default_routes() -> None:
     """Those of either family, once; other routes and unreachable defaults do not count."""
-    ask = "from podpath.protect.reflect.arrival import list_uplinks; print(sorted(list_uplinks()))"
+    ask = "from podpath_protect.reflect.arrival import list_uplinks; print(sorted(list_uplinks()))"
     with pod_namespace("10.244.90.5/24", "fd00:90::5/64") as name:
         both = inside(name, sys.executable, "-c", ask)
         ip("-n", name, "route", "del", "default")

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
-from podpath.protect.reflect.keeper import UNKNOWN, make_body
-from podpath.protect.reflect.options import ReflectOptions
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.agent.keeper import KeeperContext, KeeperStatus
+from podpath_protect.reflect.keeper import UNKNOWN, make_body
+from podpath_protect.reflect.options import ReflectOptions
+from podpath_protect.validate.sockets import SocketEnd
 from tests.kube.following import until
 from tests.protect.pods import Pod, linkerd, pod, run
 from tests.protect.reflect.agents import REFLECT, fetch, reflecting_agent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.reflect.messages import (
+from podpath_protect.reflect.messages import (
     FATES,
     LONGEST,
     NO_COOKIE,

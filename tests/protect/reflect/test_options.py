@@ -7,8 +7,8 @@ import ipaddress
 import pytest
 
 from podpath.net.tables import TableError, parse_tables
-from podpath.protect.reflect.options import ReflectOptions, parse_listen, parse_networks, resolve
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.reflect.options import ReflectOptions, parse_listen, parse_networks, resolve
+from podpath_protect.validate.sockets import SocketEnd
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect.reflect.messages import (
+from podpath_protect.reflect.messages import (
     MOST_PORTS,
     NO_COOKIE,
     Cookie,
@@ -22,8 +22,8 @@ from podpath.protect.reflect.messages import (
     emit,
     parse_answer,
 )
-from podpath.protect.reflect.options import parse_networks
-from podpath.protect.reflect.reflector import (
+from podpath_protect.reflect.options import parse_networks
+from podpath_protect.reflect.reflector import (
     COOKIE_SECONDS,
     LIFETIME,
     MOST_ASKERS,
@@ -32,7 +32,7 @@ from podpath.protect.reflect.reflector import (
     Bucket,
     Reflector,
 )
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.validate.sockets import SocketEnd
 from tests.protect.repair.netns import pod_namespace
 
 LOCAL = parse_networks(["127.0.0.0/8", "::1/128"])
@@ -183,7 +183,7 @@ def test_no_more_is_open_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where as many connections are open as may be, a request waits until it is asked again; one
     that fits is served.
     """
-    monkeypatch.setattr("podpath.protect.reflect.reflector.MOST_OPEN", 3)
+    monkeypatch.setattr("podpath_protect.reflect.reflector.MOST_OPEN", 3)
     with reflector() as made, asker(made) as one:
         assert exchange(made, one, proven(made, one, 1, 2, 3, 4)) is None
         assert isinstance(exchange(made, one, proven(made, one, 1, 2, 3)), Report)

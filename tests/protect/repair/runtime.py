@@ -40,7 +40,7 @@ def primary(leases: Path) -> dict[str, Any]:
 MESH = f"""#!{sys.executable}
 # A mesh's chained plugin: at ADD it writes linkerd's rules into the pod's namespace, and passes on what came before it.
 import json, os, subprocess, sys
-from podpath.protect.repair.redirect import PodRedirect, render_restore
+from podpath_protect.repair.redirect import PodRedirect, render_restore
 if os.environ["CNI_COMMAND"] == "VERSION":
     print(json.dumps({{"cniVersion": "0.4.0", "supportedVersions": ["0.3.1", "0.4.0"]}}))
     sys.exit()

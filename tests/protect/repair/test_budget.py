@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.repair.budget import HOUR, RepairBudget
-from podpath.protect.repair.policy import Policy
+from podpath_protect.repair.budget import HOUR, RepairBudget
+from podpath_protect.repair.policy import Policy
 
 POLICY = Policy(
     node_burst=3,

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.agent.keeper import ThreadKeeper
-from podpath.protect.apply import Applier
-from podpath.protect.chain.keeper import keep_chain
-from podpath.protect.chain.options import ChainOptions
-from podpath.protect.repair.policy import Policy
+from podpath_protect.agent.keeper import ThreadKeeper
+from podpath_protect.apply import Applier
+from podpath_protect.chain.keeper import keep_chain
+from podpath_protect.chain.options import ChainOptions
+from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.kube.following import until
 from tests.protect.repair.netns import inside

@@ -9,8 +9,8 @@ import logging
 
 import pytest
 
-from podpath.protect.repair.judgement import NamespaceObservation
-from podpath.protect.repair.namespaces import Namespaces
+from podpath_protect.repair.judgement import NamespaceObservation
+from podpath_protect.repair.namespaces import Namespaces
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY
 from tests.protect.repair.ward import SPACE, WIDE, Ward

@@ -10,11 +10,11 @@ from podpath.kube import access
 from podpath.kube.client import Client, Unreachable
 from podpath.kube.events import Recorder
 from podpath.kube.pods import Evictor
-from podpath.protect.apply import Applier
-from podpath.protect.repair.deeds import PodActions
-from podpath.protect.repair.judgement import judge
-from podpath.protect.repair.namespaces import Namespaces
-from podpath.protect.repair.policy import Action, Policy
+from podpath_protect.apply import Applier
+from podpath_protect.repair.deeds import PodActions
+from podpath_protect.repair.judgement import judge
+from podpath_protect.repair.namespaces import Namespaces
+from podpath_protect.repair.policy import Action, Policy
 from tests import kube_objects as kube
 from tests.kube.scripted import Answer, Scripted, refusal
 from tests.protect.repair import pods

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.repair.judgement import NamespaceObservation, judge, name_owner
-from podpath.protect.repair.policy import Policy, Validator
+from podpath_protect.repair.judgement import NamespaceObservation, judge, name_owner
+from podpath_protect.repair.policy import Policy, Validator
 from tests import kube_objects as kube
 from tests.protect.repair.pods import ISTIO, LINKERD, pod
 

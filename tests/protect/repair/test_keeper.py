@@ -17,9 +17,9 @@ import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, Unreachable
-from podpath.protect.agent.keeper import STARTING, KeeperContext, KeeperStatus
-from podpath.protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of
-from podpath.protect.repair.policy import Policy
+from podpath_protect.agent.keeper import STARTING, KeeperContext, KeeperStatus
+from podpath_protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of
+from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, ApiServer
 from tests.kube.following import until

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect.repair.knocking import find_reachable, knock
-from podpath.protect.validate.inbound import PORT
+from podpath_protect.repair.knocking import find_reachable, knock
+from podpath_protect.validate.inbound import PORT
 from tests.protect.pods import pod
 
 

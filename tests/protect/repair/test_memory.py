@@ -4,10 +4,10 @@ G2).
 
 from __future__ import annotations
 
-from podpath.protect.repair.deeds import RepairOutcome
-from podpath.protect.repair.judgement import PodJudgement
-from podpath.protect.repair.memory import BrokenPod
-from podpath.protect.repair.policy import Policy
+from podpath_protect.repair.deeds import RepairOutcome
+from podpath_protect.repair.judgement import PodJudgement
+from podpath_protect.repair.memory import BrokenPod
+from podpath_protect.repair.policy import Policy
 
 POLICY = Policy(
     actions=("mend", "evict", "delete"), mend_attempts=2, attempts=5, pause=5.0, mend_patience=330.0

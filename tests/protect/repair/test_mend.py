@@ -13,9 +13,9 @@ import pytest
 
 from podpath.collect.netns import inside as inside_of
 from podpath.kube.objects import KubePod
-from podpath.protect.apply import Applier
-from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
-from podpath.protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
+from podpath_protect.apply import Applier
+from podpath_protect.repair.mend import MendError, families_of, hold, mend, see
+from podpath_protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
 from tests.protect.pods import pod as node_and_pod
 from tests.protect.repair import pods
 from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.repair.namespaces import (
+from podpath_protect.repair.namespaces import (
     NamespacePath,
     Namespaces,
     parse_addresses,

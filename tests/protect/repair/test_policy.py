@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.net.tables import TableError, parse_tables
-from podpath.protect.agent.config import AgentConfig
-from podpath.protect.repair.policy import OWN_CODES, VALIDATORS, Policy
+from podpath_protect.agent.config import AgentConfig
+from podpath_protect.repair.policy import OWN_CODES, VALIDATORS, Policy
 
 
 def test_the_defaults_know_three_validators() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from podpath.protect.repair.redirect import MULTIPORT, PodRedirect, asked, render_restore
+from podpath_protect.repair.redirect import MULTIPORT, PodRedirect, asked, render_restore
 from tests.protect.repair.pods import pod
 
 Kind = dict[str, Any]

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.protect.repair.redirect import PodRedirect
-from podpath.protect.repair.rules import find_redirect, look, parse_nat
+from podpath_protect.repair.redirect import PodRedirect
+from podpath_protect.repair.rules import find_redirect, look, parse_nat
 from tests.protect.repair.netns import inside, pod_namespace
 
 LINKERD = PodRedirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)

@@ -14,12 +14,12 @@ from podpath.kube.client import Client
 from podpath.kube.events import Recorder
 from podpath.kube.objects import KubePod
 from podpath.kube.pods import Evictor
-from podpath.protect.apply import Applier
-from podpath.protect.repair.budget import RepairBudget
-from podpath.protect.repair.controller import Controller
-from podpath.protect.repair.deeds import PodActions
-from podpath.protect.repair.namespaces import Namespaces, read_namespaces
-from podpath.protect.repair.policy import Policy
+from podpath_protect.apply import Applier
+from podpath_protect.repair.budget import RepairBudget
+from podpath_protect.repair.controller import Controller
+from podpath_protect.repair.deeds import PodActions
+from podpath_protect.repair.namespaces import Namespaces, read_namespaces
+from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import ADMIN, ApiServer
 from tests.protect.repair.pods import LINKERD

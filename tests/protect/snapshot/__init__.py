@@ -1,1 +1,1 @@
-"""Tests of `podpath.protect.snapshot`."""
+"""Tests of `podpath_protect.snapshot`."""

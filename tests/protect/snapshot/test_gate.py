@@ -12,7 +12,7 @@ from podpath.kube import access
 from podpath.kube.client import Client, Refused
 from podpath.kube.grants import ServiceAccountName, request_token
 from podpath.kube.snapshots import audience_of
-from podpath.protect.snapshot.gate import MOST_REVIEWS, REMEMBERED_SECONDS, Gate
+from podpath_protect.snapshot.gate import MOST_REVIEWS, REMEMBERED_SECONDS, Gate
 from tests.apiserver import ADMIN, ApiServer, free_port
 from tests.kube.scripted import Answer, Asked, Scripted, write_kubeconfig
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from podpath.kube import access
-from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
-from podpath.protect.snapshot.keeper import OUTCOMES, UNKNOWN, SnapshotScope, make_body
-from podpath.protect.snapshot.options import SnapshotOptions
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.agent.keeper import KeeperContext, KeeperStatus
+from podpath_protect.snapshot.keeper import OUTCOMES, UNKNOWN, SnapshotScope, make_body
+from podpath_protect.snapshot.options import SnapshotOptions
+from podpath_protect.validate.sockets import SocketEnd
 from tests.apiserver import free_port
 from tests.kube.following import until
 from tests.kube.scripted import write_kubeconfig

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from podpath.net.tables import TableError, parse_tables
-from podpath.protect.agent.config import AgentConfig
-from podpath.protect.snapshot.options import PORT, SnapshotOptions
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.agent.config import AgentConfig
+from podpath_protect.snapshot.options import PORT, SnapshotOptions
+from podpath_protect.validate.sockets import SocketEnd
 
 
 def parse(text: str) -> AgentConfig:

@@ -22,15 +22,15 @@ import pytest
 from podpath.kube import access
 from podpath.kube.client import Client
 from podpath.kube.snapshots import TOKEN_HEADER
-from podpath.protect.snapshot.gate import Gate
-from podpath.protect.snapshot.server import (
+from podpath_protect.snapshot.gate import Gate
+from podpath_protect.snapshot.server import (
     MOST_CONNECTIONS,
     Certificate,
     SnapshotDesk,
     SnapshotServer,
 )
-from podpath.protect.snapshot.taking import SnapshotStore, TakenSnapshot, TakingError
-from podpath.protect.validate.sockets import SocketEnd
+from podpath_protect.snapshot.taking import SnapshotStore, TakenSnapshot, TakingError
+from podpath_protect.validate.sockets import SocketEnd
 from tests.kube.scripted import Scripted, write_kubeconfig
 from tests.protect.snapshot.endpoints import make_certificate
 from tests.protect.snapshot.test_gate import TOKEN, answer_all

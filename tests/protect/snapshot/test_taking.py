@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.snapshot.taking import (
+from podpath_protect.snapshot.taking import (
     NICE,
     SnapshotStore,
     TakenSnapshot,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.sysctl.dropins import (
+from podpath_protect.sysctl.dropins import (
     list_dropins,
     lookup_winner,
     parse_dropin,
     read_assignments,
 )
-from podpath.protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.keys import parse_key
 
 SYSTEMD_SYSCTL = "/lib/systemd/systemd-sysctl"
 FILES = ("50-default.conf", "60-other.conf", "99-sysctl.conf", "99-zzz-override_cilium.conf")

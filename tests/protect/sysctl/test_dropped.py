@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect.netlink import NETFILTER
-from podpath.protect.sysctl.conntrack import ProxyListing, find_contradictions
-from podpath.protect.sysctl.dropped import NAME, emit_request, parse_packets, read_dropped
-from podpath.protect.sysctl.tree import SysctlTree
+from podpath_protect.netlink import NETFILTER
+from podpath_protect.sysctl.conntrack import ProxyListing, find_contradictions
+from podpath_protect.sysctl.dropped import NAME, emit_request, parse_packets, read_dropped
+from podpath_protect.sysctl.tree import SysctlTree
 
 SPACE = f"psy-acct-{os.getpid()}"
 NEW, CREATE_ACKNOWLEDGED = 7 << 8, 0x1 | 0x4 | 0x400

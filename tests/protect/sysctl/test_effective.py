@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.protect.sysctl.effective import RULES, Rule, combine, rule_of, yielding
-from podpath.protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.effective import RULES, Rule, combine, rule_of, yielding
+from podpath_protect.sysctl.keys import parse_key
 
 NAME = f"psy-effective-{os.getpid()}"
 

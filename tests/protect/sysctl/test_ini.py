@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from podpath.protect.sysctl.ini import list_files, read_entries, scan_entries
+from podpath_protect.sysctl.ini import list_files, read_entries, scan_entries
 
 
 def test_entries_know_their_section_and_line() -> None:

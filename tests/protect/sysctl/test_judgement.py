@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from podpath.protect.sysctl.findings import FindingContext, find_faults
-from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
-from podpath.protect.sysctl.keys import Key, parse_key
-from podpath.protect.sysctl.mending import plan_writes
-from podpath.protect.sysctl.rivals import Rivals
-from podpath.protect.sysctl.settings import SysctlSetting
-from podpath.protect.sysctl.tree import SysctlTree
+from podpath_protect.sysctl.findings import FindingContext, find_faults
+from podpath_protect.sysctl.judgement import SettingJudgement, judge_settings
+from podpath_protect.sysctl.keys import Key, parse_key
+from podpath_protect.sysctl.mending import plan_writes
+from podpath_protect.sysctl.rivals import Rivals
+from podpath_protect.sysctl.settings import SysctlSetting
+from podpath_protect.sysctl.tree import SysctlTree
 
 
 def plant(root: Path, **values: str) -> SysctlTree:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.netlink import ALL, Event, LinkChange, MessagesLost, NetconfChange, OtherChange
-from podpath.protect.sysctl.dropins import DIRECTORIES
-from podpath.protect.sysctl.keeper import concerns, watched_directories
-from podpath.protect.sysctl.keys import parse_key
+from podpath_protect.netlink import ALL, Event, LinkChange, MessagesLost, NetconfChange, OtherChange
+from podpath_protect.sysctl.dropins import DIRECTORIES
+from podpath_protect.sysctl.keeper import concerns, watched_directories
+from podpath_protect.sysctl.keys import parse_key
 
 KEYS = tuple(
     map(parse_key, ("net.ipv4.conf.lxc*.rp_filter", "net.core.somaxconn", "net.ipv4.ip_forward"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.sysctl.keys import Key, parse_key
+from podpath_protect.sysctl.keys import Key, parse_key
 
 NAMES = st.text("abcdefgh-_.0123456789", min_size=1, max_size=12).filter(
     lambda name: name not in {".", ".."}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from podpath.protect.sysctl.keys import Key
-from podpath.protect.sysctl.mending import SysctlWrite
+from podpath_protect.sysctl.keys import Key
+from podpath_protect.sysctl.mending import SysctlWrite
 
 
 def test_a_write_is_a_command() -> None:

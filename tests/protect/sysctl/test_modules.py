@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.sysctl.modules import (
+from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.sysctl.modules import (
     check_module_name,
     load_module,
     look_at_modules,

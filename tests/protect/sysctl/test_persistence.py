@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from podpath.protect.apply import Applier
-from podpath.protect.sysctl.dropins import lookup_winner, parse_dropin, read_assignments
-from podpath.protect.sysctl.judgement import SettingJudgement
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.persistence import DROPIN, emit_dropin, find_losses, persist_settings
-from podpath.protect.sysctl.settings import SysctlSetting
+from podpath_protect.apply import Applier
+from podpath_protect.sysctl.dropins import lookup_winner, parse_dropin, read_assignments
+from podpath_protect.sysctl.judgement import SettingJudgement
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.persistence import DROPIN, emit_dropin, find_losses, persist_settings
+from podpath_protect.sysctl.settings import SysctlSetting
 
 FORWARD = SysctlSetting(key=parse_key("net.ipv4.ip_forward"), value="1", why="pods are routed")
 SIZE = SysctlSetting(

@@ -7,15 +7,15 @@ from __future__ import annotations
 import pytest
 
 from podpath.net.errors import UsageError
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.profiles import (
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.profiles import (
     NodeTraits,
     detect_profiles,
     gather_settings,
     list_profiles,
     load_profile,
 )
-from podpath.protect.sysctl.settings import SysctlSetting
+from podpath_protect.sysctl.settings import SysctlSetting
 
 
 @pytest.mark.parametrize("name", list_profiles())

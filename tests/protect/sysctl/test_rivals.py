@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from podpath.net.owners import load_owners
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.rivals import describe_rivals, gather_rivals
-from podpath.protect.sysctl.rivals_programs import known_writers, list_programs
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.rivals import describe_rivals, gather_rivals
+from podpath_protect.sysctl.rivals_programs import known_writers, list_programs
 
 KEY = parse_key("net.ipv4.conf.all.rp_filter")
 

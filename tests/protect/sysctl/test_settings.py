@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.settings import Policy, SysctlSetting
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.settings import Policy, SysctlSetting
 
 KEY = parse_key("net.netfilter.nf_conntrack_max")
 

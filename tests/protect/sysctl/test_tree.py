@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.tree import RawValue, SysctlTree
+from podpath_protect.sysctl.keys import parse_key
+from podpath_protect.sysctl.tree import RawValue, SysctlTree
 
 
 def test_values_are_read(tmp_path: Path) -> None:

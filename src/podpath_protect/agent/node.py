@@ -1,0 +1,228 @@
+"""The agent's word on the node: a taint that it owns from its start until every part is ready, and
+Events of what is wrong.
+
+The API server may be away for hours: everything is tried again, ever more slowly, and the parts do
+not wait for it. The taint comes back where a part is unready for longer than the grace, and stays
+as it is when the agent stops: a rolling update is no reason to keep pods away, and the next start
+puts it there anyhow.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from podpath.kube import access, taints
+from podpath.kube.backoff import Backoff
+from podpath.kube.client import Client, KubeError
+from podpath.kube.events import KubeEvent, Recorder, Regarding
+from podpath_protect.agent.config import KubernetesOptions
+from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, Sample
+
+_log = logging.getLogger("podpath.protect.node")
+
+STEP_SECONDS = 1.0
+CHECK_SECONDS = 300.0
+"""How often a taint that is as it should be is read again: somebody else may have taken it off."""
+
+Standings = Callable[[], Mapping[str, KeeperStatus]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeReporting:
+    """As whom, of which node, and how far the agent may speak."""
+
+    node: str
+    options: KubernetesOptions
+    dry_run: bool = False
+
+
+class TaintPolicy:
+    """Decides whether the taint shall be there. Time is an argument."""
+
+    def __init__(self, grace: float) -> None:
+        """Want it from the start."""
+        self.wanted, self._grace = True, grace
+        self._unready_since: float | None = None
+
+    def hear(self, ready: bool, now: float) -> bool:  # noqa: FBT001  # the one fact that is heard
+        """Hear how the parts stand, and tell whether the taint shall be there."""
+        if ready:
+            self._unready_since, self.wanted = None, False
+        elif not self.wanted:
+            self._unready_since = now if self._unready_since is None else self._unready_since
+            self.wanted = now - self._unready_since >= self._grace
+        return self.wanted
+
+
+def find_access(options: KubernetesOptions) -> access.Access:
+    """Return the way to the API server that the configuration names."""
+    return access.find(
+        Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None
+    )
+
+
+def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standings) -> None:
+    """Keep the taint and publish events until the desk says stop: a keeper's body."""
+    options = voice.options
+    found = find_access(options)
+    _log.info(
+        "the API server is known",
+        extra={"fields": {"server": found.server, "by": found.origin, "node": voice.node}},
+    )
+    draw = random.SystemRandom().random
+    with Client(found) as client:
+        recorder = Recorder(client, voice.node, clock=time.monotonic, wall=time.time, draw=draw)
+        speaker = _Publisher(voice, client, recorder, Backoff(draw))
+        while not desk.stopping:
+            speaker.step(standings(), time.monotonic())
+            desk.report(speaker.status())
+            desk.wait(STEP_SECONDS)
+
+
+class _Publisher:
+    """What has been said so far."""
+
+    def __init__(
+        self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff
+    ) -> None:
+        self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
+        self._taint = TaintPolicy(voice.options.grace)
+        self._applied: bool | None = None
+        self._checked = 0.0
+        self._not_before = 0.0
+        self._told: set[tuple[str, str, str]] = set()
+        self._pending: list[KubeEvent] = []
+        self._error = ""
+        self.written = 0
+
+    def step(self, statuses: Mapping[str, KeeperStatus], now: float) -> None:
+        """Say what is to be said now; where the server is away, wait."""
+        ready = bool(statuses) and all(status.ready for status in statuses.values())
+        wanted = self._taint.hear(ready, now) if self._voice.options.taint else False
+        self._gather(statuses)
+        if now < self._not_before:
+            return
+        try:
+            if self._voice.options.taint and (
+                self._applied is not wanted or now - self._checked > CHECK_SECONDS
+            ):
+                self._apply(wanted, statuses)
+                self._checked = now
+            while self._pending:
+                if not self._voice.dry_run:
+                    self._recorder.publish(self._pending[0])
+                del self._pending[0]
+        except KubeError as error:
+            if str(error) != self._error:
+                _log.warning(
+                    "the API server did not do it", extra={"fields": {"error": str(error)}}
+                )
+            self._error = str(error)
+            self._not_before = now + self._backoff.pause(getattr(error, "retry_after", 0.0))
+        else:
+            self._error = ""
+            self._backoff.reset()
+
+    def _apply(self, wanted: bool, statuses: Mapping[str, KeeperStatus]) -> None:  # noqa: FBT001  # whether it shall be there
+        options, node, dry = self._voice.options, self._voice.node, self._voice.dry_run
+        if wanted:
+            outcome = taints.add(
+                self._client, node, key=options.taint_key, effect=options.taint_effect, dry_run=dry
+            )
+        else:
+            outcome = taints.remove(self._client, node, key=options.taint_key, dry_run=dry)
+        self.written += outcome == "written"
+        first = self._applied is None
+        self._applied = wanted
+        if outcome == "unchanged" and not first:
+            return
+        why = "; ".join(
+            f"{name}: {status.why}" for name, status in statuses.items() if not status.ready
+        )
+        fields = {"taint": options.taint_key, "there": wanted, "outcome": outcome, "why": why}
+        _log.info("the node's taint was put right", extra={"fields": fields})
+        if options.events and not (wanted and first):
+            note = (
+                f"{options.taint_key} put on this node: {why}"
+                if wanted
+                else f"every part is ready: {options.taint_key} taken off"
+            )
+            reason, kind = ("PathNotReady", "Warning") if wanted else ("PathReady", "Normal")
+            self._queue(
+                reason, "Tainting" if wanted else "Untainting", note, warn=kind == "Warning"
+            )
+
+    def _gather(self, statuses: Mapping[str, KeeperStatus]) -> None:
+        """Queue an event for each finding that is new; one that ended may be told again when it
+        comes back.
+        """
+        if not self._voice.options.events:
+            return
+        present = {
+            (name, f.check, f.subject): f
+            for name, status in statuses.items()
+            for f in status.findings
+        }
+        self._told &= set(present)
+        for key, finding in present.items():
+            if key not in self._told and finding.severity != "info":
+                self._told.add(key)
+                self._queue(camel(finding.check), "Protecting", finding.claim, warn=True)
+
+    def _queue(self, reason: str, action: str, note: str, *, warn: bool) -> None:
+        if len(self._pending) < MOST_PENDING:
+            about = Regarding.of_node(self._voice.node)
+            self._pending.append(
+                KubeEvent(
+                    regarding=about,
+                    reason=reason,
+                    action=action,
+                    note=note,
+                    type="Warning" if warn else "Normal",
+                )
+            )
+
+    def status(self) -> KeeperStatus:
+        """Say how it stands: a server that is away makes the node no less ready."""
+        samples = (
+            Sample(
+                "node_tainted",
+                int(bool(self._applied)),
+                help="Whether the agent's taint is on the node.",
+            ),
+            Sample(
+                "node_taint_writes",
+                self.written,
+                kind="counter",
+                help="Writes of the node's taints.",
+            ),
+            Sample(
+                "events_published",
+                self._recorder.published,
+                kind="counter",
+                help="Kubernetes Events written.",
+            ),
+            Sample(
+                "events_pending",
+                len(self._pending),
+                help="Kubernetes Events that wait for the API server.",
+            ),
+            Sample("api_failures", self._backoff.failures, help="Requests that failed in a row."),
+        )
+        return KeeperStatus(
+            ready=True, why=self._error, degraded=bool(self._error), samples=samples
+        )
+
+
+MOST_PENDING = 64
+"""Events that wait for a server that is away; more would tell nothing new."""
+
+
+def camel(check: str) -> str:
+    """Spell a finding's kind as Kubernetes spells reasons: `sysctl-drifted` is `SysctlDrifted`."""
+    return "".join(word.capitalize() for word in check.split("-"))

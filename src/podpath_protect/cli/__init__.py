@@ -1,0 +1,1 @@
+"""The commands of `podpath protect`: arguments, exit codes and what is printed."""

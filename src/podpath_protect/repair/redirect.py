@@ -1,0 +1,265 @@
+"""What redirection a pod asks for, and the rules that give it: linkerd's and istio's, as their own
+tools write them.
+
+What comes in is a pod; what goes out is a `PodRedirect`, or None where the pod asks for none, and
+from it the text for `iptables-restore --noflush` that makes it so in one transaction. Who asks is
+known by the proxy's container; what is left out by the annotations that linkerd's and istio's
+injectors and CNI plugins obey.
+
+Not modeled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and
+istio's outbound ranges, annotations of namespaces that an injector did not copy, DNS capture,
+TPROXY, virtual interfaces. A pod that asks for one of those that show on it (`unmodelled`) is
+judged, and never mended in place.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from podpath.kube.objects import KubePod
+from podpath_protect.validate.plan import MESHES, Style
+
+Ports = tuple[str, ...]
+"""Ports and ranges as iptables writes them: `25`, `8000:8010`."""
+
+PROXIES: Final[Mapping[str, Style]] = {"linkerd-proxy": "linkerd", "istio-proxy": "istio"}
+LINKERD, ISTIO = "config.linkerd.io/", "traffic.sidecar.istio.io/"
+_ANNOTATIONS: Final = {
+    "linkerd": tuple(
+        LINKERD + key
+        for key in (
+            "skip-outbound-ports", "skip-inbound-ports", "skip-subnets", "proxy-uid",
+            "control-port", "admin-port",
+        )
+    ),
+    "istio": tuple(
+        ISTIO + key
+        for key in (
+            "excludeInboundPorts", "excludeOutboundPorts", "excludeOutboundIPRanges",
+            "includeInboundPorts", "includeOutboundIPRanges", "includeOutboundPorts",
+            "kubevirtInterfaces", "excludeInterfaces",
+        )
+    ),
+}  # fmt: skip
+ANNOTATIONS: Final = frozenset(
+    (*_ANNOTATIONS["linkerd"], *_ANNOTATIONS["istio"], "sidecar.istio.io/interceptionMode")
+)
+"""The annotations that are read here, which a list of pods must keep."""
+_ISTIO_OWN: Final[Ports] = ("15008", "15090", "15021", "15020")
+_LINKERD_OWN: Final = {"control-port": "4190", "admin-port": "4191"}
+_PORTS = re.compile(r"(\d{1,5})(?:[-:](\d{1,5}))?")
+MULTIPORT = 15
+"""Ports that one multiport match takes; a range counts two
+(net/netfilter/xt_multiport.c:multiport_mt_check v6.12).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodRedirect:
+    """The redirection that a pod asks for."""
+
+    style: Style
+    outbound: int
+    """The proxy's port for connections that the pod opens."""
+    inbound: int
+    """The proxy's port for connections that come to the pod."""
+    proxy_uid: int
+    skip_outbound: Ports = ()
+    skip_inbound: Ports = ()
+    skip_subnets: tuple[str, ...] = ()
+    """Destinations that are left alone, of both families."""
+    unmodelled: str = ""
+    """What the pod asks for beside that, which the rules here would not give."""
+
+
+def asked(pod: KubePod) -> PodRedirect | None:
+    """Return the redirection that a pod asks for by having a mesh's proxy; None where it has
+    none.
+    """
+    names = (
+        *pod.spec.containers,
+        *pod.spec.init_containers,
+    )  # a native sidecar is an init container
+    style = next((PROXIES[each.name] for each in names if each.name in PROXIES), None)
+    if style is None:
+        return None
+    return (
+        _linkerd(pod.metadata.annotations)
+        if style == "linkerd"
+        else _istio(pod.metadata.annotations)
+    )
+
+
+def _linkerd(annotations: Mapping[str, str]) -> PodRedirect:
+    def told(key: str) -> str:
+        return annotations.get(LINKERD + key, "")
+
+    own = tuple(told(key) or usual for key, usual in _LINKERD_OWN.items())
+    faults: list[str] = []
+    uid = told("proxy-uid")
+    mesh = MESHES["linkerd"]
+    return PodRedirect(
+        style="linkerd",
+        outbound=mesh.outbound[0],
+        inbound=mesh.inbound[0],
+        proxy_uid=int(uid) if uid.isdecimal() else mesh.proxy_uid or 0,
+        skip_outbound=_ports(told("skip-outbound-ports"), faults),
+        skip_inbound=(*_ports(",".join(own), faults), *_ports(told("skip-inbound-ports"), faults)),
+        skip_subnets=_subnets(told("skip-subnets"), faults),
+        unmodelled="; ".join(faults),
+    )
+
+
+def _istio(annotations: Mapping[str, str]) -> PodRedirect:
+    faults: list[str] = []
+
+    def told(key: str) -> str:
+        return annotations.get(ISTIO + key, "")
+
+    everything = {"includeInboundPorts": "*", "includeOutboundIPRanges": "*"}
+    others = (*everything, "includeOutboundPorts", "kubevirtInterfaces", "excludeInterfaces")
+    faults += [
+        f"{ISTIO}{key}={told(key)}"
+        for key in others
+        if told(key) not in {"", everything.get(key, "")}
+    ]
+    mode = annotations.get("sidecar.istio.io/interceptionMode", "")
+    if mode not in {"", "REDIRECT"}:
+        faults.append(f"sidecar.istio.io/interceptionMode={mode}")
+    mesh = MESHES["istio"]
+    return PodRedirect(
+        style="istio",
+        outbound=mesh.outbound[0],
+        inbound=mesh.inbound[0],
+        proxy_uid=mesh.proxy_uid or 0,
+        skip_outbound=_ports(told("excludeOutboundPorts"), faults),
+        skip_inbound=(*_ISTIO_OWN, *_ports(told("excludeInboundPorts"), faults)),
+        skip_subnets=_subnets(told("excludeOutboundIPRanges"), faults),
+        unmodelled="; ".join(faults),
+    )
+
+
+def _ports(text: str, faults: list[str]) -> Ports:
+    found = []
+    for word in filter(None, (each.strip() for each in text.split(","))):
+        match = _PORTS.fullmatch(word)
+        ends = [int(end) for end in match.groups() if end] if match else []
+        if not ends or not all(0 < end < 65536 for end in ends) or ends != sorted(ends):
+            faults.append(f"port `{word[:40]}`")
+            continue
+        found.append(":".join(map(str, ends)))
+    return tuple(dict.fromkeys(found))
+
+
+def _subnets(text: str, faults: list[str]) -> tuple[str, ...]:
+    found = []
+    for word in filter(None, (each.strip() for each in text.split(","))):
+        try:
+            found.append(str(ipaddress.ip_network(word, strict=False)))
+        except ValueError:
+            faults.append(f"subnet `{word[:60]}`")
+    return tuple(found)
+
+
+def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = frozenset()) -> str:
+    """Write the rules for `iptables-restore --noflush` (`ip6tables-restore` for family 6).
+
+    Chains of our own names are written anew; `hooked` names the built-in chains that jump to them
+    already.
+    """
+    rules = (
+        _linkerd_rules(redirect, family)
+        if redirect.style == "linkerd"
+        else _istio_rules(redirect, family)
+    )
+    into, out = CHAINS[redirect.style]
+    chains = dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules)  # these lines are our own
+    jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [
+        f"-A OUTPUT -p tcp -j {out}"
+    ] * ("OUTPUT" not in hooked)
+    lines = [
+        "*nat",
+        *(f":{chain} - [0:0]" for chain in chains),
+        *(f"-A {rule}" for rule in rules),
+        *jumps,
+        "COMMIT",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+CHAINS: Final[Mapping[Style, tuple[str, str]]] = {
+    "linkerd": ("PROXY_INIT_REDIRECT", "PROXY_INIT_OUTPUT"),
+    "istio": ("ISTIO_INBOUND", "ISTIO_OUTPUT"),
+}
+"""The chains that PREROUTING and OUTPUT jump to."""
+
+
+def _linkerd_rules(redirect: PodRedirect, family: int) -> list[str]:
+    into, out = CHAINS["linkerd"]
+    return [
+        *(
+            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_inbound)
+        ),
+        f"{into} -p tcp -j REDIRECT --to-ports {redirect.inbound}",
+        f"{out} -m owner --uid-owner {redirect.proxy_uid} -j RETURN",
+        f"{out} -o lo -j RETURN",
+        *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
+        *(
+            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_outbound)
+        ),
+        f"{out} -p tcp -j REDIRECT --to-ports {redirect.outbound}",
+    ]
+
+
+def _istio_rules(redirect: PodRedirect, family: int) -> list[str]:
+    into, out = CHAINS["istio"]
+    uid = redirect.proxy_uid
+    loopback, passed = ("127.0.0.1/32", "127.0.0.6/32") if family == 4 else ("::1/128", "::6/128")
+    owned = ("--uid-owner", "--gid-owner")
+    return [
+        f"ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.outbound}",
+        f"ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.inbound}",
+        *(
+            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_inbound)
+        ),
+        f"{into} -p tcp -j ISTIO_IN_REDIRECT",
+        f"{out} -s {passed} -o lo -j RETURN",
+        *(
+            f"{out} ! -d {loopback} -o lo -p tcp -m owner {owner} {uid} -j ISTIO_IN_REDIRECT"
+            for owner in owned
+        ),
+        f"{out} -o lo -m owner ! --uid-owner {uid} -m owner ! --gid-owner {uid} -j RETURN",
+        *(f"{out} -m owner {owner} {uid} -j RETURN" for owner in owned),
+        f"{out} -d {loopback} -j RETURN",
+        *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
+        *(
+            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_outbound)
+        ),
+        f"{out} -j ISTIO_REDIRECT",
+    ]
+
+
+def _groups(ports: Ports) -> list[str]:
+    """Put ports together as far as one match takes them."""
+    groups: list[list[str]] = [[]]
+    room = MULTIPORT
+    for port in ports:
+        size = 2 if ":" in port else 1
+        if size > room:
+            groups.append([])
+            room = MULTIPORT
+        groups[-1].append(port)
+        room -= size
+    return [",".join(group) for group in groups if group]
+
+
+def _of_family(subnets: tuple[str, ...], family: int) -> list[str]:
+    return [subnet for subnet in subnets if ipaddress.ip_network(subnet).version == family]

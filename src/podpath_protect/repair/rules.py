@@ -1,0 +1,244 @@
+"""Which redirect rules stand in a pod's network namespace: read with iptables-save, in both of its
+kinds and families, and nft.
+
+A redirection is there when OUTPUT (for what the pod opens) and PREROUTING (for what comes to it) of
+the nat table lead, by chains that TCP may take, to a REDIRECT, TPROXY or DNAT to the proxy's port.
+This asks for the rules' presence, not for their effect on one packet: the proof by packets is the
+validator's.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from podpath.evidence.iptables.rules import read_rules
+from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
+from podpath.net.provenance import Source
+from podpath_protect.repair.judgement import NamespaceObservation
+from podpath_protect.repair.redirect import PodRedirect
+
+Flavour = Literal["nft", "legacy"]
+SAVES: Final[Mapping[int, Mapping[Flavour, str]]] = {
+    4: {"nft": "iptables-nft-save", "legacy": "iptables-legacy-save"},
+    6: {"nft": "ip6tables-nft-save", "legacy": "ip6tables-legacy-save"},
+}
+_BASES: Final = ("OUTPUT", "PREROUTING")
+_SECONDS = 15.0
+_DEPTH = 16
+"""Jumps followed: no ruleset in the field goes deeper, and one that is wound in itself must end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceRules:
+    """What stands in a namespace, of one family."""
+
+    hooks: Mapping[str, str]
+    """The rule by which each of OUTPUT and PREROUTING redirects to the port asked for; missing
+    where none does.
+    """
+    jumps: frozenset[str]
+    """Which of them jump to the mesh's own chains, whatever stands in those."""
+    flavour: Flavour
+    """The kind of iptables whose rules are there; nft where none are."""
+    kinds: Mapping[Flavour, int] = field(default_factory=dict)
+    """How many NAT rules there are of each kind of iptables; a kind without any is missing."""
+    unread: str = ""
+    """Why it may be that more stands there than was read."""
+
+
+def look(
+    path: str, redirect: PodRedirect, families: Sequence[int]
+) -> tuple[NamespaceObservation, dict[int, NamespaceRules]]:
+    """Look into a namespace for the rules that a pod asks for, in each family of its addresses."""
+    shown = {family: _look(path, redirect, family) for family in families}
+    missing = [
+        (
+            f"IPv{family} {'outbound' if base == 'OUTPUT' else 'inbound'} (nat {base}, to port "
+            f"{_port(redirect, base)})"
+        )
+        for family, one in shown.items()
+        for base in _BASES
+        if base not in one.hooks
+    ]
+    mixed = describe_mixture(shown)
+    mixed = f"; {mixed}" if mixed else ""
+    unread = "; ".join(dict.fromkeys(one.unread for one in shown.values() if one.unread))
+    if missing and unread:
+        return NamespaceObservation(
+            redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}{mixed}"
+        ), shown
+    if missing:
+        return NamespaceObservation(
+            redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}{mixed}"
+        ), shown
+    proofs = sorted({rule for one in shown.values() for rule in one.hooks.values()})
+    return NamespaceObservation(
+        redirected=True,
+        why=f"its namespace redirects: {'; '.join(proofs)}"[: 900 - len(mixed)] + mixed,
+    ), shown
+
+
+def describe_mixture(shown: Mapping[int, NamespaceRules]) -> str:
+    """Say where rules of both kinds of iptables meet: two writers, of whom one has the wrong
+    backend; empty where they do not.
+    """
+    told = [
+        f"IPv{family} has NAT rules of both kinds of iptables ({_count(one.kinds)}): at one "
+        "priority, so the kind whose table came first decides, and what either lists is not the "
+        "whole"
+        for family, one in shown.items()
+        if len(one.kinds) > 1
+    ]
+    sole = {family: next(iter(one.kinds)) for family, one in shown.items() if len(one.kinds) == 1}
+    if len(set(sole.values())) > 1:
+        apart = " and ".join(
+            f"IPv{family}'s of iptables-{kind}" for family, kind in sorted(sole.items())
+        )
+        told.append(
+            f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use "
+            "one backend"
+        )
+    return "; ".join(told)
+
+
+def _count(kinds: Mapping[Flavour, int]) -> str:
+    return ", ".join(f"{number} of iptables-{kind}" for kind, number in sorted(kinds.items()))
+
+
+def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
+    chains_own = {"linkerd": "PROXY_INIT_", "istio": "ISTIO_"}.get(redirect.style, "")
+    hooks: dict[str, str] = {}
+    jumps: set[str] = set()
+    troubles: list[str] = []
+    kinds: dict[Flavour, int] = {}
+    used: Flavour = "nft"
+    for flavour, program in SAVES[family].items():
+        text, trouble = _run(
+            path, (program,)
+        )  # without -t: the old kind would make the table that it is asked for
+        if trouble:
+            troubles.append(trouble)
+            continue
+        chains = parse_nat(text, program)
+        for base in _BASES:
+            rule = find_redirect(chains, base, _port(redirect, base))
+            if rule is not None:
+                hooks.setdefault(base, rule.span.text)
+            if base in chains and any(_jumps_to(rule, chains_own) for rule in chains[base].rules):
+                jumps.add(base)
+        number = sum(len(chain.rules) for chain in chains.values())
+        if number:
+            kinds[flavour] = number
+        if flavour == "legacy" and number:
+            used = "legacy"
+    for base in _BASES:
+        native = None if base in hooks else _native(path, family, _port(redirect, base))
+        if native is not None:
+            hooks[base] = native
+    unread = "; ".join(troubles) if len(troubles) > 1 else ""
+    return NamespaceRules(
+        hooks=hooks, jumps=frozenset(jumps), flavour=used, kinds=kinds, unread=unread
+    )
+
+
+def parse_nat(text: str, command: str) -> dict[str, ChainText]:
+    """Read the chains of the nat table from what iptables-save printed."""
+    reading = read_rules(Source(name=command, lines=tuple(text.splitlines()), command=command))
+    tables = (
+        record
+        for record in reading.records
+        if isinstance(record, RulesetRecord) and record.table == "nat"
+    )
+    return {name: chain for table in tables for name, chain in table.chains.items()}
+
+
+def find_redirect(chains: Mapping[str, ChainText], base: str, port: int) -> RuleText | None:
+    """Return the first rule that sends TCP to a port, by whatever chains lead to it; None where
+    none does.
+    """
+    return next((rule for rule in _reachable(chains, base, 0) if _sends_to(rule, port)), None)
+
+
+def _reachable(chains: Mapping[str, ChainText], name: str, depth: int) -> Iterator[RuleText]:
+    chain = chains.get(name)
+    if chain is None or depth > _DEPTH:
+        return
+    for rule in chain.rules:
+        if _takes_tcp(rule):
+            yield rule
+            if rule.target is not None and rule.target.name in chains:
+                yield from _reachable(chains, rule.target.name, depth + 1)
+
+
+def _takes_tcp(rule: RuleText) -> bool:
+    protocols = [option for option in rule.selectors if option.name == "protocol"]
+    return all(
+        (option.values[:1] in {("tcp",), ("6",), ("all",), ("0",)}) != option.negated
+        for option in protocols
+    )
+
+
+def _sends_to(rule: RuleText, port: int) -> bool:
+    if rule.target is None or rule.target.name not in {"REDIRECT", "TPROXY", "DNAT"}:
+        return False
+    words = [
+        word
+        for option in rule.target.options
+        for word in option.values
+        if option.name in _PORT_OPTIONS
+    ]
+    return any(_names_port(word, port) for word in words)
+
+
+_PORT_OPTIONS: Final = {"to-ports", "to-port", "on-port", "to-destination"}
+
+
+def _names_port(word: str, port: int) -> bool:
+    number = word.rpartition(":")[2] if ":" in word else word
+    first, _, last = number.partition("-")
+    return first.isdecimal() and int(first) <= port <= (
+        int(last) if last.isdecimal() else int(first)
+    )
+
+
+def _jumps_to(rule: RuleText, prefix: str) -> bool:
+    return bool(prefix) and rule.target is not None and rule.target.name.startswith(prefix)
+
+
+def _port(redirect: PodRedirect, base: str) -> int:
+    return redirect.outbound if base == "OUTPUT" else redirect.inbound
+
+
+def _native(path: str, family: int, port: int) -> str | None:
+    """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
+    texts = [
+        _run(path, ("nft", "list", "ruleset", kind))[0]
+        for kind in ("ip" if family == 4 else "ip6", "inet")
+    ]
+    found = re.search(rf"^.*\bredirect to :{port}\b.*$", "\n".join(texts), re.MULTILINE)
+    return None if found is None else f"nft: {found[0].strip()}"
+
+
+def _run(path: str, command: tuple[str, ...]) -> tuple[str, str]:
+    """Run a program that reads within a namespace; what it printed, and why nothing came where
+    nothing did.
+    """
+    try:
+        done = subprocess.run(
+            ("nsenter", f"--net={path}", *command),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "", f"{command[0]} cannot be run in {path}: {error}"
+    if done.returncode != 0:
+        return "", f"{command[0]} ended with {done.returncode}: {done.stderr.strip()[:200]}"
+    return done.stdout, ""

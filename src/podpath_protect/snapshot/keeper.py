@@ -1,0 +1,112 @@
+"""The snapshot endpoint as a part of the agent: it serves, counts, and makes no node unready.
+
+Where it cannot listen, or has no certificate, that is told and tried again; nothing else of the
+agent waits for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from podpath.kube.access import Access
+from podpath.kube.client import Client
+from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
+from podpath_protect.reflect.options import resolve
+from podpath_protect.snapshot.gate import ENTRIES, Gate
+from podpath_protect.snapshot.options import SnapshotOptions
+from podpath_protect.snapshot.server import Certificate, SnapshotDesk, SnapshotServer
+from podpath_protect.snapshot.taking import SnapshotStore, TakingLimits, command, take
+
+_log = logging.getLogger("podpath.protect.snapshot")
+
+REPORT_SECONDS = 5.0
+OUTCOMES = (*ENTRIES, "failed")
+UNKNOWN = (
+    "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in "
+    "[snapshot]"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotScope:
+    """Which node, and whom to ask about those who ask."""
+
+    node: str
+    options: SnapshotOptions
+    access: Access
+    environment: Mapping[str, str]
+
+
+def make_body(scope: SnapshotScope) -> Body:
+    """Make what the agent runs as its part `snapshot`."""
+    return lambda desk: _keep(desk, scope)
+
+
+def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
+    options = scope.options
+    ends = resolve(options.listen, scope.environment)
+    limits = TakingLimits(
+        seconds=options.limit, most_bytes=options.megabytes << 20, memory=options.memory << 20
+    )
+    store = SnapshotStore(partial(take, command(options.node_netns), limits), options.cache)
+    told = ""
+    with Client(scope.access) as client:
+        desk = SnapshotDesk(
+            node=scope.node, gate=Gate(client, scope.node), store=store, counts=Counter()
+        )
+        while not context.stopping:
+            why = UNKNOWN
+            if ends:
+                try:
+                    certificate = Certificate(options.certificate, options.key)
+                    server = SnapshotServer(ends, desk, certificate)
+                except OSError as error:
+                    places = ", ".join(map(str, ends))
+                    why = f"cannot serve at {places} with {options.certificate}: {error}"
+                else:
+                    _serve(context, server, desk)
+                    return
+            if why != told:
+                _log.warning("snapshots cannot be served", extra={"fields": {"why": why}})
+                told = why
+            context.report(
+                KeeperStatus(
+                    ready=True, degraded=True, why=why, samples=_samples(desk, listening=False)
+                )
+            )
+            context.wait(REPORT_SECONDS)
+
+
+def _serve(context: KeeperContext, server: SnapshotServer, desk: SnapshotDesk) -> None:
+    _log.info("snapshots are served", extra={"fields": {"ports": list(server.ports)}})
+    try:
+        while not context.stopping:
+            desk.store.forget()
+            context.report(KeeperStatus(ready=True, samples=_samples(desk, listening=True)))
+            context.wait(REPORT_SECONDS)
+    finally:
+        server.close()
+
+
+def _samples(desk: SnapshotDesk, *, listening: bool) -> tuple[Sample, ...]:
+    requests = (
+        Sample(
+            "snapshot_requests",
+            desk.counts[outcome],
+            (("outcome", outcome),),
+            "counter",
+            "Requests for a snapshot, by what became of them.",
+        )
+        for outcome in OUTCOMES
+    )
+    return (
+        *requests,
+        Sample(
+            "snapshot_taken", desk.store.taken, kind="counter", help="Snapshots that were taken."
+        ),
+        Sample("snapshot_listening", int(listening), help="Whether snapshots can be asked for."),
+    )

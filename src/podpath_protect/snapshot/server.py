@@ -1,0 +1,190 @@
+"""`GET /snapshot` over TLS: one path, one header that matters, refusals in the form that API
+servers have.
+
+A handshake or a request that dawdles, and a client that does not read, cost one of a few places for
+a bounded time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import Final
+
+from podpath.kube.snapshots import PATH, TOKEN_HEADER
+from podpath_protect.serving import BoundedServer
+from podpath_protect.snapshot.gate import Admission, Entry, Gate
+from podpath_protect.snapshot.taking import SnapshotStore, TakingError
+from podpath_protect.validate.sockets import SocketEnd
+
+DAWDLE_SECONDS = 10.0
+"""A client that neither sends nor takes anything for so long is left."""
+MOST_CONNECTIONS = 8
+_PIECE = 1 << 18
+_REFUSALS: Final[Mapping[Entry, HTTPStatus]] = {
+    "unknown": HTTPStatus.UNAUTHORIZED,
+    "forbidden": HTTPStatus.FORBIDDEN,
+    "held": HTTPStatus.TOO_MANY_REQUESTS,
+    "unreachable": HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotDesk:
+    """What requests are served from."""
+
+    node: str
+    gate: Gate
+    store: SnapshotStore
+    counts: Counter[str]
+    """Requests, by what became of them."""
+
+
+class Certificate:
+    """A certificate and its key, read again when their files change."""
+
+    def __init__(self, certificate: str, key: str) -> None:
+        """Read them; `OSError` where they are not there, or are none."""
+        self._files = (certificate, key)
+        self._lock = threading.Lock()
+        self._stamps = self._stamp()
+        self._context = self._load()
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a handshake needs; the last good one where the files are halfway changed."""
+        with self._lock:
+            try:
+                stamps = self._stamp()
+                if stamps != self._stamps:
+                    self._context = self._load()
+                    self._stamps = stamps
+            except OSError:
+                pass
+            return self._context
+
+    def _stamp(self) -> tuple[int, ...]:
+        return tuple(os.stat(name).st_mtime_ns for name in self._files)  # noqa: PTH116  # names, which need no Path
+
+    def _load(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(*self._files)
+        return context
+
+
+class _SnapshotListener(BoundedServer):
+    """A server that does a connection's handshake in that connection's own thread."""
+
+    def __init__(self, end: SocketEnd, desk: SnapshotDesk, certificate: Certificate) -> None:
+        self.desk, self._certificate = desk, certificate
+        super().__init__((end.address, end.port), _SnapshotRequest, most=MOST_CONNECTIONS)
+
+    def finish_request(self, request: object, client_address: object) -> None:
+        """Shake hands, and serve."""
+        if not isinstance(request, socket.socket):
+            raise AssertionError("a stream's request is its socket")  # noqa: TRY004  # it cannot be
+        request.settimeout(DAWDLE_SECONDS)
+        context = self._certificate.context()
+        with context.wrap_socket(request, server_side=True) as secured:
+            super().finish_request(secured, client_address)
+
+
+class _SnapshotRequest(BaseHTTPRequestHandler):
+    """Answers GET of one path."""
+
+    server: _SnapshotListener
+    timeout = DAWDLE_SECONDS
+    protocol_version = "HTTP/1.0"
+    server_version, sys_version = "podpath", ""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        desk = self.server.desk
+        if self.path.partition("?")[0] != PATH:
+            self._refuse(HTTPStatus.NOT_FOUND, f"expected {PATH}")
+            return
+        admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
+        if admission.entry != "allowed":
+            desk.counts[admission.entry] += 1
+            self._refuse(_REFUSALS[admission.entry], admission.why)
+            return
+        self._serve(desk, admission)
+
+    def _serve(self, desk: SnapshotDesk, admission: Admission) -> None:
+        try:
+            content = memoryview(desk.store.current().content)
+        except TakingError as error:
+            desk.counts["failed"] += 1
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+            return
+        desk.counts[admission.entry] += 1
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "application/gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        for place in range(0, len(content), _PIECE):
+            self.wfile.write(content[place : place + _PIECE])
+
+    def _refuse(self, code: HTTPStatus, why: str) -> None:
+        status = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "code": int(code),
+            "reason": code.phrase.replace(" ", ""),
+            "message": f"podpath's agent of {self.server.desk.node}: {why}",
+        }
+        body = json.dumps(status).encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's signature
+        """Log no request: counters tell, and what strangers write stands in no log."""
+
+
+class SnapshotServer:
+    """The endpoint at every address that it has, served from threads."""
+
+    def __init__(
+        self, ends: tuple[SocketEnd, ...], desk: SnapshotDesk, certificate: Certificate
+    ) -> None:
+        """Bind; `OSError` where an address is taken or not ours."""
+        self._servers: list[_SnapshotListener] = []
+        try:
+            for end in ends:
+                self._servers.append(_SnapshotListener(end, desk, certificate))
+        except OSError:
+            self.close()
+            raise
+        self._threads = [
+            threading.Thread(target=each.serve_forever, args=(0.5,), name="snapshot", daemon=True)
+            for each in self._servers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports that it listens on."""
+        return tuple(each.server_port for each in self._servers)
+
+    def close(self) -> None:
+        """Stop serving."""
+        for server in self._servers:
+            if hasattr(self, "_threads"):
+                server.shutdown()
+            server.server_close()
+        for thread in getattr(self, "_threads", ()):
+            thread.join(DAWDLE_SECONDS)

@@ -1,0 +1,1 @@
+"""Tests of `podpath protect`'s command line."""
