@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from podpath.library.diagnosis import DiagnosisResult
+from podpath.library.given import Pasted
 from podpath.library.why import WhyResult, why
 from podpath.net.errors import UsageError
 from tests.clusters import OBJECTS, RECORDED, unpack
@@ -169,3 +170,19 @@ def test_where_no_node_has_routes_to_the_others_pods_the_network_may_have_them(
     assert (answer.exit_code, answer.findings) == (3, ())
     assert str(answer).startswith("UNDECIDED: ")
     assert "no node has a route to the pods of another" in str(answer)
+
+
+def test_rules_that_are_behind_the_endpoints() -> None:
+    """What the API says that changed long ago, and the node's rules do not know, is named."""
+    said = OBJECTS.read_text(encoding="utf-8")
+    pods, _, rest = said.partition("kind: Endpoints\n")
+    rest = rest.replace("10.244.0.3\n", "10.244.0.33\n").replace("T01:53:4", "T01:43:4")
+    head, _, _ = f"{pods}kind: Endpoints\n{rest}".rpartition("kind: List")
+    listed = 'kind: List\nmetadata: {annotations: {podpath/listed: "2026-11-23T02:00:00Z"}}\n'
+    answer = why(
+        "shop/web-node1", "svc/shop/far:http", nodes=HEALTHY, objects=Pasted(head + listed, "api")
+    )
+    first = answer.findings[0]
+
+    assert (answer.verdict, first.check) == ("fault", "proxy-behind")
+    assert "--to-destination 10.244.0.3:8080" in first.evidence[0].text

@@ -177,6 +177,7 @@ from podpath.checks.services import (
     no_local_endpoints,
     node_port_confused,
     pool_not_announced,
+    proxy_behind,
     published_loopback,
     selector_mismatch,
     service_rejected,
@@ -414,6 +415,7 @@ MODULES: tuple[ModuleType, ...] = (
     tunnel_network,
     mtu_shrinks,
     address_on_two_nodes,
+    proxy_behind,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

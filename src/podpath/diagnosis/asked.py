@@ -21,6 +21,7 @@ from podpath.checks.links import (
     own_address_received,
     wrong_mac,
 )
+from podpath.checks.services import proxy_behind
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.sharing import list_ends, shares_ends
 from podpath.net.probe import Probe
@@ -37,6 +38,7 @@ UNSEEN = frozenset(
         node_address_twice.NAME,
         own_address_received.NAME,
         pod_address_twice.NAME,
+        proxy_behind.NAME,
         wrong_mac.NAME,
     }
 )

@@ -20,7 +20,9 @@ from podpath.checks.links import (
     neighbour_failed,
     veth_without_bridge,
 )
+from podpath.checks.netfilter import dropped_by_rule
 from podpath.checks.routing import no_route, shadowed_range
+from podpath.checks.services import no_endpoints, proxy_behind
 from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
@@ -308,9 +310,15 @@ def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[F
     return told
 
 
-DEEPER = frozenset({arp_off.NAME, shadowed_range.NAME, veth_without_bridge.NAME})
-"""Checks that say why nobody answers: the device, or the route, by which a packet went where nobody
-is.
+_UNANSWERED = frozenset({neighbour_failed.NAME, no_route.NAME})
+DEEPER = {
+    arp_off.NAME: _UNANSWERED,
+    shadowed_range.NAME: _UNANSWERED,
+    veth_without_bridge.NAME: _UNANSWERED,
+    proxy_behind.NAME: _UNANSWERED | {no_endpoints.NAME, dropped_by_rule.NAME},
+}
+"""Checks that say why nobody answers (the device, the route or the translation by which a packet
+went where nobody is), or why a rule stands that refuses it; with the causes that they explain.
 """
 
 
@@ -328,11 +336,7 @@ def _blame_deeper(found: list[Finding], causes: Sequence[Finding]) -> list[Findi
 
 
 def _explains(one: Finding, cause: Finding) -> bool:
-    if (
-        one.check not in DEEPER
-        or one.certainty < 1
-        or cause.check not in {neighbour_failed.NAME, no_route.NAME}
-    ):
+    if one.certainty < 1 or cause.check not in DEEPER.get(one.check, frozenset()):
         return False
     traces = cause.shown_by.traces if cause.shown_by is not None else ()
     passed = {span for trace in traces for step in trace.steps for span in step.spans}

@@ -38,6 +38,16 @@ def keep_all(item: ApiItem) -> ApiItem:
     return item | {"metadata": about}
 
 
+def keep_changes(item: ApiItem) -> ApiItem:
+    """Return an object with when each of its managers last changed it."""
+    kept = keep_all(item)
+    managers = item.get("metadata", {}).get("managedFields") or []
+    changes = [_pick(each, ("manager", "operation", "time")) for each in managers]
+    if changes:
+        kept["metadata"] = kept["metadata"] | {"managedFields": changes}
+    return kept
+
+
 def keep_pod(item: ApiItem) -> ApiItem:
     """Return what of a pod decides paths: where it runs, its addresses, ports and probes."""
     kept = keep_all(item)
@@ -114,12 +124,13 @@ SLICES = ApiKind(
     kind="EndpointSlice",
     group="discovery.k8s.io",
     versions=("v1", "v1beta1"),  # v1 since Kubernetes 1.21; v1beta1 until 1.24
+    keep=keep_changes,
 )
 KINDS: tuple[ApiKind, ...] = (
     ApiKind(resource="pods", kind="Pod", required=True, keep=keep_pod),
     ApiKind(resource="services", kind="Service", required=True),
     ApiKind(resource="nodes", kind="Node", namespaced=False, required=True, keep=keep_node),
-    ApiKind(resource="endpoints", kind="Endpoints", required=True),
+    ApiKind(resource="endpoints", kind="Endpoints", required=True, keep=keep_changes),
     SLICES,
     ApiKind(resource="networkpolicies", kind="NetworkPolicy", group="networking.k8s.io"),
     ApiKind(resource="namespaces", kind="Namespace", namespaced=False),

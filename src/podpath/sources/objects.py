@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
 from podpath.kube.client import Client, Refused, Unreachable
@@ -22,6 +23,8 @@ PAGE = 500
 MOST_BYTES = 256 << 20
 """Bytes of answers that are read: 20,000 pods."""
 SECONDS = 30.0
+LISTED = "podpath/listed"
+"""The annotation of a list that says when it was read."""
 FORBIDDEN, UNAUTHORIZED, NOT_FOUND, GONE = 403, 401, 404, 410
 
 Told = Callable[[str, float], None]
@@ -63,10 +66,17 @@ class ApiObjects:
     missing: tuple[str, ...] = ()
     """A sentence for each kind that could not be listed, and is not needed for every answer."""
 
+    listed: float | None = None
+    """When they were read, in seconds since the epoch."""
+
     def documents(self) -> Iterator[ApiDocument]:
         """Yield the objects as evidence, as `kubectl get -o json` prints them."""
         for resource, items in self.items.items():
-            listed = {"apiVersion": "v1", "kind": "List", "items": items}
+            listed: dict[str, Any] = {"apiVersion": "v1", "kind": "List"}
+            if self.listed is not None:
+                moment = datetime.fromtimestamp(self.listed, UTC).isoformat(timespec="seconds")
+                listed["metadata"] = {"annotations": {LISTED: moment}}
+            listed["items"] = items
             yield ApiDocument(f"api/{resource}.json", json.dumps(listed, indent=1))
 
 
@@ -85,6 +95,7 @@ def read_objects(
 ) -> ApiObjects:
     """List everything that is needed, of all namespaces or of those that are named."""
     budget = _Budget(time.monotonic() + seconds, seconds)
+    listed = time.time()
     told("reading the API", 0.0)
     answers: dict[ApiKind, _KindAnswer] = {}
     try:
@@ -99,6 +110,7 @@ def read_objects(
         told("reading the API", 1.0)
     _judge(client, answers)
     return ApiObjects(
+        listed=listed,
         items={
             kind.resource: answer.items
             for kind, answer in answers.items()

@@ -21,6 +21,8 @@ from podpath.evidence.text.trees import lines_of, read_embedded, read_tree
 from podpath.net.provenance import Source
 from podpath.net.trees import Tree
 
+LISTED = "podpath/listed"
+"""The annotation by which a list that podpath read says when that was."""
 _KIND = re.compile(
     r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$"
 )
@@ -99,6 +101,7 @@ def objects_of(tree: Tree, namespace: str = "") -> Iterator[ApiObjectRecord]:
         return
     kind = tree.text_at("kind") or _guess_kind(tree)
     if kind.endswith("List") and tree.at("items") is not None:
+        yield from _listing_of(tree)
         for item in tree.items_at("items"):
             for record in objects_of(item, namespace):
                 yield record if record.kind else _rename(record, kind.removesuffix("List"))
@@ -108,6 +111,13 @@ def objects_of(tree: Tree, namespace: str = "") -> Iterator[ApiObjectRecord]:
     yield ApiObjectRecord(span=tree.span, kind=kind, namespace=space, name=name, tree=tree)
     if kind == "ConfigMap":
         yield from _files_of(tree, space)
+
+
+def _listing_of(tree: Tree) -> Iterator[ApiObjectRecord]:
+    """Yield when a list was read, where it says so."""
+    notes = tree.at("metadata", "annotations")
+    if notes is not None and notes.at(LISTED) is not None:
+        yield ApiObjectRecord(span=notes.line, kind="ApiListing", namespace="", name="", tree=notes)
 
 
 def _rename(record: ApiObjectRecord, kind: str) -> ApiObjectRecord:
