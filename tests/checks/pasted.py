@@ -10,6 +10,8 @@ from podpath.assembly.case import assemble_case
 from podpath.checks.finding import Finding
 from podpath.evidence.documents.document import split_document
 from podpath.evidence.recognition import read
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
 from podpath.node.case import Case
 
 Check = Callable[[Case], Iterator[Finding]]
@@ -20,6 +22,11 @@ def case_of(text: str) -> Case:
     sources = split_document("ticket.md", ["```", *text.strip("\n").split("\n"), "```"])
     readings = [(source, read(source)) for source in sources]
     return assemble_case([(source, reading) for source, reading in readings if reading is not None])
+
+
+def ticket_of(text: str) -> Case:
+    """Put together the case of a whole ticket, its prose included."""
+    return read_together([Pasted(text, "ticket.md")]).facts
 
 
 def found(check: Check, text: str) -> list[tuple[float, str]]:

@@ -69,6 +69,7 @@ from podpath.checks.host import (
     queue_overrun,
     state_changed,
     two_managers,
+    unit_not_running,
     unknown_error,
 )
 from podpath.checks.host.switches import SWITCHES
@@ -400,6 +401,7 @@ MODULES: tuple[ModuleType, ...] = (
     queue_overrun,
     state_changed,
     unknown_error,
+    unit_not_running,
     router_advertisements_ignored,
     jumbo_uplink,
     virtual_switch_drops_mac,

@@ -12,7 +12,14 @@ from dataclasses import replace
 from itertools import groupby
 
 from podpath.evidence import bundle_manifest
-from podpath.evidence.attempts import component_log, connects, curl, ping, resolvers
+from podpath.evidence.attempts import (
+    component_log,
+    connects,
+    curl,
+    ping,
+    resolvers,
+    unit_status,
+)
 from podpath.evidence.bridge import brctl
 from podpath.evidence.bridge import fdb as bridge_fdb
 from podpath.evidence.bridge import link as bridge_link
@@ -146,6 +153,7 @@ FORMATS: tuple[Format, ...] = (
     ping.FORMAT,
     connects.FORMAT,
     resolvers.FORMAT,
+    unit_status.FORMAT,
     component_log.FORMAT,
     *ipset.FORMATS,
     *conntrack.FORMATS,

@@ -78,5 +78,7 @@ class Complaint:
     """Its words that may name a pod, a service or a node: with a hyphen or a digit, or behind the
     word for such a thing.
     """
+    spoken: frozenset[str] = frozenset()
+    """Its words of four letters or more, in lower case: one may be a name that an output shows."""
     circumstances: frozenset[Circumstance] = frozenset()
     """What the same sentence tells beside the failure."""

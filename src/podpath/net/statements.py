@@ -122,6 +122,25 @@ class ListenQueue(NamedTuple):
     """How many may wait (Send-Q)."""
 
 
+class UnitState(NamedTuple):
+    """What `systemctl status` says of a unit."""
+
+    unit: str
+    """`nginx.service`."""
+    title: str
+    """What its file calls it, in words."""
+    active: str
+    """`active`, `inactive`, `failed`, `activating`, `deactivating`."""
+    detail: str
+    """What stands behind it in brackets: `running`, `dead`, `Result: exit-code`."""
+    loaded: str = ""
+    """`loaded`, `not-found`, `masked`; empty where its line is not shown."""
+    enabled: str = ""
+    """`enabled`, `disabled`, `static`; empty where its line does not say."""
+    once: bool = False
+    """True where it ran once and ended well, or its own condition kept it from starting."""
+
+
 class BondState(NamedTuple):
     """What /proc/net/bonding says of a bond, or of one of its slaves."""
 
@@ -135,5 +154,5 @@ class BondState(NamedTuple):
 
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice
-    | ConfiguredDevice | BondState | ListenQueue | FirewallStatement
+    | ConfiguredDevice | BondState | UnitState | ListenQueue | FirewallStatement
 )  # fmt: skip

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from podpath.evidence import recognition
 from podpath.evidence.records import HeadingRecord, Reading, Record, RouteRecord
+from podpath.net.addresses import Prefix
 from podpath.net.provenance import Source
 from tests.evidence.consoles import block, read, recorded, stated
 
@@ -190,7 +191,6 @@ def test_one_line_is_enough(line: str) -> None:
     ("line", "why"),
     [
         ("10.244.x.x/24 via 10.0.0.1 dev eth0", "elided"),
-        ("default via 10.0.0.x dev eth0", "elided"),
         ("10.0.0.0/8 via 10.0.0.1 dev", "ends after 'dev'"),
         ("10.0.0.0/99 via 10.0.0.1 dev eth0", "prefix length"),
         ("10.0.0.0/8 via 10.0.0.1 dev eth0 metric lots", "a number"),
@@ -203,6 +203,24 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
 
     assert ["10.9.0.0/16"] == [str(record.prefix) for record in routes(reading)]
     assert [(2, True)] == [(gap.span.line, why in gap.why) for gap in reading.gaps]
+
+
+@pytest.mark.parametrize(
+    ("line", "prefix", "unread"),
+    [
+        ("default via 10.0.0.x dev eth0", "0.0.0.0/0", "via 10.0.0.x"),
+        ("10.244.1.0/24 via xx.xx.xx.xx dev eth0 onlink", "10.244.1.0/24", "via xx.xx.xx.xx"),
+        ("default via fe80::x dev eth0 metric 1024", "::/0", "via fe80::x"),
+    ],
+)
+def test_a_masked_next_hop_keeps_its_route(line: str, prefix: str, unread: str) -> None:
+    """Where it leads is not known, and said to be so; that it is there counts."""
+    reading = read(block(f"10.9.0.0/16 dev eth9 scope link\n{line}", "ip route"))
+    masked = routes(reading)[1]
+
+    assert (Prefix.parse(prefix), unread) == (masked.prefix, masked.unread)
+    assert [(2, True)] == [(gap.span.line, "elided" in gap.why) for gap in reading.gaps]
+    assert [None] == [hop.gateway for hop in masked.nexthops]
 
 
 def test_an_ellipsis_says_that_routes_are_missing() -> None:

@@ -44,6 +44,11 @@ _AFTER = re.compile(
     r"(?!.*\b(?:fix|repair|cure|work|solv)\w*)",
     re.IGNORECASE,
 )
+_CURE = re.compile(
+    r"(?<!\w)(?:fix|repair|cur(?:e|ing)|mend|solv|resolv|restor|recover|workaround|rollback|"
+    r"roll(?:ed|ing)? back|work|help)\w*",
+    re.IGNORECASE,
+)
 _COMMON_RULES = frozenset({"local", "main", "default"})
 
 
@@ -168,6 +173,8 @@ def _direct(one: _OutputState, other: _OutputState) -> bool | None:
     if _AFTER.search(second) and (
         _BEFORE.search(first) or standings[0] in (StateLikelihood.GOOD, StateLikelihood.PLAIN)
     ):
+        if standings[1] is StateLikelihood.AFTER and not _CURE.search(second):
+            return None  # after a restart or a change, which may have mended or broken it
         return standings[1] not in (StateLikelihood.AFTER, StateLikelihood.GOOD)
     if StateLikelihood.GOOD in standings and standings[0] != standings[1]:
         return standings[0] is StateLikelihood.GOOD

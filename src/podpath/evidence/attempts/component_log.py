@@ -75,7 +75,7 @@ def read_log(source: Source) -> Reading:
     for index, line in enumerate(ledger.lines):
         if not line.strip():
             continue
-        failed = _is_telling(line) and _read_failure(ledger, index, line)
+        failed = read_failure(ledger, index, line)
         if failed and start is not None:
             _keep(ledger, start, index - 1)
         if failed:
@@ -99,8 +99,9 @@ def _is_telling(line: str) -> bool:
     return any(sign in lowered for sign in _WORTH)
 
 
-def _read_failure(ledger: LineLedger, index: int, line: str) -> bool:
-    failure = parse_failure(line)
+def read_failure(ledger: LineLedger, index: int, line: str) -> bool:
+    """Read a line that tells of a connection that failed; tell whether it is one."""
+    failure = parse_failure(line) if _is_telling(line) else None
     if failure is None:
         return False
     ledger.add(

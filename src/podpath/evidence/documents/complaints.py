@@ -205,6 +205,7 @@ _WORD = re.compile(
     r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
     r"(?<=pod )[a-z]\w+|(?<=service )[a-z]\w+|(?<=svc )[a-z]\w+|(?<=node )[a-z]\w+)(?![\w/-])"
 )
+_SPOKEN = re.compile(r"[A-Za-z][\w.@-]{2,}\w")
 _PROTOCOLS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (protocols.ICMP, re.compile(r"\bping(?:s|ed|ing)?\b|\bicmp\b", re.IGNORECASE)),
     (protocols.UDP, re.compile(r"\budp\b|\bquic\b|\bdatagrams?\b", re.IGNORECASE)),
@@ -255,6 +256,7 @@ def _read_sentence(text: str, span: Span) -> Complaint | None:
         names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(text))),
         sources=tuple(_find_sources(text, verb)),
         words=frozenset(found["word"] for found in _WORD.finditer(text)),
+        spoken=frozenset(word.lower() for word in _SPOKEN.findall(text)),
         circumstances=frozenset(find_circumstances(text)),
     )
 

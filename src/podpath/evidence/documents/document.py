@@ -31,6 +31,7 @@ from podpath.evidence.documents.regions import (
     is_fence,
     split_regions,
     strip_quote,
+    unescape,
     unquote,
 )
 from podpath.evidence.documents.shapes import OutputShape, match_shape
@@ -61,7 +62,7 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
     for region in split_regions(decoded):
-        splitter.split(region)
+        splitter.split(_unescape_console(region))
     splitter.finish()
     quoted = find_quoted(name, splitter.aside)
     sources = _leave_open(splitter.sources, decoded)
@@ -81,6 +82,23 @@ def _leave_open(sources: Sequence[Source], lines: Sequence[DocumentLine]) -> tup
     reaches = last.first_line + len(last.lines) - 1 == end
     is_session = any(source.prompt for source in others)
     return (*others, replace(last, open_end=True)) if reaches and is_session else tuple(sources)
+
+
+def _unescape_console(region: Region) -> Region:
+    """Take the escapes of Markdown off plain text in which a prompt appears once they are off."""
+    if region.fenced:
+        return region
+    lines = tuple(line._replace(text=unescape(line.text)) for line in region.lines)
+    found = any(
+        new != old and _is_at_named_prompt(new.text) and not _is_at_named_prompt(old.text)
+        for new, old in zip(lines, region.lines, strict=True)
+    )
+    return region._replace(lines=lines) if found else region
+
+
+def _is_at_named_prompt(text: str) -> bool:
+    prompt = match_prompt(text)
+    return prompt is not None and prompt.named and prompt.command != ""
 
 
 def _is_quoted_console(text: str) -> bool:

@@ -57,6 +57,7 @@ _ENTITIES: Mapping[str, str] = {
     "apos": "'",
     "nbsp": " ",
 }
+_ESCAPE = re.compile(r"\\([\[\]~#$*_<>`(){}|!+.&-])")
 _QUOTE = re.compile(r"(?:\s{0,3}>(?: |$))+")
 _DEPTH = 4
 """Fences within fences (a ticket that quotes a ticket): deeper ones are left as text."""
@@ -105,6 +106,13 @@ def unquote(lines: Sequence[DocumentLine], holds_console: Sequence[bool]) -> lis
             ]
         start = max(end, start + 1)
     return result
+
+
+def unescape(text: str) -> str:
+    r"""Take the backslashes off that a converter to Markdown puts before its signs: `\[root@node1
+    \~\]\#`.
+    """
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
 
 
 def strip_quote(text: str) -> str:

@@ -167,6 +167,14 @@ SHAPES: tuple[OutputShape, ...] = (
     _shape("kubectl get", "kubectl",
            r"(?:NAMESPACE +)?NAME +(?:READY|STATUS|TYPE|ENDPOINTS|CLUSTER-IP|ADDRESSTYPE|DESIRED|"
            r"AGE|CAPACITY)\b"),
+    _shape("systemctl status", "systemctl service",
+           r"[\u25cf\u25cb\u00d7\u21bb*] [\w@.:\\-]+\.(?:service|socket|timer|target|mount) "
+           r"[-\u2013] \S|"
+           r"Loaded: (?:loaded|not-found|masked|error|bad-setting) ?\(|Active: (?:active|inactive|"
+           r"failed|activating|deactivating|reloading) \(",
+           r"(?:Drop-In|Docs|Process|Main PID|Status|Tasks|Memory|CPU|CGroup|Condition|TriggeredBy|"
+           r"Triggers): |[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |(?:Warning|Hint): |\S+ \d\d "
+           r"\d\d:\d\d:\d\d ", nested=True, blanks=True),
     _shape("component log", "kubectl journalctl docker crictl cat grep tail dmesg",
            r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|(?:time=\"?\d{4}-|ts=\d{4}-|"
            r"level=\w+ )|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*\s+\S|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d |"

@@ -23,7 +23,7 @@ from podpath.evidence.iproute.route_fields import (
 )
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
-from podpath.evidence.text.scalars import parse_number
+from podpath.evidence.text.scalars import is_elided, parse_number
 from podpath.evidence.text.tokenizer import Cursor, strip_terminal
 from podpath.net.provenance import Source
 
@@ -143,12 +143,26 @@ class _RouteReader:
             )
             self.answer = "get" in parse_command(self.ledger.source.command).arguments
             return
+        self._set_aside_masked(fields)
         try:
             record = assemble_route(fields, self.ledger.span(self.first, self.last), self.listing)
         except ValueError as error:
             self.ledger.gap(self.first, str(error), self.last)
         else:
             self.ledger.add(record)
+
+    def _set_aside_masked(self, fields: RouteFields) -> None:
+        """Keep a route whose next hop somebody masked: its other words count, and where it leads is
+        not known.
+        """
+        for hop in fields.nexthops:
+            if hop.gateway is not None and is_elided(hop.gateway):
+                self.ledger.gap(
+                    self.first, f"expected an address, saw {hop.gateway!r} (elided)", self.last
+                )
+                fields.foreign = f"{fields.foreign} via {hop.gateway}".strip()
+                fields.family = fields.family or (6 if ":" in hop.gateway else 4)
+                hop.gateway = None
 
     def _start(self, index: int, line: str) -> None:
         found = _START.match(line)

@@ -1,0 +1,126 @@
+"""unit-not-running: a unit of systemd on which others rest is stopped, has failed, or is not there.
+
+What it is
+    `systemctl status UNIT` says `inactive (dead)`, `failed` or `activating (auto-restart)`, or that
+    the unit is masked or could not be found. A unit that ran once and ended well is none of these.
+
+Why it breaks
+    Nobody listens where it should serve: clients are refused, names are not resolved, devices are
+    not set up. A unit that is `enabled` starts at the next boot, and one that somebody stopped
+    stays stopped until then; a `disabled` one does not start at all.
+
+How to confirm
+    systemctl status UNIT
+    journalctl -b -u UNIT
+    ss -lntup
+
+How to fix
+    Start it, and let it start at boot: systemctl enable --now UNIT. If it fails, what it logged
+    before its end names the cause.
+
+References
+    systemctl(1); systemd.unit(5); systemd.service(5)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.stated import statements_of
+from podpath.checks.told import list_failing
+from podpath.net.failures import FailureKind
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.net.statements import UnitState
+from podpath.node.case import Case, Stated
+
+CATEGORIES = (
+    Category.NO_LISTENER,
+    Category.OTHER,
+    Category.DNS_SERVER,
+    Category.APPLICATION,
+)
+NAME = "unit-not-running"
+SHORTEST_NAME = 4
+"""Letters of a name that a sentence may mean: shorter ones are words of their own."""
+_SERVES = re.compile(r".+\.(?:service|socket)$")
+_PLAIN_UNIT = re.compile(r"(?!-)[\w.@:-]+", re.ASCII)
+_COMMON = frozenset({"network", "networking", "docker", "container", "host", "node", "local"})
+"""Stems of units that every sentence about a network speaks of."""
+_ABSENT = frozenset({
+    FailureKind.REFUSED, FailureKind.NOT_STARTED, FailureKind.UNREACHABLE, FailureKind.TIMEOUT,
+    FailureKind.NAME_NOT_RESOLVED, None,
+})  # fmt: skip
+"""How people say that nobody serves."""
+_SORTED = frozenset(kind for kind in MessageKind if kind.name.endswith("_UNIT_FAILED"))
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report units that do not run in the state shown last, where something fails."""
+    if not any(True for _ in list_failing(case)) and not any(one.is_bad for one in case.attempts):
+        return
+    last: dict[str, tuple[UnitState, Stated]] = {}
+    for unit, stated in statements_of(case, UnitState):
+        last[unit.unit] = (unit, stated)
+    told = {one.values.get("unit", "") for one in case.messages if one.kind in _SORTED}
+    for name, (unit, stated) in last.items():
+        named = _find_named(case, unit)
+        down = _SERVES.match(name) and _is_down(unit) and name not in told
+        if down and (named is not None or not unit.once or unit.enabled == "enabled"):
+            yield _report(unit, stated.span, named)
+
+
+def _is_down(unit: UnitState) -> bool:
+    """Tell whether a unit does not run, though it may have done what it is for."""
+    if unit.active == "failed" or unit.loaded in {"not-found", "masked"}:
+        return True
+    if unit.active == "activating":
+        return unit.detail.startswith("auto-restart")
+    return unit.active == "inactive"
+
+
+def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
+    stopped = unit.active == "inactive" and unit.loaded != "not-found" and not unit.once
+    sure = named is not None and stopped
+    how = f"{unit.active} ({unit.detail})" if unit.detail else unit.active
+    plain = _PLAIN_UNIT.fullmatch(unit.unit) is not None
+    ask = FollowUp(
+        "why the unit does not run, and whether what fails needs it",
+        f"systemctl status {unit.unit}; journalctl -b -u {unit.unit}; ss -lntup"
+        if plain
+        else "systemctl status UNIT; journalctl -b -u UNIT; ss -lntup",
+        "its last lines before the end name the cause; with the unit started, what fails works",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{unit.unit} does not run: systemd says that it is {how}.",
+        evidence=(span, *((named,) if named is not None else ())),
+        reasoning=("What it serves or sets up is missing for as long as it does not run.",),
+        breaks=("what that unit is for",),
+        repairs=(
+            Repair(
+                title="start it",
+                commands=(f"systemctl enable --now {unit.unit}",)
+                if plain and unit.loaded == "loaded"
+                else (),
+            ),
+        ),
+        certainty=1.0 if sure else 0.5 if unit.once else 0.6,
+        asks=() if sure else (ask,),
+        marks=(unit.active, unit.detail),
+    )
+
+
+def _find_named(case: Case, unit: UnitState) -> Span | None:
+    """Return the sentence that names the unit as what does not answer; None where none does."""
+    stem = unit.unit.rpartition(".")[0].partition("@")[0].lower()
+    names = {unit.unit.lower(), stem, stem.removesuffix("d"), stem.replace("_", "-")}
+    names = {name for name in names if len(name) >= SHORTEST_NAME} - _COMMON
+    for complaint in list_failing(case):
+        if names & complaint.spoken and complaint.failure in _ABSENT:
+            return complaint.span
+    return None
