@@ -85,6 +85,7 @@ def _is_down(unit: UnitState) -> bool:
 def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
     stopped = unit.active == "inactive" and unit.loaded != "not-found" and not unit.once
     sure = named is not None and stopped
+    possible = 0.5 if unit.once else 0.6
     how = f"{unit.active} ({unit.detail})" if unit.detail else unit.active
     plain = _PLAIN_UNIT.fullmatch(unit.unit) is not None
     ask = FollowUp(
@@ -109,7 +110,7 @@ def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
                 else (),
             ),
         ),
-        certainty=1.0 if sure else 0.5 if unit.once else 0.6,
+        certainty=1.0 if sure else possible,
         asks=() if sure else (ask,),
         marks=(unit.active, unit.detail),
     )
