@@ -92,6 +92,7 @@ def _make(
     )
     repairs = prover.prove(candidates)
     rests_on = () if sure else find_guesses(explanation.world.node, judged[0].symptom.probe, cause)
+    unsure = bool(rests_on) or (not sure and any(map(_turns_on_unshown_rules, judged)))
     evidence = _evidence(cause, judged, stated, differences)
     return Finding(
         check=cause.check,
@@ -103,7 +104,7 @@ def _make(
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=tuple(
-            repair if sure or not (rests_on or _is_guessed(repair)) else describe_cure(repair)
+            describe_cure(repair) if unsure or (not sure and _is_guessed(repair)) else repair
             for repair in repairs
         ),
         rests_on=rests_on,
@@ -116,6 +117,11 @@ def _make(
 def _is_guessed(repair: Repair) -> bool:
     """Tell whether the walk that cures passes a guess: what it changes is not shown to help."""
     return bool(repair.changes) and not repair.proven
+
+
+def _turns_on_unshown_rules(judgement: Judgement) -> bool:
+    """Tell whether rules that the evidence does not show may let the packet pass."""
+    return any(turn.made.unshown_rules for turn in judgement.guesses)
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:

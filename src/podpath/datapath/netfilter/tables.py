@@ -121,5 +121,8 @@ class CompiledTable:
                 Option("drop", f"{name} drops the packet"),
             ]
         return walk.choices.choose(
-            f"{kind} {name} of {self.label}", options, ask=f"{self.ask} | grep -- '-A {name} '"
+            f"{kind} {name} of {self.label}",
+            options,
+            ask=f"{self.ask} | grep -- '-A {name} '",
+            unshown_rules=True,
         )

@@ -91,11 +91,18 @@ class Choices:
         return fact.value
 
     def choose(
-        self, name: str, options: Sequence[Option[T]], *, ask: str = "", random: bool = False
+        self,
+        name: str,
+        options: Sequence[Option[T]],
+        *,
+        ask: str = "",
+        random: bool = False,
+        unshown_rules: bool = False,
     ) -> T:
         """Take one of the options, the same one whenever the run asks by the same name.
 
         `random` marks what the kernel chooses: the other options then count as no deviation.
+        `unshown_rules` marks what rules do that the evidence does not show.
         """
         self.asked += 1
         if name in self._answered:
@@ -107,7 +114,16 @@ class Choices:
         index = self._prefix[position] if position < len(self._prefix) else 0
         option = options[index]
         self.made.append(
-            Assumption(name, option.value, option.meaning, ask, index, random, option.span)
+            Assumption(
+                name,
+                option.value,
+                option.meaning,
+                ask,
+                index,
+                random,
+                option.span,
+                unshown_rules,
+            )
         )
         self.widths.append(len(options))
         self._answered[name] = option.value

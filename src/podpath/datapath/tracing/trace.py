@@ -144,6 +144,8 @@ class Assumption(NamedTuple):
     """True where the kernel chooses (`statistic`, ECMP hash), not the evidence."""
     span: Span | None = None
     """The line that speaks for this option, where outputs disagree."""
+    unshown_rules: bool = False
+    """True where it says what rules do that the evidence does not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
