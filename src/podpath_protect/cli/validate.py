@@ -324,9 +324,10 @@ def _complaints(settings: Settings, verdict: Validation) -> list[str]:
     """Say it as the mesh's own validator does, for those who look for its words, and then what it
     is.
     """
-    own = [check.claim for check in verdict.checks if check.state == "failed"] or [verdict.claim]
+    failed = [check for check in verdict.checks if check.state == "failed"]
+    own = [check.claim for check in failed] or [verdict.claim]
     if settings.style == "linkerd":
-        head = UNABLE if any(claim.startswith("unable to connect") for claim in own) else FAILED
+        head = UNABLE if any(check.error for check in failed) else FAILED
         return [f"{head} timeout={settings.timeout:g}s", *own]
     if settings.style == "istio":
         return ["iptables validation failed; workload is not ready for Istio.", *own]

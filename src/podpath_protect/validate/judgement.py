@@ -66,6 +66,8 @@ class RedirectionCheck(NamedTuple):
     cause: Cause = ""
     rule: str = ""
     """The rule that is missing or wrong, as the mesh would write it."""
+    error: int = 0
+    """The `errno` with which the connection ended before it was made; 0 where it had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

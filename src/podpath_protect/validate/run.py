@@ -240,7 +240,7 @@ def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) ->
             f"IPv{family} outbound redirection holds: {target} gave our token.",
         )
     cause, said = _explain(reply, target)
-    return RedirectionCheck("outbound", family, "failed", said, cause)
+    return RedirectionCheck("outbound", family, "failed", said, cause, error=reply.error)
 
 
 def _explain(reply: Reply, target: SocketEnd) -> tuple[Cause, str]:

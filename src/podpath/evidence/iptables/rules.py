@@ -80,6 +80,7 @@ class _RulesReader:
         "_gaps",
         "_lines",
         "_records",
+        "_rest",
         "_source",
     )
 
@@ -90,6 +91,8 @@ class _RulesReader:
         self._chains = scan_chains(source.lines)
         self._records: list[Record] = []
         self._gaps: list[Gap] = []
+        self._rest: Gap | None = None
+        """The last gap of lines that start nothing: the next such line joins it."""
         self._family: Family = self._command.family or 4
         self._flavour = self._command.flavour
 
@@ -238,17 +241,19 @@ class _RulesReader:
                 return wrap.last
         block.elisions.append(place)
         block.gaps.add(place)
-        last = self._gaps[-1] if self._gaps else None
-        number = self._source.first_line + place
-        if (
-            last is not None
-            and last.span.last_line == number - 1
-            and last.why.startswith("expected a rule")
-        ):
-            self._gaps[-1] = Gap(Span(self._source, last.span.line, number), last.why)
-        else:
-            self._gaps.append(Gap(self._span(place), f"expected a rule, saw {line.strip()[:60]!r}"))
+        self._add_rest(place, line)
         return place
+
+    def _add_rest(self, place: int, line: str) -> None:
+        """Note a line that starts nothing, in one gap with those right above it."""
+        number = self._source.first_line + place
+        last = self._gaps[-1] if self._gaps else None
+        if last is not None and last is self._rest and last.span.last_line == number - 1:
+            self._rest = Gap(Span(self._source, last.span.line, number), last.why)
+            self._gaps[-1] = self._rest
+            return
+        self._rest = Gap(self._span(place), f"expected a rule, saw {line.strip()[:60]!r}")
+        self._gaps.append(self._rest)
 
     def _find_wrap(self, block: RulesetBlock, place: int, alone: RuleLine) -> Wrap | None:
         """Say how the rule goes on below: the most lines that together are a rule that lacks
