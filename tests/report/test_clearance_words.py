@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.forbids import BranchesTruncated, NothingWalked, NotShown
+import json
+from importlib import resources
+from typing import get_args
+
+import pytest
+
+from podpath.diagnosis.capture_answer import CaptureForbids
+from podpath.diagnosis.forbids import BranchesTruncated, Forbids, NothingWalked, NotShown
 from podpath.net.probe import Probe
 from podpath.report.clearance_words import forbids_object, name_forbids, say_forbids
 
@@ -32,3 +39,18 @@ def test_json_has_the_kind_and_the_sentence() -> None:
         "says": say_forbids(one),
         "evidence": [],
     } == forbids_object(one)
+
+
+@pytest.mark.parametrize(
+    ("document", "reasons"),
+    [
+        *((name, Forbids) for name in ("check", "diagnosis", "diff", "trace")),
+        ("capture", CaptureForbids),
+    ],
+)
+def test_a_schema_lists_every_kind(document: str, reasons: object) -> None:
+    """A kind that code knows and the published schema does not would make an answer invalid."""
+    file = resources.files("podpath.report") / f"schema/{document}-v1.json"
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    listed = schema["$defs"]["forbids"]["properties"]["kind"]["enum"]
+    assert sorted(one.__name__ for one in get_args(reasons)) == sorted(listed)
