@@ -5,7 +5,7 @@ run, one answer given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp
@@ -34,7 +34,7 @@ from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.fit import Fit
-from podpath.diagnosis.flows import OUTSIDE, list_flows, suggest_probes
+from podpath.diagnosis.flows import OUTSIDE, BaselineFlow, list_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids, NothingWalked
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.playbook import ask_expert, is_asked
@@ -55,6 +55,36 @@ EVERY_ANSWER = 256
 """Branches walked of a connection that works in all the likely ones, before it is said to work."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inquiry:
+    """What is asked of which evidence, as every step of a diagnosis needs it."""
+
+    case: Case
+    own: Case
+    """The case of the node alone, where `case` is joined with others: checks look at one node."""
+    base: World
+    """The node as it is, with nothing supposed."""
+    probes: tuple[Probe, ...]
+    """What the user asks about."""
+    symptoms: tuple[Symptom, ...]
+    carried: tuple[BaselineFlow, ...]
+    """The connections that any such node should carry."""
+    unasked: bool
+    """Nobody names a connection that fails, so those that are carried are in question."""
+    complained: tuple[Complained, ...]
+    """The connections that prose complains of, where nobody names one."""
+
+    @property
+    def flows(self) -> tuple[Probe, ...]:
+        """Return the connections that are carried, each once."""
+        return tuple(dict.fromkeys(flow.probe for flow in self.carried))
+
+    @property
+    def unplaced(self) -> tuple[Unplaced, ...]:
+        """Return the failures between ends that nothing places, unless the user asks himself."""
+        return () if self.probes else self.case.unplaced
+
+
 def diagnose(
     case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None, own: Case | None = None
 ) -> Diagnosis:
@@ -63,70 +93,100 @@ def diagnose(
     `own` is the case of the node alone, where that of `case` is joined with others: checks look at
     one node.
     """
-    joined, own = own is not None, own or case
-    base = World(case.node)
-    symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
-    carried = list_flows(own.node)
-    flows = tuple(dict.fromkeys(flow.probe for flow in carried))
-    unasked = not probes and not any(symptom.fails for symptom in symptoms)
-    complained = place_complaints(case) if unasked else ()
-    broken = (
-        _join(find_complained(base, complained), find_broken(base, carried))
-        if unasked
-        else BrokenFlows((), ())
-    )
-    concluded = conclude(case, (*symptoms, *(broken.faults or broken.suspected)), flows)
-    if broken.suspected and not broken.faults:
-        concluded = doubt(concluded)
-    told = {finding.check for finding in concluded.causes} - {
-        name for names in CHAINED.values() for name in names
-    }
-    checked = lower_guessed(own, tuple(run_checks(own, told)))
-    findings = merge_checks((*concluded.causes, *concluded.possible), checked)
-    findings = tuple(prove_check(case, finding, flows) for finding in findings)
-    findings = add_captured(
-        add_observations(findings, concluded.judgements), look_at_captures(case), concluded
-    )
-    findings = add_counters(findings, own.node)
-    if good is not None:
-        differences = compare_nodes(case.node, good.node)
-        findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
-    findings = rank_findings(case, settle_findings(case, findings), probes)
-    found = len(findings)
-    findings = keep_asked(case, findings, concluded, probes) if joined else findings
-    judgements = concluded.judgements
-    unplaced = () if probes else case.unplaced
-    verdict = _verdict(findings, concluded, unplaced)
-    walked = _walk_in_question(base, concluded, flows) if verdict is Verdict.NONE else ()
-    forbids = (
-        forbid_all_clear(case, walked, suggest_probes(case.node, flows))
-        if verdict is Verdict.NONE
-        else ()
-    )
-    if verdict is Verdict.NONE and not probes:
-        forbids = (*forbids, *forbid_by_complaints(case, complained))
+    inquiry = _inquire(case, own or case, probes)
+    concluded = _conclude(inquiry)
+    found = _find(inquiry, concluded, good)
+    findings = found if own is None else keep_asked(case, found, concluded, probes)
+    verdict = _verdict(findings, concluded, inquiry.unplaced)
+    walked: tuple[WalkedConnection, ...] = ()
+    forbids: tuple[Forbids, ...] = ()
+    if verdict is Verdict.NONE:
+        walked = _walk_in_question(inquiry.base, concluded, inquiry.flows)
+        forbids = _forbid(inquiry, walked)
     verdict = Verdict.POSSIBLE if forbids else verdict
-    conversations = {judgement.symptom.probe: judgement.conversation for judgement in judgements}
-    conversations.update({one.probe: one.conversation for one in walked})
     return Diagnosis(
         owners=place_owners(case, [one.evidence[0] for one in findings if one.evidence]),
         verdict=verdict,
         findings=findings,
-        conversations=tuple(conversations.values()),
-        questions=_questions(case, (verdict, findings, forbids), concluded, unplaced),
+        conversations=_list_conversations(concluded, walked),
+        questions=_questions(case, (verdict, findings, forbids), concluded, inquiry.unplaced),
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(
-            *((tell_walked(carried),) if unasked and carried else ()),
+            *_carried_notes(inquiry),
             *_notes(case.node, findings, concluded),
-            *_unplaced_notes(unplaced),
-            *_elsewhere_notes(found - len(findings)),
+            *_unplaced_notes(inquiry.unplaced),
+            *_elsewhere_notes(len(found) - len(findings)),
         ),
-        partings=tuple(find_partings(judgements)),
+        partings=tuple(find_partings(concluded.judgements)),
         forbids=forbids,
-        complained=complained,
-        denied=_list_denied(concluded, complained),
+        complained=inquiry.complained,
+        denied=_list_denied(concluded, inquiry.complained),
     )
+
+
+def _inquire(case: Case, own: Case, probes: tuple[Probe, ...]) -> _Inquiry:
+    """Gather what is said to fail and what any such node carries."""
+    base = World(case.node)
+    symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
+    unasked = not probes and not any(symptom.fails for symptom in symptoms)
+    return _Inquiry(
+        case=case,
+        own=own,
+        base=base,
+        probes=probes,
+        symptoms=symptoms,
+        carried=list_flows(own.node),
+        unasked=unasked,
+        complained=place_complaints(case) if unasked else (),
+    )
+
+
+def _conclude(inquiry: _Inquiry) -> Conclusion:
+    """Explain what is said to fail; where nobody says so, what is carried and fails."""
+    broken = BrokenFlows((), ())
+    if inquiry.unasked:
+        meant = find_complained(inquiry.base, inquiry.complained)
+        broken = _join(meant, find_broken(inquiry.base, inquiry.carried))
+    failing = broken.faults or broken.suspected
+    concluded = conclude(inquiry.case, (*inquiry.symptoms, *failing), inquiry.flows)
+    return doubt(concluded) if broken.suspected and not broken.faults else concluded
+
+
+def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[Finding, ...]:
+    """Join what walks and checks find, with what captures, counters and a good node add; the
+    likeliest first.
+    """
+    case = inquiry.case
+    told = {finding.check for finding in concluded.causes}.difference(*CHAINED.values())
+    checked = lower_guessed(inquiry.own, tuple(run_checks(inquiry.own, told)))
+    merged = merge_checks((*concluded.causes, *concluded.possible), checked)
+    proven = tuple(prove_check(case, finding, inquiry.flows) for finding in merged)
+    observed = add_observations(proven, concluded.judgements)
+    captured = add_captured(observed, look_at_captures(case), concluded)
+    findings = add_counters(captured, inquiry.own.node)
+    if good is not None:
+        differences = compare_nodes(case.node, good.node)
+        findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
+    return rank_findings(case, settle_findings(case, findings), inquiry.probes)
+
+
+def _forbid(inquiry: _Inquiry, walked: Sequence[WalkedConnection]) -> tuple[Forbids, ...]:
+    """Return what forbids to say that nothing is wrong, where no finding does."""
+    suggested = suggest_probes(inquiry.case.node, inquiry.flows)
+    forbids = forbid_all_clear(inquiry.case, walked, suggested)
+    if inquiry.probes:
+        return forbids
+    return (*forbids, *forbid_by_complaints(inquiry.case, inquiry.complained))
+
+
+def _list_conversations(
+    concluded: Conclusion, walked: Sequence[WalkedConnection]
+) -> tuple[Conversation, ...]:
+    """Return each connection's walk; one under more answers replaces one under fewer."""
+    found = {one.symptom.probe: one.conversation for one in concluded.judgements}
+    found.update({one.probe: one.conversation for one in walked})
+    return tuple(found.values())
 
 
 def _list_denied(concluded: Conclusion, complained: Sequence[Complained]) -> frozenset[Probe]:
@@ -256,6 +316,11 @@ def _expect(base: World, symptom: Symptom) -> Symptom:
     if judged.branch is not None and judged.branch.works is False:
         return replace(symptom, fails=True, result="fails in simulation")
     return symptom
+
+
+def _carried_notes(inquiry: _Inquiry) -> Iterator[str]:
+    if inquiry.unasked and inquiry.carried:
+        yield tell_walked(inquiry.carried)
 
 
 def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:
