@@ -250,41 +250,51 @@ class _Lines:
         """Take a page's numbers, its shapes, and which of them each line has."""
         self._text = data.tobytes().decode("latin-1")
         self._shapes = shapes
-        counts = np.array([one.text.count("0") for one in shapes], np.int64)[shape]
-        lengths = np.array([len(one.text) for one in shapes], np.int64)[shape]
         extents = np.array([one.text.count(JOINT) + 1 for one in shapes], np.int64)[shape]
         self.last = np.cumsum(extents) - 1
         self.first = self.last + 1 - extents
         self.rows = np.flatnonzero(np.array([one.packet for one in shapes], np.bool_)[shape])
         self._shape = shape[self.rows]
-        self._number = (np.cumsum(counts) - counts)[self.rows]
-        """Which number of the page is the first of each line."""
-        self._start = (np.cumsum(lengths + 1) - lengths - 1)[self.rows]
-        """Where each line begins in the shape of the page."""
         self._further = np.concatenate([[0], np.cumsum(numbers.sizes - 1)])
         """How much further than in the shape a character stands, by the numbers before it."""
+        counts = np.array([one.text.count("0") for one in shapes], np.int64)[shape]
+        self._number = (np.cumsum(counts) - counts)[self.rows]
+        """Which number of the page is the first of each line."""
+        lengths = np.array([len(one.text) for one in shapes], np.int64)[shape]
+        self._start = (np.cumsum(lengths + 1) - lengths - 1)[self.rows]
+        """Where each line begins in the shape of the page."""
         self._values: dict[str, Offsets] = {}
         self._sizes: dict[str, Offsets] = {}
         self._there: dict[str, Mask] = {}
         self._none = np.zeros(len(self.rows), np.int64)
-        self.usual: Mask = (
-            lengths[self.rows] + self._widen(self._number, counts[self.rows]) <= LONGEST
-        )
+        printed = lengths[self.rows] + self._widen(self._number, counts[self.rows])
+        self.usual: Mask = printed <= LONGEST
         """Where numbers have as many digits as they should, and the line below goes on with no
         packet.
         """
+        timed = self._take_all(numbers)
+        self.usual &= self._find_beginnings(shape, timed)[self.rows + 1]
+
+    def _take_all(self, numbers: _Numbers) -> Mask:
+        """Take every field, and find the lines that are usual by it; tell where those of the time
+        are, which begin a line.
+        """
         timed = self.usual.copy()
-        places = np.array([one.numbers for one in shapes], np.int64)
+        places = np.array([one.numbers for one in self._shapes], np.int64)
         for column, name in enumerate(DIGITS):
             fits = self._take(name, places[:, column], numbers)
             self.usual &= fits
-            timed &= fits if name in _TIMES else True
+            if name in _TIMES:
+                timed &= fits
+        return timed
+
+    def _find_beginnings(self, shape: Offsets, timed: Mask) -> Mask:
+        """Tell which lines begin something of their own, and with them the end of the page."""
         begins = np.ones(len(shape) + 1, np.bool_)
-        begins[:-1] = ~np.array([one.text.startswith((" ", "\t")) for one in shapes], np.bool_)[
-            shape
-        ]
+        indented = [one.text.startswith((" ", "\t")) for one in self._shapes]
+        begins[:-1] = ~np.array(indented, np.bool_)[shape]
         begins[self.rows] |= timed
-        self.usual &= begins[self.rows + 1]
+        return begins
 
     def _widen(self, number: Offsets, count: Offsets) -> Offsets:
         """Return how much longer than in the shape some numbers are, which follow each other."""
@@ -354,50 +364,75 @@ class _Lines:
 
 def _make_columns(lines: _Lines, names: Names) -> tuple[dict[str, Offsets], Mask]:
     """Make the columns of lines, and tell which of them are packets."""
-    number, has = lines.number, lines.has
-    protocol, headed, echo = lines.common("protocol"), has("stated"), has("identifier")
-    near_four, far_four = has("a"), has("e")
-    source = np.where(near_four, lines.address("abcd"), lines.meaning("source", names))
-    target = np.where(far_four, lines.address("efgh"), lines.meaning("target", names))
-    seconds = _read_seconds(lines)
-    family = np.where(near_four, 4, 6)
-    frames = np.where(has("frame"), np.maximum(number("frame") - _ETHERNET, 0), _USUAL_LENGTH)
-    length = np.where(headed, number("length"), frames)
-    printed = number("segment") + number("datagram") + number("message") + number("size")
-    unsized = headed & (protocol == UDP) & (printed == 0)
+    number, seconds = lines.number, _read_seconds(lines)
     values = {
         "time": seconds * 1_000_000_000 + number("part") * 1000,
-        "version": family,
-        "protocol": protocol,
+        "protocol": lines.common("protocol"),
         "flags": lines.common("flags"),
-        "ttl": np.where(headed, number("ttl") & _BYTE, _USUAL_TTL),
+        "ttl": np.where(lines.has("stated"), number("ttl") & _BYTE, _USUAL_TTL),
         "direction": lines.common("direction"),
         "icmp_type": lines.common("icmp_type"),
-        "sport": np.where(echo, number("identifier") & _HALF, number("sport")),
-        "dport": np.where(echo, number("identifier") & _HALF, number("dport")),
-        "length": length,
-        "payload": np.where(unsized, np.maximum(length - _IP_AND_UDP, 0), printed) & _WORD,
-        "seq": (number("seq") + number("number")) & _WORD,
-        "ack": number("ack") & _WORD,
-        "src": source,
-        "dst": target,
         "ident": number("ident") & _HALF,
         "smac": lines.meaning("smac", names),
         "dmac": lines.meaning("dmac", names),
+        "ifindex": lines.meaning("link", names),
+        **_make_ends(lines, names),
+        **_make_sizes(lines),
+        **_make_stream(lines),
+    }
+    good = _are_packets(lines, values)
+    good &= seconds >= 0
+    return values, good
+
+
+def _make_ends(lines: _Lines, names: Names) -> dict[str, Offsets]:
+    """Make the columns of addresses and ports; an echo's identifier is both of its ports."""
+    four, echo = lines.has("a"), lines.has("identifier")
+    identifier = lines.number("identifier") & _HALF
+    return {
+        "version": np.where(four, 4, 6),
+        "src": np.where(four, lines.address("abcd"), lines.meaning("source", names)),
+        "dst": np.where(lines.has("e"), lines.address("efgh"), lines.meaning("target", names)),
+        "sport": np.where(echo, identifier, lines.number("sport")),
+        "dport": np.where(echo, identifier, lines.number("dport")),
+    }
+
+
+def _make_sizes(lines: _Lines) -> dict[str, Offsets]:
+    """Make the columns of a packet's and its payload's length: as an IP header states it, or as the
+    frame and what is above IP tell it.
+    """
+    number, headed = lines.number, lines.has("stated")
+    packet = np.maximum(number("frame") - _ETHERNET, 0)
+    unstated = np.where(lines.has("frame"), packet, _USUAL_LENGTH)
+    length = np.where(headed, number("length"), unstated)
+    printed = number("segment") + number("datagram") + number("message") + number("size")
+    unsized = headed & (lines.common("protocol") == UDP) & (printed == 0)
+    payload = np.where(unsized, np.maximum(length - _IP_AND_UDP, 0), printed)
+    return {"length": length, "payload": payload & _WORD}
+
+
+def _make_stream(lines: _Lines) -> dict[str, Offsets]:
+    """Make the columns of TCP, and the number of an echo, which stands in its place."""
+    number = lines.number
+    return {
+        "seq": (number("seq") + number("number")) & _WORD,
+        "ack": number("ack") & _WORD,
         "window": np.minimum(number("window"), _HALF),
         "tsval": number("tsval") & _WORD,
         "tsecr": number("tsecr") & _WORD,
         "options": lines.common("options"),
         "mss": np.minimum(number("mss"), _HALF),
-        "ifindex": lines.meaning("link", names),
     }
-    good = (
-        lines.usual
-        & (seconds >= 0)
-        & (near_four == far_four)
-        & (has("sport") == ~echo)
-        & (has("dport") == ~echo)
-    )
+
+
+def _are_packets(lines: _Lines, values: dict[str, Offsets]) -> Mask:
+    """Tell which lines are packets: those whose fields go together and whose values can be."""
+    number, has = lines.number, lines.has
+    headed, echo = has("stated"), has("identifier")
+    family, protocol = values["version"], values["protocol"]
+    good: Mask = lines.usual & (has("a") == has("e"))
+    good &= (has("sport") == ~echo) & (has("dport") == ~echo)
     good &= (values["sport"] <= _HALF) & (values["dport"] <= _HALF)
     good &= ~echo | ((protocol == ICMPV6) == (family == 6))
     good &= ~headed | (number("stated") == protocol) & (family == 4)
@@ -405,7 +440,7 @@ def _make_columns(lines: _Lines, names: Names) -> tuple[dict[str, Offsets], Mask
         good &= ~has(name) | (number(name) == only)
     for name in ("src", "dst", "smac", "dmac", "ifindex"):
         good &= values[name] >= 0
-    return values, good
+    return good
 
 
 def _read_seconds(lines: _Lines) -> Offsets:
