@@ -373,7 +373,7 @@ def test_no_part_asks_the_wall_clock() -> None:
     """Steps of the clock move nothing: pauses, polls and fights are measured by a clock that only
     goes forward.
     """
-    source = Path(__file__).resolve().parents[3] / "src/podpath/protect"
+    source = Path(__file__).resolve().parents[3] / "src/podpath_protect"
     asked = [
         str(path.relative_to(source))
         for path in sorted(source.rglob("*.py"))
