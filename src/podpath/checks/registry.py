@@ -13,6 +13,8 @@ from typing import NamedTuple
 from podpath.checks.between import (
     address_on_two_nodes,
     mtu_shrinks,
+    pod_range,
+    pod_ranges_overlap,
     pod_route,
     tunnel_end,
     tunnel_mac,
@@ -52,6 +54,7 @@ from podpath.checks.conntrack import (
 )
 from podpath.checks.dns import (
     dns_forward,
+    dns_without_endpoints,
     external_name,
     host_network_dns,
     name_server_address,
@@ -113,6 +116,7 @@ from podpath.checks.netfilter import (
     bridge_netfilter,
     catch_all,
     chain_order,
+    client_hidden,
     dead_dnat,
     docker_network_option,
     drop_counter,
@@ -166,6 +170,7 @@ from podpath.checks.services import (
     balancer_address_on_node,
     balancer_pending,
     bound_to_loopback,
+    endpoint_not_ready,
     host_port_without_portmap,
     ip_families,
     ipvs_address,
@@ -418,6 +423,11 @@ MODULES: tuple[ModuleType, ...] = (
     mtu_shrinks,
     address_on_two_nodes,
     proxy_behind,
+    endpoint_not_ready,
+    dns_without_endpoints,
+    pod_range,
+    pod_ranges_overlap,
+    client_hidden,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

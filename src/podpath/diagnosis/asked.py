@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from podpath.checks.cni import node_address_twice, pod_address_twice
 from podpath.checks.conntrack import conntrack_full
+from podpath.checks.dns import dns_without_endpoints
 from podpath.checks.finding import Finding
 from podpath.checks.links import (
     address_conflict,
@@ -26,6 +27,7 @@ from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.sharing import list_ends, shares_ends
 from podpath.net.probe import Probe
 from podpath.node.case import Case
+from podpath.node.node import Node
 
 UNSEEN = frozenset(
     {
@@ -52,11 +54,20 @@ def keep_asked(
     ends = list_ends(case, probes)
     fails = bool(concluded.causes or concluded.possible or concluded.unexplained)
     named = any(finding.shown_by is not None and finding.certainty == 1 for finding in findings)
+    by_name = any(_begins_with_name(case.node, probe) for probe in probes)
 
     def bears(finding: Finding) -> bool:
         if finding.shown_by is not None:
+            return True
+        if finding.check == dns_without_endpoints.NAME and by_name:
             return True
         about = shares_ends(finding, ends)
         return about and (finding.check in UNSEEN or (fails and not named))
 
     return tuple(finding for finding in findings if bears(finding))
+
+
+def _begins_with_name(node: Node, probe: Probe) -> bool:
+    """Tell whether a pod asks for a service: programs do by its name."""
+    asked = any(probe.dst in service.addresses for service in node.services)
+    return asked and any(pod.address == probe.src for pod in node.pods)

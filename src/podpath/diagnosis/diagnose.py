@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
+from podpath.checks.netfilter.client_hidden import tell_hidden
 from podpath.checks.owners import place_owners
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
@@ -162,7 +163,8 @@ def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[
     checked = lower_guessed(inquiry.own, tuple(run_checks(inquiry.own, told)))
     merged = merge_checks((*concluded.causes, *concluded.possible), checked)
     proven = tuple(prove_check(case, finding, inquiry.flows) for finding in merged)
-    observed = add_observations(proven, concluded.judgements)
+    named = tuple(tell_hidden(case, finding) for finding in proven)
+    observed = add_observations(named, concluded.judgements)
     captured = add_captured(observed, look_at_captures(case), concluded)
     findings = add_counters(captured, inquiry.own.node)
     if good is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from podpath.checks.between import pod_range, pod_ranges_overlap, pod_route
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.cni import cni_chain
 from podpath.checks.conntrack import conntrack_full
@@ -22,7 +23,7 @@ from podpath.checks.links import (
 )
 from podpath.checks.netfilter import dropped_by_rule
 from podpath.checks.routing import no_route, shadowed_range
-from podpath.checks.services import no_endpoints, proxy_behind
+from podpath.checks.services import endpoint_not_ready, no_endpoints, proxy_behind
 from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
@@ -321,6 +322,9 @@ DEEPER = {
     arp_off.NAME: _UNANSWERED,
     shadowed_range.NAME: _UNANSWERED,
     veth_without_bridge.NAME: _UNANSWERED,
+    endpoint_not_ready.NAME: frozenset({no_endpoints.NAME, dropped_by_rule.NAME}),
+    pod_range.NAME: _UNANSWERED | {pod_route.NAME},
+    pod_ranges_overlap.NAME: _UNANSWERED | {pod_route.NAME},
     proxy_behind.NAME: _UNANSWERED | {no_endpoints.NAME, dropped_by_rule.NAME},
 }
 """Checks that say why nobody answers (the device, the route or the translation by which a packet
@@ -359,6 +363,7 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
         reasoning=(*better.reasoning, *cause.reasoning),
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
+        repairs=better.repairs or cause.repairs,
         certainty=1.0 if better.severity in WEIGHTY else cause.certainty,
         shown_by=cause.shown_by,
     )

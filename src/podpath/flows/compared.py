@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from podpath.checks.owners import place_owners
+from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
-from podpath.flows.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span

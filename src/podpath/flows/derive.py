@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.checks.objects import see
+from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook
 from podpath.flows.flow import Expectation, Flow
-from podpath.flows.policies import KIND, PolicyAnswer, PolicyBook
 from podpath.net.probe import Probe
 from podpath.net.protocols import TCP, UDP
 from podpath.net.trees import Tree

@@ -24,12 +24,111 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.node_ranges import (
+    NodeRange,
+    RangeRoute,
+    addresses_of,
+    follow_ranges,
+    ranges_of,
+)
+from podpath.checks.objects import see
+from podpath.net.addresses import Address
+from podpath.net.provenance import Span
+from podpath.node.case import Case
 
 CATEGORIES = (Category.ROUTE_DISTRIBUTION, Category.NO_ROUTE, Category.WRONG_ROUTE)
 NAME = "pod-route"
-"""Seen by walks over several nodes alone."""
+"""Seen by walks over several nodes, and where the API says which node has which range."""
 PREVENTION = (
     "Watch the daemon that keeps the nodes' routes (flanneld, bird), and let it run before pods "
     "are placed on a node."
 )
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report ranges of other nodes that this one routes to a third, or not at all although it
+    routes those of others.
+    """
+    ranges = ranges_of(case)
+    followed = follow_ranges(case, ranges)
+    homes = {node.name: addresses_of(node) for node in see(case, "Node")}
+    owners = {address: name for name, held in homes.items() for address in held}
+    for one in followed:
+        hops = {hop.gateway for hop in one.route.nexthops if hop.gateway is not None}
+        wrong = next((hop for hop in hops if owners.get(hop, one.of.node) != one.of.node), None)
+        if wrong is not None:
+            yield _report_wrong(one, wrong, owners[wrong], homes[one.of.node])
+    routed = {one.of.node for one in followed}
+    for lacking in ranges:
+        other = lacking.node not in {case.node.name, *routed}
+        if other and routed and not _is_routed(case, lacking):
+            yield _report_missing(case, lacking, followed[0].span)
+
+
+def _is_routed(case: Case, wanted: NodeRange) -> bool:
+    """Tell whether a route of this node that is no default route holds the range, or a part of
+    it.
+    """
+    return any(
+        route.prefix.length
+        and (route.prefix.covers(wanted.prefix) or wanted.prefix.covers(route.prefix))
+        for route in case.node.host.routes.items
+    )
+
+
+def _report_wrong(
+    one: RangeRoute, wrong: Address, holder: str, right: frozenset[Address]
+) -> Finding:
+    own = sorted(address for address in right if address.family == wrong.family)
+    device = next((hop.link for hop in one.route.nexthops if hop.link is not None), None)
+    commands = tuple(
+        f"ip route replace {one.of.prefix} via {address}{f' dev {device}' if device else ''}"
+        for address in own[:1]
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"This node routes {one.of.prefix}, the pods of {one.of.node}, to {wrong}, which is "
+            f"{holder}'s address."
+        ),
+        evidence=(one.span, one.of.span),
+        reasoning=(f"{holder} has none of these pods, and may have no route back.",),
+        breaks=(f"connections from this node to pods of {one.of.node}",),
+        repairs=(
+            (Repair(title=f"route the pods of {one.of.node} to it", commands=commands),)
+            if commands
+            else ()
+        ),
+        prevention=PREVENTION,
+        certainty=1.0,
+        marks=(str(wrong),),
+    )
+
+
+def _report_missing(case: Case, lacking: NodeRange, other: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"This node has no route to {lacking.prefix}, the pods of {lacking.node}, as it has to "
+            "those of other nodes."
+        ),
+        evidence=(lacking.span, other),
+        reasoning=("What is for these pods leaves by the default route, if there is one.",),
+        breaks=(f"connections from this node to pods of {lacking.node}",),
+        prevention=PREVENTION,
+        certainty=1.0 if case.node.host.routes.complete else 0.6,
+        marks=(str(lacking.prefix),),
+        asks=(
+            FollowUp(
+                fact="whether the node has a route to them by now",
+                command=f"ip route get {lacking.prefix.address}",
+                decides="by the default route: it has none",
+            ),
+        ),
+    )

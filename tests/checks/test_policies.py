@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from podpath.assembly.planned.change import assemble_change
+from podpath.checks.policies import PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.evidence.planned.files import read_change
 from podpath.flows.compared import judge_by_policies
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk
-from podpath.flows.policies import PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.library.flows import ChangeFile, check
 from podpath.library.given import Pasted
 from podpath.net.probe import Probe

@@ -1,0 +1,117 @@
+"""pod-range: a node's pods have addresses outside the range that the other nodes route to it.
+
+What it is
+    Kubernetes gives each node a range (podCIDR), and plugins like flannel, kubenet and host-gw
+    route it to the node. The pods of a node have addresses of another range: the plugin's
+    configuration there (10-*.conflist, subnet.env) is of another cluster, was written by hand, or
+    the node was given a new range after its pods started.
+
+Why it breaks
+    What is sent to such a pod leaves by another node's default route, or goes to the node whose
+    range it is. On its own node the pod is reached, so half of all things work.
+
+How to confirm
+    kubectl get pods -A -o wide
+    kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDR
+    cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env           # on the node of the pod
+
+How to fix
+    Give the plugin on that node the node's podCIDR, take away what it remembers
+    (/var/lib/cni/networks), and delete the pods that have wrong addresses.
+
+References
+    kubernetes pkg/controller/nodeipam; flannel pkg/subnet; CNI host-local's documentation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.node_ranges import NodeRange, RangeRoute, follow_ranges, ranges_of
+from podpath.checks.objects import ObjectSightings, see
+from podpath.net.addresses import Address, read_address
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+from podpath.node.routing import MAIN, Route
+
+CATEGORIES = (Category.POD_CIDR, Category.ROUTE_DISTRIBUTION)
+NAME = "pod-range"
+_OVER = frozenset({"Succeeded", "Failed"})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report pods that this node has no route to, because its routes follow the nodes' ranges."""
+    ranges = ranges_of(case)
+    followed = follow_ranges(case, ranges)
+    for pod in see(case, "Pod") if followed else ():
+        place = pod.at("status", "podIP")
+        address = read_address(place.text) if place is not None else None
+        own = [one for one in ranges if one.node == pod.text_at("spec", "nodeName")]
+        if place is None or address is None or not own or not _has_own_address(pod):
+            continue
+        alike = [one for one in own if one.prefix.family == address.family]
+        if alike and not any(one.prefix.covers(address) for one in alike):
+            yield from _report(case, pod, place, (address, alike[0], followed))
+
+
+def _has_own_address(pod: ObjectSightings) -> bool:
+    over = pod.text_at("status", "phase") in _OVER
+    return pod.text_at("spec", "hostNetwork") != "true" and not over
+
+
+def _report(
+    case: Case,
+    pod: ObjectSightings,
+    place: Tree,
+    found: tuple[Address, NodeRange, tuple[RangeRoute, ...]],
+) -> Iterator[Finding]:
+    address, own, followed = found
+    here = own.node == case.node.name
+    special = _narrow_route(case, address)
+    if special is not None and not here and not _leads_elsewhere(special, own, followed):
+        return
+    route = next((one.span for one in followed if one.of.node == own.node), followed[0].span)
+    sure = not here and case.node.host.routes.complete
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The pod {pod.title} has {address}, outside {own.prefix}, the range of its node "
+            f"{own.node} that the nodes' routes go by."
+        ),
+        evidence=(place.line, own.span, route),
+        reasoning=(
+            (
+                "What other nodes send to it does not take the route to its node; a route to "
+                f"{address} would have to be more narrow than the default route."
+            ),
+        ),
+        breaks=(f"connections from other nodes to {pod.title}",),
+        prevention="Let the plugin take each node's podCIDR from the API, not from a file.",
+        certainty=1.0 if sure else 0.6,
+        marks=(str(address), str(own.prefix)),
+        asks=(
+            FollowUp(
+                fact=f"by which range the plugin on {own.node} gives addresses",
+                command=f"cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env    # on {own.node}",
+                decides=f"another one than {own.prefix}: this is it",
+            ),
+        ),
+    )
+
+
+def _narrow_route(case: Case, address: Address) -> Route | None:
+    """Return the route of this node that holds the address and is no default route."""
+    held = [
+        route
+        for route in case.node.host.routes.items
+        if route.table == MAIN and route.prefix.length and route.prefix.covers(address)
+    ]
+    return max(held, key=lambda route: route.prefix.length, default=None)
+
+
+def _leads_elsewhere(route: Route, own: NodeRange, followed: tuple[RangeRoute, ...]) -> bool:
+    """Tell whether a route is that to the range of another node."""
+    return any(one.route is route and one.of.node != own.node for one in followed)
