@@ -43,8 +43,8 @@ def ask(pod: str, ready: tuple[str, ...] = ()) -> list[Finding]:
         (
             NOT_READY + STATUS + "      state: {running: {startedAt: x}}\n",
             (
-                "the container server runs and its readiness probe (httpGet /ready at port 8080) does "
-                "not succeed"
+                "the container server runs and its readiness probe (httpGet /ready at port 8080) "
+                "does not succeed"
             ),
             "ready: false",
         ),
