@@ -14,8 +14,8 @@ from podpath.net.protocols import TCP, UDP
 from podpath.node.case import Case
 from podpath.node.node import Node, Service, ServicePort
 from podpath.testing.nodes import ip
+from tests.checks.test_policies import DENY, LABELS, objects
 from tests.flows.samples import given_sound_node
-from tests.flows.test_policies import DENY, LABELS, objects
 
 PROBED = (
     "apiVersion: v1\nkind: Pod\nmetadata:\n  name: api\n  namespace: shop\nspec:\n"

@@ -85,10 +85,10 @@ def test_nodes_that_route_the_pods_of_others_leave_it_to_no_network() -> None:
         assert [wire.pods for wire in wires] == [False]
 
 
-def test_a_node_whose_programs_are_not_followed_is_on_no_wire() -> None:
-    """What Cilium does on another node is not modeled from here."""
+def test_a_node_whose_programs_are_not_followed_is_on_the_wire_all_the_same() -> None:
+    """It hears what is sent there; what it makes of that is where a walk ends."""
     there = replace(host("192.0.2.2/24"), cilium=Cilium(options={}))
 
     joined = Cluster(nodes={"a": host("192.0.2.1/24"), "b": there}).seen_from("a")
 
-    assert lay_wires("a", joined) == ()
+    assert {end.node for end in lay_wires("a", joined)[0].ends} == {"a", "b"}

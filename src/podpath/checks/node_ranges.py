@@ -69,5 +69,5 @@ def follow_ranges(case: Case, ranges: Sequence[NodeRange]) -> tuple[RangeRoute, 
         and route.type == "unicast"
         and route.span is not None
         and route.protocol not in _NOT_BY_RANGE
-        and any(hop.gateway is not None or hop.link is not None for hop in route.nexthops)
+        and route.nexthops
     )

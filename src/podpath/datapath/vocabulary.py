@@ -214,6 +214,8 @@ class BoundaryName(StrEnum):
     SCTP_DCCP = "SCTP and DCCP states"
     SET_TARGETS = "set targets"
     TEE = "TEE"
+    OTHER_NODE = "another node's data path"
+    PRIVATE_TUNNEL = "tunnel of a program or of keys"
 
 
 class DropCause(StrEnum):

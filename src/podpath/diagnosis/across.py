@@ -23,6 +23,10 @@ from podpath.net.provenance import Source
 from podpath.node.case import Case
 from podpath.node.cluster import Cluster
 
+_NO_IPSEC = (
+    "Assumed: no IPsec policy drops or changes what goes between the nodes; ip xfrm policy on each "
+    "tells."
+)
 _ORDER = (Verdict.FAULT, Verdict.POSSIBLE, Verdict.NONE)
 
 
@@ -120,9 +124,13 @@ def _assumed_wires(conversations: Iterable[Conversation]) -> tuple[str, ...]:
                     if isinstance(step.reason, CrossedWire):
                         crossed.setdefault(step.reason, step.reason.link)
     nodes = {reason.node: reason for reason in crossed}
+    return (*_say_delivering(nodes.values()), *([_NO_IPSEC] if nodes else []))
+
+
+def _say_delivering(crossed: Iterable[CrossedWire]) -> tuple[str, ...]:
     return tuple(
         f"Assumed: the wire to {reason.peer} of {reason.node}"
         f"{f' ({reason.subnet})' if reason.subnet is not None else ''} delivers what is sent; "
         f"tcpdump -ni {reason.peer} on {reason.node}, while it is tried, tells."
-        for reason in nodes.values()
+        for reason in crossed
     )

@@ -146,7 +146,7 @@ def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     ends = [
         (item, end)
         for netns in joined.namespaces.values()
-        if netns.role == NetnsRole.HOST and is_followed(joined.home_of(netns))
+        if netns.role == NetnsRole.HOST
         for item, end in _list_ends(netns, netns.node or home)
     ]
     subnets: dict[Prefix, list[tuple[InterfaceAddress, WireEnd]]] = {}
@@ -204,7 +204,7 @@ def _pairs(ends: Iterable[WireEnd]) -> Iterator[tuple[str, str]]:
 
 def is_followed(node: Node) -> bool:
     """Tell whether packets that come in from a wire can be followed: what programs or a switch of
-    the node do with them is only known of the model's own node.
+    a node do with them is only known of the model's own.
     """
     return node.cilium is None and not node.ovs
 

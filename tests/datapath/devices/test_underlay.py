@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.reasons.devices import (
     CrossedWire,
     TooLongForEnd,
@@ -10,23 +16,38 @@ from podpath.datapath.reasons.devices import (
     VniUnknown,
 )
 from podpath.datapath.reasons.failures import LeftForPodOf
-from podpath.datapath.tracing.trace import Conversation, Delivered, Dropped, Step
-from podpath.datapath.vocabulary import StepDecision
+from podpath.datapath.tracing.trace import (
+    Conversation,
+    Delivered,
+    Dropped,
+    Reachability,
+    Step,
+    Undecided,
+)
+from podpath.datapath.vocabulary import BoundaryName, StepDecision
 from podpath.net.provenance import Basis
 from podpath.node.cluster import Cluster
 from podpath.node.node import Node
-from podpath.testing.nodes import forwarding, given_netns, given_node, probe
+from podpath.testing.nodes import (
+    forwarding,
+    given_cilium,
+    given_netns,
+    given_node,
+    given_ovs,
+    probe,
+)
 
 PROBE = probe("tcp 10.244.0.2 > 10.244.1.2:80 from pod")
 
 
-def routed(number: int, *routes: str, uplink: str = "eth0") -> Node:
+def routed(number: int, *routes: str, uplink: str = "eth0", more: str = "") -> Node:
     """Return a node of which each routes the other's pods to its address (host-gw)."""
     own = f"10.244.{number}"
     host = given_netns(
         "host",
         f"{uplink} 192.0.2.{number + 1}/24",
         f"v1 peer pod:eth0 {own}.1/24",
+        *((more,) if more else ()),
         routes=routes
         or [f"10.244.{1 - number}.0/24 via 192.0.2.{2 - number} dev {uplink.split(maxsplit=1)[0]}"],
         sysctls=forwarding(rp_filter="0"),
@@ -163,3 +184,38 @@ def test_routers_between_nodes_are_taken_to_know_their_addresses() -> None:
     assert {
         step.reason.subnet for step in crossings(found) if isinstance(step.reason, CrossedWire)
     } == {None}
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [
+        ({"cilium": given_cilium()}, "Cilium"),
+        ({"ovs": (given_ovs("br0", "eth0"),)}, "Open vSwitch"),
+    ],
+)
+def test_another_nodes_programs_and_switches_are_not_guessed(
+    more: dict[str, Any], kind: str
+) -> None:
+    """Where they decide on the other node, the walk ends at the wire, and names the node."""
+    found = walk(routed(0), replace(routed(1), **more))
+    last = found.branches[0].last
+
+    assert found.verdict is Reachability.UNDECIDED
+    assert isinstance(last.outcome, Undecided)
+    assert last.deciding.reason == NotModelled(BoundaryName.OTHER_NODE, ("b", kind))
+    assert "ofproto/trace" in last.outcome.ask
+
+
+@pytest.mark.parametrize("kind", ["wireguard", "tun", "geneve", "gre", "xfrm", "ip6tnl"])
+def test_tunnels_whose_other_end_no_device_tells(kind: str) -> None:
+    """A pod of another node behind one of them is neither reached nor lost for certain."""
+
+    def joined(number: int) -> Node:
+        return routed(number, f"10.244.{1 - number}.0/24 dev t0", more=f"t0 kind {kind}")
+
+    found = walk(joined(0), joined(1))
+
+    assert found.verdict is Reachability.UNDECIDED
+    reason = found.branches[0].last.deciding.reason
+    assert isinstance(reason, NotModelled)
+    assert reason.about == ("t0", kind)

@@ -10,11 +10,13 @@ from podpath.datapath.reasons.devices import CrossedWire, TooLongForEnd
 from podpath.datapath.tracing.frames import is_group, with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
+from podpath.datapath.vocabulary import BoundaryName, CtInfo, StageName, StepDecision
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Basis, Inferred
+from podpath.node.cluster import is_followed
 from podpath.node.links import Link
 from podpath.node.node import NetnsRole
 from podpath.node.wires import Wire, WireEnd
@@ -34,6 +36,9 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
     if found is None:
         return None
     wire, end = found
+    kind = _unfollowed(walk, end)
+    if kind:
+        return boundary(walk, skb, BoundaryName.OTHER_NODE, end.node, kind)
     walk.trace.step(
         StageName.DEVICE_TRANSMIT,
         skb,
@@ -66,6 +71,17 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
         rests_on=_certainty(link, port),
     )
     return Dropped(netns=end.netns, reason="NOT_SPECIFIED")
+
+
+def _unfollowed(walk: Walk, end: WireEnd) -> str:
+    """Return what decides on another node in the kernel's place; empty where nothing does, and for
+    the node at hand.
+    """
+    netns = walk.engine.node.namespaces[end.netns]
+    home = walk.engine.node.home_of(netns)
+    if not netns.node or is_followed(home):
+        return ""
+    return "Cilium" if home.cilium is not None else "Open vSwitch"
 
 
 def others_on(walk: Walk, netns: str, link: str) -> tuple[WireEnd, ...]:

@@ -6,16 +6,21 @@ from podpath.datapath.devices import underlay
 from podpath.datapath.reasons.devices import LeftByPort, LeftNode
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Transmitted
-from podpath.datapath.vocabulary import StageName, StepDecision
+from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.node.links import Link
 
+_PRIVATE = frozenset({"ppp", "tun", "wireguard"})
+"""Kinds of devices whose other end no listing of devices tells."""
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 
 
 def send(walk: Walk, skb: Skb, link: Link) -> Next:
     """Send the frame out of the node: to another one of the model, or to where nothing is known."""
+    if walk.engine.wires and link.kind in _PRIVATE and skb.inner is None:
+        return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, link.name, link.kind)
     crossed = underlay.cross(walk, skb, link) if walk.engine.wires else None
     return leave(walk, skb, link) if crossed is None else crossed
 

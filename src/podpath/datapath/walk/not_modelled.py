@@ -74,6 +74,16 @@ _ENDS = (
         "nsenter -t PID -n ip addr; ip neigh; ip route",
     ),
     Boundary(
+        BoundaryName.OTHER_NODE,
+        "programs of Cilium or a switch of Open vSwitch on another node decide what becomes of it",
+        "on that node: cilium-dbg monitor -t drop, or ovs-appctl ofproto/trace BRIDGE FLOW",
+    ),
+    Boundary(
+        BoundaryName.PRIVATE_TUNNEL,
+        "which node a program (tun, ppp) or WireGuard sends it to is not in the devices' listings",
+        "on both nodes: wg show (allowed ips, endpoint, handshake); ip route show dev DEVICE",
+    ),
+    Boundary(
         BoundaryName.IPVS,
         "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",

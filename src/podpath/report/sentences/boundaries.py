@@ -15,6 +15,8 @@ DETAILS = {
     "OpenFlow": "{0} is a port of a switch that ovs-vsctl show would name",
     "unseen namespace": "{0} may have {1}",
     "tunnel": "{0} is of kind {1}",
+    "tunnel of a program or of keys": "{0} is of kind {1}",
+    "another node's data path": "{1} on {0}",
     "VLAN over an inner device": "{0} on {1}",
 }
 """How a boundary says where it was met, for those that say more than a name."""
