@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
 from podpath.net.failures import Result
@@ -19,12 +19,18 @@ from podpath.net.provenance import Gap, Span
 from podpath.net.settings import SettingsFile
 from podpath.net.statements import Statement
 
+R = TypeVar("R", bound="Record")
+
 
 class Reading(NamedTuple):
     """What one reader made of one source: together the spans cover every line that is not blank."""
 
     records: tuple[Record, ...]
     gaps: tuple[Gap, ...]
+
+    def of(self, kind: type[R]) -> list[R]:
+        """Return the records of a type, in their order."""
+        return [record for record in self.records if isinstance(record, kind)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,67 +59,63 @@ def assemble_nftables(
     """Return the native tables that the evidence shows for the time of the failure, each as the
     first output shows it.
     """
-    shown = [(source, reading) for source, reading in readings if _listing_of(reading) is not None]
-    # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves
-    # out
-    shown.sort(key=lambda item: any(line.lstrip().startswith("{") for line in item[0].lines[:1]))
-    shown = [
-        (source, reading)
-        for source, reading in shown
-        if judge_source(source) is not StateLikelihood.ELSEWHERE
-    ]
-    if any(judge_source(source) <= StateLikelihood.PLAIN for source, _ in shown):
-        shown = [
-            (source, reading)
-            for source, reading in shown
-            if judge_source(source) <= StateLikelihood.PLAIN
-        ]
     tables: dict[TableKey, NftTable] = {}
     gaps: list[Gap] = []
     span: Span | None = None
     complete = False
-    for _, reading in shown:
-        listing = _listing_of(reading)
-        if listing is None:
-            continue
+    for reading, listing in _choose_listings(readings):
         span = span or listing.span
         complete = complete or (listing.scope == "ruleset" and listing.whole)
         for key, listed in _assemble_tables(reading, listing).items():
             table = _without_owned(key, listed, netfilter)
-            if table is None:
-                continue
-            known = tables.get(key)
-            if known is None:
-                tables[key] = table
-                continue
-            richer, poorer = (
-                (table, known) if _richness(table) > _richness(known) else (known, table)
-            )
-            tables[key] = richer
-            if (
-                not _same(known, table)
-                and not _unread_count(poorer)
-                and poorer.span is not None
-                and poorer.complete
-            ):
-                gaps.append(
-                    Gap(
-                        poorer.span,
-                        (
-                            f"another output shows another table {key[0]} {key[1]}: this one is "
-                            "passed over"
-                        ),
-                    )
-                )
+            if table is not None:
+                gaps += _add_table(tables, key, table)
     own = tuple(tables.values())
-    gaps += [gap for table in own for gap in _unread_statements(table)]
+    for table in own:
+        gaps += _unread_statements(table)
     return NftablesAssembly(Listing(own, complete, ASK, span), tuple(gaps))
 
 
+def _choose_listings(
+    readings: Iterable[tuple[Source, Reading]],
+) -> list[tuple[Reading, NftListingRecord]]:
+    """Return the listings of this host that are nearest to the failure, the most telling first."""
+    shown: list[tuple[Source, Reading, NftListingRecord]] = []
+    for source, reading in readings:
+        listing = _listing_of(reading)
+        if listing is not None and judge_source(source) is not StateLikelihood.ELSEWHERE:
+            shown.append((source, reading, listing))
+    # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves
+    # out
+    shown.sort(key=lambda item: _is_json(item[0]))
+    plain = [item for item in shown if judge_source(item[0]) <= StateLikelihood.PLAIN]
+    return [(reading, listing) for _, reading, listing in plain or shown]
+
+
+def _is_json(source: Source) -> bool:
+    return any(line.lstrip().startswith("{") for line in source.lines[:1])
+
+
+def _add_table(tables: dict[TableKey, NftTable], key: TableKey, table: NftTable) -> tuple[Gap, ...]:
+    """Put a table to the others: of two that outputs show of one name, the richer; give what is
+    passed over so.
+    """
+    known = tables.setdefault(key, table)
+    if known is table:
+        return ()
+    poorer = known
+    if _richness(table) > _richness(known):
+        tables[key] = table
+    else:
+        poorer = table
+    if _same(known, table) or _unread_count(poorer) or poorer.span is None or not poorer.complete:
+        return ()
+    why = f"another output shows another table {key[0]} {key[1]}: this one is passed over"
+    return (Gap(poorer.span, why),)
+
+
 def _listing_of(reading: Reading) -> NftListingRecord | None:
-    return next(
-        (record for record in reading.records if isinstance(record, NftListingRecord)), None
-    )
+    return next(iter(reading.of(NftListingRecord)), None)
 
 
 def _without_owned(

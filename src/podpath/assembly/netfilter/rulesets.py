@@ -4,7 +4,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.assembly.netfilter.chains import LazyChains, OverlaidChains, assemble_chain
@@ -42,51 +42,51 @@ class RulesetAssembly(NamedTuple):
 
 def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly:
     """Make the tables of all outputs of a family."""
-    records = [record for _, reading in read for record in reading.records]
-    rulesets = [
-        record
-        for record in records
-        if isinstance(record, RulesetRecord) and record.family == family
-    ]
-    notes = [
-        record
-        for record in records
-        if isinstance(record, NetfilterNoteRecord) and record.family == family
-    ]
+    rulesets: list[RulesetRecord] = []
+    notes: list[NetfilterNoteRecord] = []
+    for _, reading in read:
+        rulesets += (one for one in reading.of(RulesetRecord) if one.family == family)
+        notes += (one for one in reading.of(NetfilterNoteRecord) if one.family == family)
     program = "iptables" if family == 4 else "ip6tables"
     asker = "" if netns == HOST else f"nsenter into {netns}: "
-    lacks_legacy = any(note.kind == "legacy-present" for note in notes) and not _shows_whole(
-        read, family, "legacy"
-    )
-    hidden = [note for note in notes if note.kind == "incompatible"]
+    legacy = any(note.kind == "legacy-present" for note in notes)
+    lacks_legacy = legacy and not _shows_whole(read, family, "legacy")
+    hidden = tuple(_list_hidden(notes))
+    tables: list[Table] = []
     contradictions: list[Contradiction] = []
-    makers: dict[tuple[str, str], list[TableChains]] = {}
-    default = _judge_flavour(rulesets)
-    for placed in place_rulesets(rulesets):
-        makers.setdefault((placed.table, placed.record.flavour or default), []).append(placed)
-    keys = sorted(
-        (key for key in makers if key[0] in TABLE_ORDER),
-        key=lambda key: (TABLE_ORDER.index(key[0]), key[1]),
-    )
-    tables = [
-        _TableMaker(name, flavour, program, f"in netns {netns}", asker).make(
-            makers[name, flavour], contradictions
-        )
-        for name, flavour in keys
-    ]
+    for (name, flavour), shown in _group_by_table(rulesets):
+        maker = _TableMaker(name, flavour, program, f"in netns {netns}", asker)
+        tables.append(maker.make(shown, contradictions))
     return RulesetAssembly(
         tables=tuple(tables),
         complete=not lacks_legacy and not hidden and _shows_whole(read, family, None),
         ask=f"{asker}{program}-legacy-save -c" if lacks_legacy else f"{asker}{program}-save -c",
-        gaps=tuple(
-            Gap(
+        gaps=hidden,
+        contradictions=tuple(contradictions),
+    )
+
+
+def _list_hidden(notes: Sequence[NetfilterNoteRecord]) -> Iterator[Gap]:
+    """Yield the tables of which a note says that iptables cannot show them."""
+    for note in notes:
+        if note.kind == "incompatible":
+            yield Gap(
                 note.span,
                 f"table {note.table} holds what iptables cannot show: nft list ruleset tells",
             )
-            for note in hidden
-        ),
-        contradictions=tuple(contradictions),
-    )
+
+
+def _group_by_table(
+    rulesets: Sequence[RulesetRecord],
+) -> list[tuple[tuple[str, str], list[TableChains]]]:
+    """Put together what outputs show of each table and flavor, in the kernel's order of tables."""
+    default = _judge_flavour(rulesets)
+    grouped: dict[tuple[str, str], list[TableChains]] = {}
+    for placed in place_rulesets(rulesets):
+        if placed.table in TABLE_ORDER:
+            key = (placed.table, placed.record.flavour or default)
+            grouped.setdefault(key, []).append(placed)
+    return sorted(grouped.items(), key=lambda item: (TABLE_ORDER.index(item[0][0]), item[0][1]))
 
 
 class _TableMaker:
@@ -120,11 +120,7 @@ class _TableMaker:
         merged: dict[str, Fact[Chain]] = {}
         for chain in dict.fromkeys(name for placed in contested for name in placed.chains):
             showings = [placed for placed in shown if chain in placed.chains]
-            if (
-                main not in showings
-                or _is_elsewhere(main)
-                or not _are_alike([placed.chains[chain] for placed in showings])
-            ):
+            if not self._is_settled(main, chain, showings):
                 merged[chain] = self._merge(chain, showings, contradictions)
         return Table(
             name=self._name,
@@ -134,6 +130,13 @@ class _TableMaker:
             complete=any(placed.whole and not _is_elsewhere(placed) for placed in shown),
             span=main.record.span,
         )
+
+    @staticmethod
+    def _is_settled(main: TableChains, chain: str, showings: Sequence[TableChains]) -> bool:
+        """Tell whether the base shows a chain as all others do, so that nothing needs merging."""
+        if main not in showings or _is_elsewhere(main):
+            return False
+        return _are_alike([placed.chains[chain] for placed in showings])
 
     def _merge(
         self, chain: str, shown: Sequence[TableChains], contradictions: list[Contradiction]
@@ -195,12 +198,11 @@ def _shows_whole(read: Read, family: Family, flavour: str | None) -> bool:
     """Tell whether some output of this host is a whole iptables-save of the family (and flavor,
     where one is asked for).
     """
-    own = (
-        (source, reading)
+    return any(
+        _is_whole_save(source, reading, family, flavour)
         for source, reading in read
         if judge_source(source) is not StateLikelihood.ELSEWHERE
     )
-    return any(_is_whole_save(source, reading, family, flavour) for source, reading in own)
 
 
 def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: str | None) -> bool:
@@ -208,7 +210,7 @@ def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: st
     filtered or left out.
     """
     command = parse_iptables_command(source)
-    records = [record for record in reading.records if isinstance(record, RulesetRecord)]
+    records = reading.of(RulesetRecord)
     if reading.gaps or source.open_end or not all(record.whole for record in records):
         return False
     told = {record.flavour for record in records} | (

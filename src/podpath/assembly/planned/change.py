@@ -5,7 +5,8 @@ of it nobody can tell.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from podpath.assembly.planned.routes import assemble_routing
 from podpath.assembly.planned.scripts import assemble_script
@@ -18,7 +19,7 @@ from podpath.evidence.planned.commands import (
     RuleCommandRecord,
 )
 from podpath.evidence.planned.files import ChangeKind, ReadChange
-from podpath.evidence.records import SysctlRecord
+from podpath.evidence.records import Reading, SysctlRecord
 from podpath.net.provenance import Gap, Span
 from podpath.node.change import Change, LoadModule, SetSysctl
 from podpath.node.node import HOST, Netns, Node
@@ -39,78 +40,88 @@ def assemble_change(
 ) -> PlannedChange:
     """Return what a file changes on the node as it is by then. `netns` is where it is taken in."""
     namespace = node.namespaces[netns]
-    records, gaps = read.reading.records, list(read.reading.gaps)
-    changes: tuple[Change, ...] = ()
-    lines: tuple[Span | None, ...] = ()
-    objects: tuple[ApiObject, ...] = ()
     match read.kind:
         case ChangeKind.IPTABLES:
-            rulesets = [one for one in records if isinstance(one, RulesetRecord)]
-            tables, refused = assemble_tables(rulesets, namespace, flavour, noflush=noflush)
-            gaps += [gap for gap in refused if not _is_told(gap, gaps)]
-            changes = tables
+            effect = _take_tables(read.reading, namespace, flavour, noflush=noflush)
         case ChangeKind.NFT:
-            script, refused = assemble_script(records, namespace)
-            gaps += refused
-            changes = (script,)
+            script, refused = assemble_script(read.reading.records, namespace)
+            effect = _Effect(changes=(script,), refused=tuple(refused))
         case ChangeKind.SYSCTL:
-            settings = [one for one in records if isinstance(one, SysctlRecord)]
-            writes = tuple(_set_sysctls(settings, namespace))
-            changes, lines = writes, tuple(write.span for write in writes)
+            writes = tuple(_set_sysctls(read.reading.of(SysctlRecord), namespace))
+            effect = _Effect(changes=writes, lines=tuple(write.span for write in writes))
         case ChangeKind.COMMANDS:
-            made, refused = _take_commands(read, node, netns)
-            changes = tuple(change for change, _ in made)
-            lines = tuple(span for _, span in made)
-            gaps += refused
+            effect = _take_commands(read.reading, node, netns)
         case ChangeKind.OBJECTS:
-            objects = tuple(
-                ApiObject(
-                    kind=one.kind,
-                    namespace=one.namespace,
-                    name=one.name,
-                    tree=one.tree,
-                    netns=netns,
-                )
-                for one in records
-                if isinstance(one, ApiObjectRecord)
-            )
-            gaps += [
-                Gap(one.tree.line, f"what a {one.kind} changes is not modeled")
-                for one in objects
-                if one.kind != "NetworkPolicy"
-            ]
+            effect = _take_objects(read.reading, netns)
     return PlannedChange(
         name=name,
         kind=read.kind.value,
-        changes=changes,
-        lines=lines or (None,) * len(changes),
-        objects=objects,
-        refused=tuple(gaps),
+        changes=effect.changes,
+        lines=effect.lines or (None,) * len(effect.changes),
+        objects=effect.objects,
+        refused=(*read.reading.gaps, *effect.refused),
         sources=(read.source,),
     )
 
 
-def _is_told(gap: Gap, others: list[Gap]) -> bool:
-    return any(gap.span.line == other.span.line for other in others)
+class _Effect(NamedTuple):
+    """What a file does, and what of it nobody can tell."""
+
+    changes: tuple[Change, ...] = ()
+    lines: tuple[Span | None, ...] = ()
+    """The line of each change; empty where a change is of the whole file."""
+    objects: tuple[ApiObject, ...] = ()
+    refused: tuple[Gap, ...] = ()
 
 
-def _take_commands(
-    read: ReadChange, node: Node, netns: str
-) -> tuple[tuple[tuple[Change, Span | None], ...], tuple[Gap, ...]]:
+def _take_tables(
+    reading: Reading, namespace: Netns, flavour: str | None, *, noflush: bool
+) -> _Effect:
+    """Return what iptables-restore makes of rules; a line that its reader refused is refused
+    once.
+    """
+    tables, refused = assemble_tables(
+        reading.of(RulesetRecord), namespace, flavour, noflush=noflush
+    )
+    told = {gap.span.line for gap in reading.gaps}
+    further = tuple(gap for gap in refused if gap.span.line not in told)
+    return _Effect(changes=tables, refused=further)
+
+
+def _take_objects(reading: Reading, netns: str) -> _Effect:
+    """Return the objects that are given; those that no model knows are refused."""
+    objects: list[ApiObject] = []
+    refused: list[Gap] = []
+    for one in reading.of(ApiObjectRecord):
+        made = ApiObject(
+            kind=one.kind, namespace=one.namespace, name=one.name, tree=one.tree, netns=netns
+        )
+        objects.append(made)
+        if one.kind != "NetworkPolicy":
+            refused.append(Gap(one.tree.line, f"what a {one.kind} changes is not modeled"))
+    return _Effect(objects=tuple(objects), refused=tuple(refused))
+
+
+def _take_commands(reading: Reading, node: Node, netns: str) -> _Effect:
     """Return what commands change, each with its line; sysctls and modules first, which no route
     asks for.
     """
-    records = read.reading.records
-    settings = [one for one in records if isinstance(one, SysctlRecord)]
-    modules = [one for one in records if isinstance(one, ModuleCommandRecord)]
-    routing = [one for one in records if isinstance(one, RouteCommandRecord | RuleCommandRecord)]
-    made, gaps = assemble_routing(routing, node, netns)
-    loads = tuple((LoadModule(name=one.name), one.span) for one in modules)
-    sysctls = tuple((write, write.span) for write in _set_sysctls(settings, node.namespaces[netns]))
-    return (*loads, *sysctls, *made), gaps
+    wanted = [
+        one for one in reading.records if isinstance(one, RouteCommandRecord | RuleCommandRecord)
+    ]
+    routing, refused = assemble_routing(wanted, node, netns)
+    loads = [(LoadModule(name=one.name), one.span) for one in reading.of(ModuleCommandRecord)]
+    settings = reading.of(SysctlRecord)
+    writes = [(write, write.span) for write in _set_sysctls(settings, node.namespaces[netns])]
+    made = (*loads, *writes, *routing)
+    return _Effect(
+        changes=tuple(change for change, _ in made),
+        lines=tuple(span for _, span in made),
+        refused=refused,
+    )
 
 
-def _set_sysctls(records: list[SysctlRecord], namespace: Netns) -> Iterator[SetSysctl]:
+def _set_sysctls(records: Sequence[SysctlRecord], namespace: Netns) -> Iterator[SetSysctl]:
     """Yield what is written, of a pattern every key that it names; a key that does not exist is not
     written.
     """
@@ -124,14 +135,18 @@ def _set_sysctls(records: list[SysctlRecord], namespace: Netns) -> Iterator[SetS
 
 
 def _expand(key: str, namespace: Netns) -> list[str]:
-    if not any(sign in key for sign in "*?["):
+    if not _is_pattern(key):
         return [key]
     known = [name for name in namespace.sysctls if fnmatch.fnmatchcase(name, key)]
     prefix = next((start for start in _DEVICE_KEYS if key.startswith(start)), "")
     rest = key.removeprefix(prefix)
     pattern, _, last = rest.rpartition(".")
-    if not prefix or not last or any(sign in last for sign in "*?["):
+    if not prefix or not last or _is_pattern(last):
         return known
     devices = ["all", "default", *(link.name.replace(".", "/") for link in namespace.links.items)]
     named = [f"{prefix}{each}.{last}" for each in devices if fnmatch.fnmatchcase(each, pattern)]
     return list(dict.fromkeys([*known, *named]))
+
+
+def _is_pattern(key: str) -> bool:
+    return not {"*", "?", "["}.isdisjoint(key)

@@ -10,7 +10,7 @@ from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, lists_all
-from podpath.assembly.scenes.scene import ReadSources
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import PolicyRuleRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
@@ -25,36 +25,41 @@ def assemble_rules(
     """
     snapshots: dict[tuple[str, Family], list[ListingSnapshot[PolicyRule]]] = {}
     for scene in evidence.scenes:
-        found: dict[Family, dict[Hashable, PolicyRule]] = {}
-        spans: dict[Family, Span] = {}
-        for record in scene.reading.records:
-            if isinstance(record, PolicyRuleRecord):
-                if record.priority is None:
-                    disputes.gap(record.span, "expected a policy rule with its priority, saw none")
-                    continue
-                rule = make_rule(record, record.priority, tables)
-                found.setdefault(record.family, {}).setdefault(replace(rule, span=None), rule)
-                spans.setdefault(record.family, record.span)
-        for family, rules in found.items():
-            whole = lists_all(scene, "rule") and family in listed_families(scene)
-            shown = ListingSnapshot(rules, whole, spans[family], scene.standing)
-            snapshots.setdefault((scene.netns, family), []).append(shown)
+        for family, listed in _read_rules(scene, disputes, tables).items():
+            snapshots.setdefault((scene.netns, family), []).append(listed)
     for (name, family), listings in snapshots.items():
         fact = f"IPv{family} policy rules in netns {name}"
         merged = merge_snapshots(fact, ask_in(name, ASKS["rule"]), listings, disputes)
-        netns = draft.netns(name)
-        known = {rule.priority for rule in merged.items}
-        missing = (
-            []
-            if merged.whole
-            else [rule for rule in DEFAULT_RULES[family] if rule.priority not in known]
-        )
-        netns.rules.extend(sorted([*merged.items, *missing], key=lambda rule: rule.priority))
+        rules = list(merged.items)
+        if not merged.whole:
+            known = {rule.priority for rule in merged.items}
+            rules += (rule for rule in DEFAULT_RULES[family] if rule.priority not in known)
+        draft.netns(name).rules.extend(sorted(rules, key=lambda rule: rule.priority))
     for netns in draft.namespaces.values():
         families = {rule.family for rule in netns.rules}
         for family in (4, 6):
             if family not in families:
                 netns.rules.extend(DEFAULT_RULES[family])
+
+
+def _read_rules(
+    scene: ReadSource, disputes: Disputes, tables: TableNumbers
+) -> dict[Family, ListingSnapshot[PolicyRule]]:
+    """Return what one output lists of each family, in its order."""
+    found: dict[Family, dict[Hashable, PolicyRule]] = {}
+    spans: dict[Family, Span] = {}
+    for record in scene.reading.of(PolicyRuleRecord):
+        if record.priority is None:
+            disputes.gap(record.span, "expected a policy rule with its priority, saw none")
+            continue
+        rule = make_rule(record, record.priority, tables)
+        found.setdefault(record.family, {}).setdefault(replace(rule, span=None), rule)
+        spans.setdefault(record.family, record.span)
+    snapshots: dict[Family, ListingSnapshot[PolicyRule]] = {}
+    for family, rules in found.items():
+        whole = lists_all(scene, "rule") and family in listed_families(scene)
+        snapshots[family] = ListingSnapshot(rules, whole, spans[family], scene.standing)
+    return snapshots
 
 
 def make_rule(record: PolicyRuleRecord, priority: int, tables: TableNumbers) -> PolicyRule:
