@@ -14,7 +14,7 @@ from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import NAMES, Ending, FailureKind, is_failure
 from podpath.net.technologies import Technology
 from podpath.node.case import Attempt, Case
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, Netns, Node
 
 
 class TrafficKind(StrEnum):
@@ -154,39 +154,31 @@ def _contrasts(case: Case) -> Iterator[Clue]:
 
 def _shown(case: Case) -> Iterator[Clue]:
     """Yield what the outputs of any namespace show, whole or in part."""
-    spaces = case.node.namespaces.values()
-    tables = [
-        table
-        for netns in spaces
-        for netfilter in netns.netfilter.values()
-        for table in netfilter.tables
-    ]
-    if any(table.name != "nat" for table in tables) or any(
-        netns.nftables.items for netns in spaces
-    ):
-        yield ShownPart.RULES
-    if any(table.name == "nat" for table in tables):
-        yield ShownPart.NAT
-    if any(rule.span is not None for netns in spaces for rule in netns.rules.items):
-        yield ShownPart.POLICY_RULES
-    if any(
-        route.span is not None and route.prefix.family == 6
-        for netns in spaces
-        for route in netns.routes.items
-    ):
-        yield ShownPart.IPV6
-    if any(netns.conntrack.items for netns in spaces):
-        yield ShownPart.CONNTRACK
+    for netns in case.node.namespaces.values():
+        yield from _shown_rules(netns)
+        if any(rule.span is not None for rule in netns.rules.items):
+            yield ShownPart.POLICY_RULES
+        stated = [route for route in netns.routes.items if route.span is not None]
+        if any(route.prefix.family == 6 for route in stated):
+            yield ShownPart.IPV6
+        if netns.conntrack.items:
+            yield ShownPart.CONNTRACK
+        if netns.sysctls:
+            yield ShownPart.SYSCTLS
+        if any(key.endswith((".ip_forward", ".forwarding")) for key in netns.sysctls):
+            yield ShownPart.FORWARDS
     if case.contradictions:
         yield ShownPart.DISAGREEMENT
     if case.messages:
         yield ShownPart.LINES
-    if any(netns.sysctls for netns in spaces):
-        yield ShownPart.SYSCTLS
-    if any(
-        key.endswith((".ip_forward", ".forwarding")) for netns in spaces for key in netns.sysctls
-    ):
-        yield ShownPart.FORWARDS
+
+
+def _shown_rules(netns: Netns) -> Iterator[Clue]:
+    if netns.nftables.items:
+        yield ShownPart.RULES
+    for netfilter in netns.netfilter.values():
+        for table in netfilter.tables:
+            yield ShownPart.NAT if table.name == "nat" else ShownPart.RULES
 
 
 def _pings(tried: Iterable[tuple[bool, int | None]]) -> set[bool]:

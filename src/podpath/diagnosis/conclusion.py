@@ -42,13 +42,27 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
     failing = [symptom for symptom in symptoms if symptom.fails is True]
     explanations = explain(case, symptoms) if failing else ()
     if not explanations:
-        world = World(case.node)
-        judgements = tuple(_look_further(judge(world, symptom)) for symptom in symptoms)
-        questions = ask_undecided(judgements) if failing else ask_what_would_break(judgements)
-        return Conclusion(judgements=judgements, unexplained=tuple(failing), questions=questions)
+        return _explain_nothing(case, symptoms, failing)
     sure = _choose_sure(explanations)
     if sure is None:
         return _weigh_possibilities(explanations, symptoms, flows)
+    return _take_sure(case, sure, symptoms, flows)
+
+
+def _explain_nothing(
+    case: Case, symptoms: Sequence[Symptom], failing: Sequence[Symptom]
+) -> Conclusion:
+    """Return the walks of the node as it is, where nothing fails or nothing explains it."""
+    world = World(case.node)
+    judgements = tuple(_look_further(judge(world, symptom)) for symptom in symptoms)
+    questions = ask_undecided(judgements) if failing else ask_what_would_break(judgements)
+    return Conclusion(judgements=judgements, unexplained=tuple(failing), questions=questions)
+
+
+def _take_sure(
+    case: Case, sure: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe]
+) -> Conclusion:
+    """Take a sure explanation, and go on with the failures that it leaves."""
     explained = {id(judgement.symptom) for judgement in sure.explained}
     left = [symptom for symptom in symptoms if id(symptom) not in explained]
     causes = tuple(make_findings(sure, symptoms, flows))
@@ -56,8 +70,9 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
         return Conclusion(causes=causes, questions=ask_between((sure,)), judgements=sure.judgements)
     rest = conclude(case, left, flows)
     known = {finding.check for finding in causes}
+    further = tuple(finding for finding in rest.causes if finding.check not in known)
     return Conclusion(
-        causes=(*causes, *(finding for finding in rest.causes if finding.check not in known)),
+        causes=(*causes, *further),
         possible=rest.possible,
         questions=rest.questions or ask_between((sure,)),
         judgements=(*sure.explained, *rest.judgements),

@@ -146,15 +146,20 @@ def _reweigh(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     ]
     if not any(finding.history for finding in open_ones):
         return tuple(findings)
-    weights = {
-        id(finding): finding.certainty * (LIKELIER if finding.history else 1.0)
-        for finding in open_ones
-    }
-    share = sum(finding.certainty for finding in open_ones) / sum(weights.values())
-    shared = {key: round(weight * share, 3) for key, weight in weights.items()}
-    ranked = sorted(open_ones, key=lambda finding: -shared[id(finding)])
-    order = iter(replace(finding, certainty=shared[id(finding)]) for finding in ranked)
-    return tuple(next(order) if id(finding) in shared else finding for finding in findings)
+    weights = [_weight(finding) for finding in open_ones]
+    share = sum(finding.certainty for finding in open_ones) / sum(weights)
+    shared = [
+        replace(finding, certainty=round(weight * share, 3))
+        for finding, weight in zip(open_ones, weights, strict=True)
+    ]
+    order = iter(sorted(shared, key=lambda finding: -finding.certainty))
+    places = {id(finding) for finding in open_ones}
+    return tuple(next(order) if id(finding) in places else finding for finding in findings)
+
+
+def _weight(finding: Finding) -> float:
+    """Return how likely a possible cause is, by what a chain of causes adds."""
+    return finding.certainty * (LIKELIER if finding.history else 1.0)
 
 
 def _questions(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[Question]:

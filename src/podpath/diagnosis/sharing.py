@@ -48,43 +48,39 @@ class ComplainedEnds(NamedTuple):
 
 def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     """Return the ends of what fails, or is asked about."""
-    tried = [*probes, *(attempt.probe for attempt in case.attempts if attempt.is_bad)]
-    failing = [complaint for complaint in case.complaints if not complaint.works]
-    addresses = {end for probe in tried for end in (probe.src, probe.dst)}
-    addresses |= {one.dst for one in case.unplaced if one.dst is not None}
-    addresses |= {address for complaint in failing for address in complaint.addresses}
-    names = {name.partition(".")[0].casefold() for complaint in failing for name in complaint.names}
-    ports = {probe.dport for probe in tried if probe.dport} | {
-        one.dport for one in case.unplaced if one.dport
-    }
-    ports |= {port for complaint in failing for port in complaint.ports}
+    addresses: set[Address] = set()
+    names: set[str] = set()
+    ports: set[int] = set()
+    for probe in (*probes, *(attempt.probe for attempt in case.attempts if attempt.is_bad)):
+        addresses |= {probe.src, probe.dst}
+        ports.add(probe.dport)
+    for one in case.unplaced:
+        ports.add(one.dport or 0)
+        if one.dst is not None:
+            addresses.add(one.dst)
+    for complaint in case.complaints:
+        if not complaint.works:
+            addresses.update(complaint.addresses)
+            names.update(name.partition(".")[0].casefold() for name in complaint.names)
+            ports.update(complaint.ports)
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
-    known = _with_partners(
-        case.node, ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports), leaving)
-    )
-    return known._replace(
-        addresses=frozenset(
-            one for one in known.addresses if not (one.is_loopback or one.is_unspecified)
-        )
-    )
+    ends = ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports - {0}), leaving)
+    known = _with_partners(case.node, ends)
+    local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
+    return known._replace(addresses=known.addresses - local)
 
 
 def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:
     """Add the names of named addresses, and the addresses of named pods and services."""
-    owners = [
-        (frozenset((pod.address,)) if pod.address is not None else frozenset(), pod.name)
-        for pod in node.pods
-    ]
-    owners += [(frozenset(service.addresses), service.name) for service in node.services]
-    named = [
-        (held, name)
-        for held, name in owners
-        if held & ends.addresses or name.casefold() in ends.names
-    ]
-    addresses = ends.addresses.union(*(held for held, _ in named))
-    return ends._replace(
-        addresses=addresses, names=ends.names | {name.casefold() for _, name in named}
-    )
+    owners = [(service.name, set(service.addresses)) for service in node.services]
+    owners += [(pod.name, {pod.address}) for pod in node.pods if pod.address is not None]
+    owners += [(pod.name, set()) for pod in node.pods if pod.address is None]
+    addresses, names = set(ends.addresses), set(ends.names)
+    for name, held in owners:
+        if held & ends.addresses or name.casefold() in ends.names:
+            addresses |= held
+            names.add(name.casefold())
+    return ends._replace(addresses=frozenset(addresses), names=frozenset(names))
 
 
 def shares_ends(finding: Finding, ends: ComplainedEnds) -> bool:

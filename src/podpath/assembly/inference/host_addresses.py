@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -148,30 +149,29 @@ def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
         owner = draft.owner(sender)
         if owner is not None and owner.name == HOST:
             return None
-        points[sender] = (
-            -_ENOUGH
-            if owner is not None
-            else (
-                4 * (sender in draft.hinted)
-                + 4 * any(frame.smac in own_macs for frame in sent)
-                + 3 * any(frame.direction == "out" for frame in sent)
-                + 2 * any(frame.request is not None for frame in sent)
-                + 2
-                * any(
-                    frame.request is not None and _is_neighbour_by_route(draft, frame.request)
-                    for frame in sent
-                )
-                + (len({frame.smac for frame in sent}) > 1)
-            )
-        )
+        points[sender] = -_ENOUGH if owner is not None else _count_points(draft, sent, own_macs)
     ranked = sorted(points, key=lambda address: -points[address])
-    if (
-        not ranked
-        or points[ranked[0]] < _ENOUGH
-        or (len(ranked) > 1 and points[ranked[1]] == points[ranked[0]])
-    ):
+    if not ranked or points[ranked[0]] < _ENOUGH:
         return None
-    return ranked[0]
+    tied = len(ranked) > 1 and points[ranked[1]] == points[ranked[0]]
+    return None if tied else ranked[0]
+
+
+def _count_points(draft: NodeDraft, sent: Sequence[_Frame], own_macs: AbstractSet[Mac]) -> int:
+    """Count what speaks for a sender of frames being the host itself."""
+    points = 4 if sent[0].sender in draft.hinted else 0
+    if any(frame.smac in own_macs for frame in sent):
+        points += 4
+    if any(frame.direction == "out" for frame in sent):
+        points += 3
+    requests = [frame.request for frame in sent if frame.request is not None]
+    if requests:
+        points += 2
+    if any(_is_neighbour_by_route(draft, request) for request in requests):
+        points += 2
+    if len({frame.smac for frame in sent}) > 1:
+        points += 1
+    return points
 
 
 def _is_neighbour_by_route(draft: NodeDraft, address: Address) -> bool:
@@ -231,29 +231,34 @@ def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | N
         for link in draft.host.links.values()
         if link.name != "lo" and not _is_slave(draft, link)
     ]
-    same = [link for link in able if link.mac == mac]
-    if same:
-        return same[0]
-    named = {
-        part
-        for word, other in sightings.words.items()
-        if other == mac
-        for part in re.split(r"[\W_]+", word.lower())
-    }
-    named |= set(re.split(r"[\W_]+", mac.lower()))
     unknown = [link for link in able if link.mac is None and link.up]
-    by_word = [link for link in unknown if link.name.lower() in named]
-    if by_word:
-        return by_word[0]
-    direct = [link for link in unknown if link.name == captured]
-    if direct:
-        return direct[0]
-    leading = [link for link in unknown if not (looks_like_pod_side(link) or looks_internal(link))]
-    switched = {name for bridge in draft.ovs for ports in bridge.ports.values() for name in ports}
+    words = _list_words(sightings, mac)
+    carrying = (
+        *(link for link in able if link.mac == mac),
+        *(link for link in unknown if link.name.lower() in words),
+        *(link for link in unknown if link.name == captured),
+    )
+    return carrying[0] if carrying else _choose_leading(draft, unknown)
+
+
+def _list_words(sightings: Sightings, mac: Mac) -> set[str]:
+    """Return the words of a MAC as it is printed, and of what is printed in its place."""
+    printed = [mac, *(word for word, other in sightings.words.items() if other == mac)]
+    return set(re.split(r"[\W_]+", " ".join(printed).lower()))
+
+
+def _choose_leading(draft: NodeDraft, links: Sequence[Link]) -> Link | None:
+    """Return the one device that leads to other hosts: the one on a switch, else the one that has
+    slaves, else the only one.
+    """
+    leading = [link for link in links if not (looks_like_pod_side(link) or looks_internal(link))]
+    switched: set[str] = set()
+    for bridge in draft.ovs:
+        switched.update(*bridge.ports.values())
     enslaving = {slave.master for slave in draft.host.links.values()}
-    switch = [link for link in leading if link.name in switched]
+    on_switch = [link for link in leading if link.name in switched]
     masters = [link for link in leading if link.name in enslaving]
-    for group in (switch, masters, leading):
+    for group in (on_switch, masters, leading):
         if len(group) == 1:
             return group[0]
     return None

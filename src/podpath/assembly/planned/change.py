@@ -113,7 +113,7 @@ def _take_commands(reading: Reading, node: Node, netns: str) -> _Effect:
     loads = [(LoadModule(name=one.name), one.span) for one in reading.of(ModuleCommandRecord)]
     settings = reading.of(SysctlRecord)
     writes = [(write, write.span) for write in _set_sysctls(settings, node.namespaces[netns])]
-    made = (*loads, *writes, *routing)
+    made: tuple[tuple[Change, Span | None], ...] = (*loads, *writes, *routing)
     return _Effect(
         changes=tuple(change for change, _ in made),
         lines=tuple(span for _, span in made),

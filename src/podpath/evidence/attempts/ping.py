@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 from podpath.evidence.attempts.failures import parse_host, parse_result
 from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
@@ -62,50 +64,68 @@ def read_ping(source: Source) -> Reading:
     """
     ledger = LineLedger(source)
     lines = ledger.lines
-    errors = [
-        index for index, line in enumerate(lines) if _ERROR.match(line) or _MESSAGE.match(line)
-    ]
-    replies = [
-        index for index, line in enumerate(lines) if _REPLY.match(line) and index not in errors
-    ]
-    stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
-    total = next((index for index, line in enumerate(lines) if _SUM.match(line)), None)
+    said = _PingLines.of(lines)
+    sent, received = said.sum_up(lines)
     dst = _destination(ledger)
     protocol = protocols.ICMP if dst is None or dst.family == 4 else protocols.ICMPV6
-    found = _SUM.match(lines[total]) if total is not None else None
-    sent, received = (
-        (int(found["sent"]), int(found["received"]))
-        if found is not None
-        else (len(replies), len(replies))
-    )
-    if received and (replies or total is not None):
-        place = replies[0] if replies else total or 0
-        add_attempt(
-            ledger,
-            "ping",
-            (protocol, dst, 0),
-            AttemptOutcome(Ending.OK, lines[place].strip(), place, place),
-        )
+    outcomes: list[AttemptOutcome] = []
+    if received and (said.replies or said.total is not None):
+        place = said.replies[0] if said.replies else said.total or 0
+        outcomes.append(AttemptOutcome(Ending.OK, lines[place].strip(), place, place))
     lost = sent - received
-    if stopped and sent <= 1 and not errors and not received:
-        place = stopped[0]
-        add_attempt(
-            ledger,
-            "ping",
-            (protocol, dst, 0),
-            AttemptOutcome(Ending.INTERRUPTED, "stopped before an answer", place, place),
-        )
-    elif errors or (lost and lost >= _LOSS_THAT_COUNTS * sent):
-        place = errors[0] if errors else total or 0
-        result = _kind(lines[place]) if errors else FailureKind.TIMEOUT
-        detail = lines[place].strip() if errors else f"{lost} of {sent} not answered"
-        add_attempt(
-            ledger, "ping", (protocol, dst, 0), AttemptOutcome(result, detail, place, place)
-        )
+    if said.stopped and sent <= 1 and not said.errors and not received:
+        place = said.stopped[0]
+        why = "stopped before an answer"
+        outcomes.append(AttemptOutcome(Ending.INTERRUPTED, why, place, place))
+    elif said.errors:
+        place = said.errors[0]
+        kind = _kind(lines[place])
+        outcomes.append(AttemptOutcome(kind, lines[place].strip(), place, place))
+    elif lost and lost >= _LOSS_THAT_COUNTS * sent:
+        place = said.total or 0
+        why = f"{lost} of {sent} not answered"
+        outcomes.append(AttemptOutcome(FailureKind.TIMEOUT, why, place, place))
+    for outcome in outcomes:
+        add_attempt(ledger, "ping", (protocol, dst, 0), outcome)
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of ping")
+
+
+class _PingLines(NamedTuple):
+    """Which lines of ping say what, by their numbers."""
+
+    errors: Sequence[int]
+    replies: Sequence[int]
+    stopped: Sequence[int]
+    total: int | None
+    """The line of the sums, the first one."""
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> Self:
+        """Sort the lines of an output."""
+        errors: list[int] = []
+        replies: list[int] = []
+        stopped: list[int] = []
+        totals: list[int] = []
+        for index, line in enumerate(lines):
+            if _ERROR.match(line) or _MESSAGE.match(line):
+                errors.append(index)
+            elif _REPLY.match(line):
+                replies.append(index)
+            if _INTERRUPT.match(line):
+                stopped.append(index)
+            if _SUM.match(line):
+                totals.append(index)
+        return cls(errors, replies, stopped, totals[0] if totals else None)
+
+    def sum_up(self, lines: Sequence[str]) -> tuple[int, int]:
+        """Return how many requests and answers there were: as the sums say, else as shown."""
+        found = None if self.total is None else _SUM.match(lines[self.total])
+        if found is None:
+            return len(self.replies), len(self.replies)
+        return int(found["sent"]), int(found["received"])
 
 
 def _kind(line: str) -> FailureKind:
