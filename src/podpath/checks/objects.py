@@ -56,6 +56,15 @@ class ObjectSightings:
         return next((items for sight in self.sights if (items := sight.tree.items_at(*path))), ())
 
 
+def is_on_host_network(pod: ObjectSightings) -> bool | None:
+    """Tell whether a pod is on its node's network; None where no sight of it says, as no table
+    does.
+    """
+    if pod.text_at("spec", "hostNetwork") == "true":
+        return True
+    return False if pod.items_at("spec", "containers") else None
+
+
 def see(case: Case, *kinds: str) -> tuple[ObjectSightings, ...]:
     """Return the objects of these kinds, in the order of the evidence; those without a name stand
     alone.

@@ -9,8 +9,13 @@ Why it breaks
     Packets reach whichever of the two the last route or ARP entry names; the other one
     intermittently loses its connections.
 
+    Pods on the host's network have their node's address, which is twice where two nodes have the
+    same one: no table of pods says so. The finding is certain where the pods' own specs are shown,
+    or the address is in a range of the pods.
+
 How to confirm
-    kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d
+    kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d; then `kubectl get pod POD -o
+    jsonpath='{.spec.hostNetwork}'` of both
 
 How to fix
     Delete both pods, and give each node a range of its own (ipam of the CNI configuration,
@@ -25,38 +30,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.cni.pod_cidr import list_pod_ranges
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import ObjectSightings, is_on_host_network, see
+from podpath.net.addresses import Address, read_address
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.IPAM)
 NAME = "pod-address-twice"
+POSSIBLE = 0.6
+"""Where no line tells that the pods are not on the host's network."""
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report addresses that two running pods have, unless they are a node's."""
-    hosts = {
-        item.text_at("address")
-        for node in see(case, "Node")
-        for item in node.items_at("status", "addresses")
-    }
-    hosts |= {str(item.address) for item in case.node.host.addresses.items}
-    by_address: dict[str, list[ObjectSightings]] = {}
+    hosts = _addresses_of_nodes(case)
+    by_address: dict[Address, list[ObjectSightings]] = {}
     for pod in see(case, "Pod"):
-        address = pod.text_at("status", "podIP")
-        runs = (
-            pod.text_at("status", "phase") == "Running"
-            and pod.text_at("spec", "hostNetwork") != "true"
-        )
-        if address and runs and address not in hosts:
+        address = read_address(pod.text_at("status", "podIP"))
+        runs = pod.text_at("status", "phase") == "Running" and not is_on_host_network(pod)
+        if address is not None and runs and address not in hosts:
             by_address.setdefault(address, []).append(pod)
     for address, owners in by_address.items():
         nodes = {pod.text_at("spec", "nodeName") for pod in owners}
         if len(owners) == 2 and len(nodes) == 2 and "" not in nodes:
-            yield _report(address, owners)
+            yield _report(address, owners, sure=_is_sure(case, address, owners))
 
 
-def _report(address: str, owners: list[ObjectSightings]) -> Finding:
+def _addresses_of_nodes(case: Case) -> frozenset[Address]:
+    """Return the addresses that are shown to be a node's: by its object, its devices, or the own
+    end of a tunnel.
+    """
+    listed = [
+        read_address(item.text_at("address"))
+        for node in see(case, "Node")
+        for item in node.items_at("status", "addresses")
+    ]
+    listed += [item.address for item in case.node.host.addresses.items]
+    listed += [link.vxlan.local for link in case.node.host.links.items if link.vxlan is not None]
+    return frozenset(address for address in listed if address is not None)
+
+
+def _is_sure(case: Case, address: Address, owners: list[ObjectSightings]) -> bool:
+    """Tell whether it is stated that the pods are not on the host's network."""
+    if all(is_on_host_network(pod) is False for pod in owners):
+        return True
+    return any(one.covers(address) for one in list_pod_ranges(case))
+
+
+def _report(address: Address, owners: list[ObjectSightings], *, sure: bool) -> Finding:
     one, other = owners
     return Finding(
         check=NAME,
@@ -67,8 +89,26 @@ def _report(address: str, owners: list[ObjectSightings]) -> Finding:
         evidence=tuple(
             place.line for pod in owners if (place := pod.at("status", "podIP")) is not None
         ),
-        reasoning=("An address of the host's network would be on one node only.",),
+        reasoning=(
+            "Neither pod is on the host's network."
+            if sure
+            else "Pods on the host's network would have it from nodes that share an address.",
+        ),
         breaks=(f"connections to {address}",),
         prevention="Let one manager give the addresses of a range.",
-        marks=(address,),
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (_ask(owners),),
+        marks=(str(address),),
+    )
+
+
+def _ask(owners: list[ObjectSightings]) -> FollowUp:
+    pods = " and ".join(pod.title for pod in owners)
+    return FollowUp(
+        fact=f"whether {pods} are on their nodes' network",
+        command="kubectl get pods -A -o yaml; kubectl get nodes -o wide",
+        decides=(
+            "With hostNetwork: true it is the nodes that have one address; else two managers give "
+            "addresses of one range."
+        ),
     )

@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.node_ranges import ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
 from podpath.net.addresses import Prefix, read_address
 from podpath.net.provenance import Span
@@ -88,6 +89,14 @@ def _plugin_ranges(case: Case) -> Iterator[_Range]:
         uses = [item.text for item in seen.items_at("spec", "allowedUses")]
         if seen.text_at("spec", "disabled") != "true" and (not uses or "Workload" in uses):
             yield from _ranges(seen.at("spec", "cidr"), f"Calico's pool {seen.name}")
+
+
+def list_pod_ranges(case: Case) -> tuple[Prefix, ...]:
+    """Return every range that the evidence gives to pods: the cluster's, the plugins', the
+    nodes'.
+    """
+    stated = (*_cluster_ranges(case), *_plugin_ranges(case))
+    return (*(one.prefix for one in stated), *(one.prefix for one in ranges_of(case)))
 
 
 def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
