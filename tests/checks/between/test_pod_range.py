@@ -29,6 +29,17 @@ def test_a_pod_outside_its_nodes_range() -> None:
     assert "The pod shop/api has 10.244.7.3, outside 10.244.1.0/24" in str(found.claim)
 
 
+def test_a_pod_whose_specification_is_not_shown_is_possible() -> None:
+    """A table of pods does not say that one is on its node's network, whose address may be
+    anything.
+    """
+    pod = pod_object("api", "far", "10.244.7.3").replace(", containers: [{name: api}]", "")
+    (found,) = check(case_with(host(ROUTE), *NODES, pod))
+
+    assert found.certainty < 1
+    assert "network" in found.asks[0].fact
+
+
 def test_a_pod_of_this_node_is_possible() -> None:
     """Other nodes' routes are not this node's evidence."""
     (found,) = check(case_with(host(ROUTE), *NODES, pod_object("api", "node", "10.244.7.3")))
@@ -57,6 +68,7 @@ def test_what_is_in_order() -> None:
     for node, pod in (
         (host(ROUTE), pod_object("api", "far", "10.244.1.3")),
         (host(ROUTE), pod_object("api", "far", "192.0.2.2", ", hostNetwork: true")),
+        (host(ROUTE), pod_object("api", "far", "192.0.2.2")),
         (host(ROUTE), outside.replace("Running", "Succeeded")),
         (host(ROUTE, special), outside),
         (host(pooled), outside),

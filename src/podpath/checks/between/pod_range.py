@@ -26,11 +26,18 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.node_ranges import NodeRange, RangeRoute, follow_ranges, ranges_of
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.node_ranges import (
+    NodeRange,
+    RangeRoute,
+    addresses_of,
+    follow_ranges,
+    ranges_of,
+)
+from podpath.checks.objects import ObjectSightings, is_on_host_network, see
 from podpath.net.addresses import Address, read_address
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -45,11 +52,14 @@ def check(case: Case) -> Iterator[Finding]:
     """Report pods that this node has no route to, because its routes follow the nodes' ranges."""
     ranges = ranges_of(case)
     followed = follow_ranges(case, ranges)
+    nodes = frozenset(chain.from_iterable(map(addresses_of, see(case, "Node"))))
     for pod in see(case, "Pod") if followed else ():
         place = pod.at("status", "podIP")
         address = read_address(place.text) if place is not None else None
         own = [one for one in ranges if one.node == pod.text_at("spec", "nodeName")]
         if place is None or address is None or not own or not _has_own_address(pod):
+            continue
+        if address in nodes:
             continue
         alike = [one for one in own if one.prefix.family == address.family]
         if alike and not any(one.prefix.covers(address) for one in alike):
@@ -58,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _has_own_address(pod: ObjectSightings) -> bool:
     over = pod.text_at("status", "phase") in _OVER
-    return pod.text_at("spec", "hostNetwork") != "true" and not over
+    return not is_on_host_network(pod) and not over
 
 
 def _report(
@@ -73,7 +83,8 @@ def _report(
     if special is not None and not here and not _leads_elsewhere(special, own, followed):
         return
     route = next((one.span for one in followed if one.of.node == own.node), followed[0].span)
-    sure = not here and case.node.host.routes.complete
+    shown = is_on_host_network(pod) is False
+    sure = shown and not here and case.node.host.routes.complete
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -97,6 +108,12 @@ def _report(
                 fact=f"by which range the plugin on {own.node} gives addresses",
                 command=f"cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env    # on {own.node}",
                 decides=f"another one than {own.prefix}: this is it",
+            )
+            if shown
+            else FollowUp(
+                fact=f"whether {pod.title} is on its node's network",
+                command="kubectl get pods -A -o yaml",
+                decides=f"no hostNetwork: true: its address should be within {own.prefix}",
             ),
         ),
     )
