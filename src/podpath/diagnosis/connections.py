@@ -166,22 +166,14 @@ def _find_missing(seen: Sequence[ConnectionFrame]) -> Iterator[Missing]:
     Only a capture that saw the SYN at both places says that a later packet of the same direction
     was not there.
     """
-    captures = {frame.place.capture for frame in seen}
-    for capture in sorted(captures):
-        mine = [
-            frame
-            for frame in seen
-            if frame.place.capture == capture and frame.place.link is not None
-        ]
-        ways = {frame.place for frame in mine if frame.kind == "SYN" and frame.original}
+    sent = [frame for frame in seen if frame.original and frame.place.link is not None]
+    for capture in sorted({frame.place.capture for frame in seen}):
+        mine = [frame for frame in sent if frame.place.capture == capture]
+        ways = {frame.place for frame in mine if frame.kind == "SYN"}
         if len(ways) < 2:
             continue
         for kind in ("ACK", "data"):
-            there = {frame.place for frame in mine if frame.kind == kind and frame.original}
-            last = next(
-                (frame for frame in reversed(mine) if frame.kind == kind and frame.original), None
-            )
-            if there and last is not None:
-                yield from (
-                    Missing(kind, place, last.span) for place in sorted(ways - there, key=str)
-                )
+            later = [frame for frame in mine if frame.kind == kind]
+            for place in sorted(ways.difference(frame.place for frame in later), key=str):
+                if later:
+                    yield Missing(kind, place, later[-1].span)

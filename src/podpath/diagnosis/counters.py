@@ -30,24 +30,31 @@ fib_validate_source's errors in ip_rcv_finish_core (net/ipv4/ip_input.c v6.12), 
 (net/ipv4/route.c v6.12), ip_fragment (net/ipv4/ip_output.c v6.12), ip_forward
 (net/ipv4/ip_forward.c v6.12).
 """
+Counted = Sequence[tuple[str, Known[int]]]
+"""Counters by their names."""
 FOR, AGAINST = 3.0, 0.3
 """How much likelier a possibility is whose counter has grown, and one whose counter is 0."""
 
 
 def add_counters(findings: Sequence[Finding], node: Node) -> tuple[Finding, ...]:
     """Add to causes what was counted of them, and weigh possible causes by it."""
-    counted = [(finding, tuple(_counted(finding, node))) for finding in findings]
-    unsure = [
-        finding.certainty * _weight(found) for finding, found in counted if _is_possible(finding)
-    ]
-    share = sum(finding.certainty for finding in findings if _is_possible(finding)) / (
-        sum(unsure) or 1.0
-    )
-    told = [_tell(finding, found, share) for finding, found in counted]
-    possible = iter(
-        sorted((each for each in told if _is_possible(each)), key=lambda each: -each.certainty)
-    )
+    counted = [tuple(_counted(finding, node)) for finding in findings]
+    share = _share(findings, counted)
+    told = [_tell(finding, found, share) for finding, found in zip(findings, counted, strict=True)]
+    possible = iter(sorted(filter(_is_possible, told), key=lambda each: -each.certainty))
     return tuple(next(possible) if _is_possible(each) else each for each in told)
+
+
+def _share(findings: Sequence[Finding], counted: Sequence[Counted]) -> float:
+    """Return by what weighted certainties are multiplied, so that possible causes share the same
+    certainty as before.
+    """
+    before = after = 0.0
+    for finding, found in zip(findings, counted, strict=True):
+        if _is_possible(finding):
+            before += finding.certainty
+            after += finding.certainty * _weight(found)
+    return before / (after or 1.0)
 
 
 def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
@@ -70,24 +77,17 @@ def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
             yield name, known
 
 
-def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: float) -> Finding:
+def _tell(finding: Finding, counted: Counted, share: float) -> Finding:
     grown = [(name, known) for name, known in counted if known.value]
     sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
     if counted and not grown and finding.severity == Severity.CAUSE:
-        sentences = [
-            (
-                f"Counting against it: {' and '.join(name for name, _ in counted)} "
-                f"{'is' if len(counted) == 1 else 'are'} 0."
-            )
-        ]
-    certainty = (
-        round(finding.certainty * _weight(counted) * share, 3)
-        if _is_possible(finding)
-        else finding.certainty
-    )
-    spans = tuple(
-        known.span for _, known in (grown or counted) if known.span is not None and sentences
-    )
+        names = " and ".join(name for name, _ in counted)
+        sentences = [f"Counting against it: {names} {'is' if len(counted) == 1 else 'are'} 0."]
+    certainty = finding.certainty
+    if _is_possible(finding):
+        certainty = round(finding.certainty * _weight(counted) * share, 3)
+    quoted = (grown or counted) if sentences else ()
+    spans = (known.span for _, known in quoted if known.span is not None)
     return replace(
         finding,
         reasoning=(*finding.reasoning, *sentences),
@@ -97,7 +97,7 @@ def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: fl
     )
 
 
-def _weight(counted: Sequence[tuple[str, Known[int]]]) -> float:
+def _weight(counted: Counted) -> float:
     if not counted:
         return 1.0
     return FOR if any(known.value for _, known in counted) else AGAINST

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from podpath.checks.between import pod_range, pod_ranges_overlap, pod_route
 from podpath.checks.cause import Cause, Claim, PacketStory
@@ -80,28 +79,20 @@ def _make(
 ) -> Finding:
     suppositions = explanation.world.suppositions
     supposed = {item.fact for item in suppositions}
-    stated = (
-        *suppositions,
-        *(item for item in _stated(judged[0]) if item.fact not in supposed),
-    )
+    further = (item for item in _stated(judged[0]) if item.fact not in supposed)
+    stated = (*suppositions, *further)
     differences = tuple(_differences(judged[0], suppositions))
-    settled = replace(
-        cause, place=find_rule(prover.node, cause.step) if cause.place is not None else None
-    )
-    candidates = chain(
-        _by_difference(prover.node, settled, differences), list_repairs(prover.node, settled)
-    )
-    repairs = prover.prove(candidates)
     rests_on = () if sure else find_guesses(explanation.world.node, judged[0].symptom.probe, cause)
     unsure = bool(rests_on) or (not sure and any(map(_turns_on_unshown_rules, judged)))
+    repairs = prover.prove(_list_candidates(prover.node, cause, differences))
+    moved = tuple(_moved(repairs))
     evidence = _evidence(cause, judged, stated, differences)
+    spans = (*evidence[:1], *(rule.span for rule in moved), *evidence[1:])
     return Finding(
         check=cause.check,
         severity=Severity.CAUSE,
-        claim=Claim(cause=cause, too_late=tuple(_moved(repairs))),
-        evidence=tuple(
-            dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))
-        ),
+        claim=Claim(cause=cause, too_late=moved),
+        evidence=tuple(dict.fromkeys(spans)),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=tuple(
@@ -113,6 +104,16 @@ def _make(
         marks=marks_of(cause),
         shown_by=cause.branch,
     )
+
+
+def _list_candidates(
+    node: Node, cause: Cause, differences: Sequence[ChainDifference]
+) -> Iterator[Repair]:
+    """Yield what may repair a cause: first the chain as it is where it works."""
+    place = None if cause.place is None else find_rule(node, cause.step)
+    settled = replace(cause, place=place)
+    yield from _by_difference(node, settled, differences)
+    yield from list_repairs(node, settled)
 
 
 def _is_guessed(repair: Repair) -> bool:
@@ -263,38 +264,44 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     Of a walk and a check with one name the walk's is kept, as it is of the connection that failed;
     where the check knows what came before, its finding takes the walk's place as the cause.
     """
-    told: list[Finding] = []
     rest = list(found)
-    for cause in causes:
-        stated = [finding for finding in rest if not finding.rests_on]
-        better = next(
-            (
-                finding
-                for name in CHAINED.get(cause.check, ())
-                for finding in stated
-                if finding.check == name
-            ),
-            None,
-        )
-        if better is not None:
-            rest.remove(better)
-            cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
-        told.append(cause)
-    told = _blame_deeper(rest, _blame_duplicates(rest, told))
+    told = _blame_deeper(rest, _blame_duplicates(rest, _blame_chained(rest, causes)))
     told += [
         finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told
     ]
     names = {finding.check for finding in told}
-    covered = {span for finding in told for span in finding.evidence}
+    covered: set[Span] = set()
+    for finding in told:
+        covered.update(finding.evidence)
     lesser = [
         finding
         for finding in rest
         if finding.severity != Severity.CAUSE
         and finding.check not in names
-        and not (finding.evidence and finding.evidence[0] in covered)
+        and covered.isdisjoint(finding.evidence[:1])
     ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
+
+
+def _blame_chained(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
+    """Let a check that knows what came before a walk's cause take its place."""
+    told: list[Finding] = []
+    for cause in causes:
+        better = _find_first(found, CHAINED.get(cause.check, ()))
+        if better is not None:
+            found.remove(better)
+        told.append(_take_over(better, cause) if better is not None else cause)
+    return told
+
+
+def _find_first(found: Sequence[Finding], names: Sequence[str]) -> Finding | None:
+    """Return the first finding of the first of some checks that found something it states."""
+    for name in names:
+        for finding in found:
+            if finding.check == name and not finding.rests_on:
+                return finding
+    return None
 
 
 def _is_duplicate_of(finding: Finding, cause: Finding) -> bool:

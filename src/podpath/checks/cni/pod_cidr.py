@@ -27,14 +27,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.node_ranges import ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
-from podpath.net.addresses import Prefix, read_address
+from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -163,35 +163,35 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
 def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
     """Yield pods with an address outside every range that pods have, or of another node's."""
     nodes = {node.name: node for node in see(case, "Node")}
-    hosts = {
-        address.text_at("address")
-        for node in nodes.values()
-        for address in node.items_at("status", "addresses")
-    }
-    prefixes = [one.prefix for one in ranges]
+    hosts: set[str] = set()
+    for node in nodes.values():
+        hosts.update(each.text_at("address") for each in node.items_at("status", "addresses"))
     for pod in see(case, "Pod"):
         address = read_address(pod.text_at("status", "podIP"))
         place = pod.at("status", "podIP")
-        if (
-            address is None
-            or place is None
-            or str(address) in hosts
-            or pod.text_at("spec", "hostNetwork") == "true"
-        ):
+        if address is None or place is None or str(address) in hosts:
             continue
-        in_docker = DOCKER.covers(address)
-        if (
-            in_docker
-            and any(one.prefix.family == 4 for one in ranges)
-            and not covering(prefixes, address)
-        ):
+        if pod.text_at("spec", "hostNetwork") == "true":
+            continue
+        if _is_dockers(address, ranges):
             yield _report_pod(pod, place, ranges[0], sure=True)
             continue
         node = nodes.get(pod.text_at("spec", "nodeName"))
         own = [] if node is None else list(_ranges(node.at("spec", "podCIDR"), f"node {node.name}"))
         alike = [one for one in own if one.prefix.family == address.family]
-        if alike and not covering([one.prefix for one in alike], address) and not _is_pooled(case):
+        if alike and not _covers(alike, address) and not _is_pooled(case):
             yield _report_pod(pod, place, alike[0], sure=False)
+
+
+def _is_dockers(address: Address, ranges: Sequence[_Range]) -> bool:
+    """Tell whether an address is of Docker's own bridge, while pods have another range."""
+    if not DOCKER.covers(address) or _covers(ranges, address):
+        return False
+    return any(one.prefix.family == 4 for one in ranges)
+
+
+def _covers(ranges: Sequence[_Range], address: Address) -> bool:
+    return bool(covering([one.prefix for one in ranges], address))
 
 
 def _is_pooled(case: Case) -> bool:

@@ -47,55 +47,50 @@ def check(case: Case) -> Iterator[Finding]:
     failed = [one.span for one in find_said(case, MessageKind.NAME_FAILS)]
     failed += [one.span for one in case.attempts if one.result in NAMES]
     failed += [one.span for one in case.unplaced if one.result in NAMES]
-    own = {str(address) for address in own_addresses(case)}
     for file in case.files:
-        for setting, upstream in _upstreams(file):
-            address = read_address(upstream)
-            if (
-                address is not None
-                and _listens(file, upstream)
-                and (upstream in own or (address.is_loopback and file.kind != "unbound"))
-            ):
-                yield _report(
-                    f"The name server forwards to {upstream}, which is itself.",
-                    setting,
-                    upstream,
-                    failed,
-                    certain=True,
-                )
+        yield from _check_self(case, file, failed)
     for file in files_of(case, "dnsmasq"):
-        closed = next(file.all("no-resolv"), None)
-        if (
-            closed is not None
-            and next(
-                file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file"), None
-            )
-            is None
-        ):
-            yield _report(
-                "dnsmasq has no upstream: no-resolv stands in its file, and no server.",
-                closed,
-                "no-resolv",
-                failed,
-            )
+        yield from _check_dnsmasq(file, failed)
     for file in files_of(case, "unbound"):
-        looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
-        if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
-            claim = (
-                f"unbound is to forward to {looped[0].value}, and never asks loopback without "
-                "do-not-query-localhost: no."
-            )
-            yield _report(claim, looped[0], looped[0].value, failed, certain=True)
+        yield from _check_unbound(file, failed)
     for file in files_of(case, "named"):
         for setting in file.all("recursion"):
             if setting.value == "no":
-                yield _report(
-                    "BIND is told not to look up names of others (recursion no).",
-                    setting,
-                    "no",
-                    failed,
-                )
+                claim = "BIND is told not to look up names of others (recursion no)."
+                yield _report(claim, setting, "no", failed)
         yield from _check_asking(file, failed)
+
+
+def _check_self(case: Case, file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
+    """Report each upstream that is the server itself."""
+    own = {str(address) for address in own_addresses(case)}
+    for setting, upstream in _upstreams(file):
+        address = read_address(upstream)
+        if address is None or not _listens(file, upstream):
+            continue
+        if upstream in own or (address.is_loopback and file.kind != "unbound"):
+            claim = f"The name server forwards to {upstream}, which is itself."
+            yield _report(claim, setting, upstream, failed, certain=True)
+
+
+def _check_dnsmasq(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
+    """Report a dnsmasq that is to read no resolv.conf, and has nothing in its place."""
+    closed = next(file.all("no-resolv"), None)
+    instead = file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file")
+    if closed is not None and next(instead, None) is None:
+        claim = "dnsmasq has no upstream: no-resolv stands in its file, and no server."
+        yield _report(claim, closed, "no-resolv", failed)
+
+
+def _check_unbound(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
+    """Report an unbound that is to forward to loopback, which it never asks unless told to."""
+    looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
+    if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
+        claim = (
+            f"unbound is to forward to {looped[0].value}, and never asks loopback without "
+            "do-not-query-localhost: no."
+        )
+        yield _report(claim, looped[0], looped[0].value, failed, certain=True)
 
 
 def _listens(file: SettingsFile, address: str) -> bool:

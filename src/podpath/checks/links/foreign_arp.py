@@ -32,7 +32,7 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -126,66 +126,67 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     sends after the foreign ARP goes on undisturbed, and replies come back with the foreign MAC as
     their destination.
     """
-    if any(
-        item.address == arp.sender and not item.inferred for item in case.node.host.addresses.items
-    ):
+    host = case.node.host
+    carried = [item for item in host.addresses.items if item.address == arp.sender]
+    if any(not item.inferred for item in carried):
         return True
-    if any(
-        seen.packet.src == arp.sender and seen.packet.smac == arp.sender_mac
-        for seen in case.sightings
-    ):
+    frames = _list_frames(case, arp)
+    if any(seen.packet.smac == arp.sender_mac for seen in frames.sent):
         return False  # it speaks with that MAC as well: it moved, or somebody else has it too
-    if case.node.host.holds(arp.sender):
+    if host.holds(arp.sender) or any(link.mac == arp.sender_mac for link in host.links.items):
         return True
-    if any(link.mac == arp.sender_mac for link in case.node.host.links.items):
+    if not frames.astray:
+        return False
+    spoken = [seen for seen in frames.sent if seen.packet.smac == usual]
+    if any(_later(seen.time, arp.time) for seen in spoken):
         return True
-    astray = [
-        seen
-        for seen in case.sightings
-        if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac
-    ]
-    spoken = [
-        seen
-        for seen in case.sightings
-        if seen.packet.src == arp.sender and seen.packet.smac == usual
-    ]
-    goes_on = any(_later(seen.time, arp.time) for seen in spoken)
-    falls_silent = (
-        len(astray) >= UNANSWERED
-        and bool(spoken)
-        and all(_later(seen.time, arp.time) for seen in astray)
-    )
-    return bool(astray) and (goes_on or falls_silent)
+    falls_silent = all(_later(seen.time, arp.time) for seen in frames.astray)
+    return bool(spoken) and falls_silent and len(frames.astray) >= UNANSWERED
+
+
+class _Frames(NamedTuple):
+    """The frames of an ARP packet's sender."""
+
+    sent: Sequence[Sighting]
+    """Those that its address sends."""
+    astray: Sequence[Sighting]
+    """Those to its address that carry the MAC of the ARP packet."""
+
+
+def _list_frames(case: Case, arp: ArpSighting) -> _Frames:
+    sent: list[Sighting] = []
+    astray: list[Sighting] = []
+    for seen in case.sightings:
+        if seen.packet.src == arp.sender:
+            sent.append(seen)
+        if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac:
+            astray.append(seen)
+    return _Frames(sent, astray)
 
 
 def find_window(case: Case, arp: ArpSighting, usual: Mac) -> ForeignMacPeriod:
     """Collect the frames that show the one-way loss, from the foreign ARP to the first that shows
     it cured.
     """
-    lost = [
+    frames = _list_frames(case, arp)
+    end, cure = _find_cure(case, arp, usual)
+    sent = tuple(
         seen
-        for seen in case.sightings
-        if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac
-    ]
-    cures = [
-        (other.time, other.span)
-        for other in case.arps
-        if other.sender == arp.sender and other.sender_mac == usual and _later(other.time, arp.time)
-    ]
-    ends = sorted(
-        ((time, span) for time, span in cures if time is not None), key=lambda cure: cure[0]
+        for seen in frames.sent
+        if seen.packet.smac == usual and _later(seen.time, arp.time) and _earlier(seen.time, end)
     )
-    end, cure = ends[0] if ends else (None, None)
-    sent = [
-        seen
-        for seen in case.sightings
-        if seen.packet.src == arp.sender
-        and seen.packet.smac == usual
-        and _later(seen.time, arp.time)
-        and _earlier(seen.time, end)
-    ]
     seconds = end - arp.time if end is not None and arp.time is not None else None
-    return ForeignMacPeriod(tuple(lost), tuple(sent), cure, seconds)
+    return ForeignMacPeriod(tuple(frames.astray), sent, cure, seconds)
+
+
+def _find_cure(case: Case, arp: ArpSighting, usual: Mac) -> tuple[float, Span] | tuple[None, None]:
+    """Return when the sender's usual MAC is told again, and by which line."""
+    cures: list[tuple[float, Span]] = []
+    for other in case.arps:
+        told = other.sender == arp.sender and other.sender_mac == usual
+        if told and other.time is not None and _later(other.time, arp.time):
+            cures.append((other.time, other.span))
+    return min(cures, key=lambda cure: cure[0]) if cures else (None, None)
 
 
 def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
@@ -193,12 +194,12 @@ def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
     route = _find_route(case, arp)
     owner = _find_owner(case, arp, route)
     spans = [arp.span, *_route_spans(route), *(seen.span for seen in window.lost[:SHOWN_FRAMES])]
-    spans += [
-        span
-        for span in (owner.span if owner is not None else None, window.cure)
-        if span is not None
-    ]
-    spans += list(route.enslaved.spans) if route is not None else []
+    if owner is not None and owner.span is not None:
+        spans.append(owner.span)
+    if window.cure is not None:
+        spans.append(window.cure)
+    if route is not None:
+        spans += route.enslaved.spans
     spans += [seen.span for seen in window.sent[:1]]
     return Finding(
         check=NAME,

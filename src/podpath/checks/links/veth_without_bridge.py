@@ -27,11 +27,11 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.topology import find_attachments
+from podpath.checks.topology import Attachment, find_attachments
 from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.node.links import Link
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Netns
 
 CATEGORIES = (
     Category.BRIDGE_CONFIGURATION,
@@ -49,46 +49,45 @@ def check(case: Case) -> Iterator[Finding]:
         if link.name.startswith("veth") and link.span is not None and not link.inferred
     ]
     bridged = [link for link in veths if link.master is not None and link.master != "ovs-system"]
-    used = {
-        str(hop.link)
-        for route in host.routes.items
-        if route.prefix.family == 4
-        for hop in route.nexthops
-    }
-    used |= {str(item.link) for item in host.addresses.items if item.address.family == 4}
     if not bridged:
         return
-    pods = {
-        attachment.outer.name: attachment
-        for attachment in find_attachments(case.node)
-        if not attachment.netns.inferred
-    }
+    used = _list_used(host)
+    pods: dict[str, Attachment] = {}
+    for attachment in find_attachments(case.node):
+        if not attachment.netns.inferred:
+            pods[attachment.outer.name] = attachment
     for link in veths:
-        if (
-            link.master is not None
-            or link.name in used
-            or link.bond_slave_of is not None
-            or _is_paired_here(link)
-        ):
-            continue
-        pod = pods.get(link.name)
-        addresses = [str(item.address) for item in pod.addresses] if pod is not None else []
-        yield Finding(
-            check=NAME,
-            severity=Severity.FAULT,
-            claim=(
-                f"{link.name} belongs to no bridge, while {bridged[0].name} is a port of "
-                f"{bridged[0].master}."
-            ),
-            evidence=tuple(span for span in (link.span, bridged[0].span) if span is not None),
-            reasoning=(
-                "It has neither an address nor a route either: the container behind it is cut off.",
-            ),
-            breaks=(f"everything of the container behind {link.name}",),
-            prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
-            certainty=1.0 if addresses else 0.8,
-            marks=(link.name, *addresses),
-        )
+        enslaved = link.master is not None or link.bond_slave_of is not None
+        if not enslaved and link.name not in used and not _is_paired_here(link):
+            yield _report(link, bridged[0], pods.get(link.name))
+
+
+def _list_used(host: Netns) -> set[str]:
+    """Return the devices that have an address or a route of IPv4."""
+    used = {str(item.link) for item in host.addresses.items if item.address.family == 4}
+    for route in host.routes.items:
+        if route.prefix.family == 4:
+            used.update(str(hop.link) for hop in route.nexthops)
+    return used
+
+
+def _report(link: Link, bridged: Link, pod: Attachment | None) -> Finding:
+    addresses = [] if pod is None else [str(item.address) for item in pod.addresses]
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{link.name} belongs to no bridge, while {bridged.name} is a port of {bridged.master}."
+        ),
+        evidence=tuple(span for span in (link.span, bridged.span) if span is not None),
+        reasoning=(
+            "It has neither an address nor a route either: the container behind it is cut off.",
+        ),
+        breaks=(f"everything of the container behind {link.name}",),
+        prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
+        certainty=1.0 if addresses else 0.8,
+        marks=(link.name, *addresses),
+    )
 
 
 def _is_paired_here(link: Link) -> bool:

@@ -25,14 +25,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import find_said
-from podpath.checks.wanted import prefixes, wanted_devices
-from podpath.net.addresses import Prefix, read_address
+from podpath.checks.wanted import WantedDevice, prefixes, wanted_devices
+from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.messages import MessageKind
+from podpath.net.settings import Setting
 from podpath.node.case import Case
 
 CATEGORIES = (Category.NO_ROUTE, Category.NETWORK_MANAGER)
@@ -45,48 +46,55 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each gateway that no address of the same device reaches."""
     refused = bool(find_said(case, MessageKind.ROUTE_REFUSED))
     for wanted in wanted_devices(case):
-        if (
-            wanted.on_link
-            or wanted.dhcp is not None
-            or len(list(prefixes(wanted))) < len(wanted.addresses)
-        ):
+        partial = len(list(prefixes(wanted))) < len(wanted.addresses)
+        if wanted.on_link or wanted.dhcp is not None or partial:
             continue
         for setting in wanted.gateways:
             gateway = read_address(setting.value.split()[0] if setting.value else "")
             if gateway is None or gateway.is_link_local:
                 continue
-            near = [
-                (place, Prefix.of(one, length))
-                for place, one, length in prefixes(wanted)
-                if one.family == gateway.family
-            ]
-            if not near or any(prefix.covers(gateway) for _, prefix in near):
-                continue
-            masks = [mask.span for mask in wanted.masks[:1]]
-            networks = ", ".join(str(prefix) for _, prefix in near)
-            yield Finding(
-                check=NAME,
-                severity=Severity.FAULT,
-                claim=(
-                    f"The configuration gives {wanted.device} the gateway {gateway}, which is not "
-                    f"in its network {networks}."
-                ),
-                evidence=tuple(
-                    dict.fromkeys((setting.span, *masks, *(place.span for place, _ in near)))
-                ),
-                reasoning=(
-                    "The kernel refuses a route by a gateway that is on no network of the device.",
-                ),
-                breaks=("everything beyond the local network: there is no default route",),
-                repairs=(
-                    Repair(
-                        title=(
-                            "set the netmask that holds the gateway, or the gateway of this network"
-                        ),
-                        commands=(),
-                    ),
-                ),
-                prevention="Copy address, netmask and gateway from the provider together.",
-                certainty=1.0 if refused or any(inner.covers(gateway) for inner in INNER) else 0.8,
-                marks=(str(gateway),),
-            )
+            networks = _list_networks(wanted, gateway)
+            if networks and not any(prefix.covers(gateway) for prefix, _ in networks):
+                yield _report(wanted, (setting, gateway), networks, refused=refused)
+
+
+def _list_networks(wanted: WantedDevice, gateway: Address) -> list[tuple[Prefix, Setting]]:
+    """Return the networks of a device's addresses of a gateway's family, each with its line."""
+    return [
+        (Prefix.of(address, length), place)
+        for place, address, length in prefixes(wanted)
+        if address.family == gateway.family
+    ]
+
+
+def _report(
+    wanted: WantedDevice,
+    told: tuple[Setting, Address],
+    networks: Sequence[tuple[Prefix, Setting]],
+    *,
+    refused: bool,
+) -> Finding:
+    setting, gateway = told
+    near = ", ".join(str(prefix) for prefix, _ in networks)
+    masks = [mask.span for mask in wanted.masks[:1]]
+    spans = (setting.span, *masks, *(place.span for _, place in networks))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The configuration gives {wanted.device} the gateway {gateway}, which is not in its "
+            f"network {near}."
+        ),
+        evidence=tuple(dict.fromkeys(spans)),
+        reasoning=("The kernel refuses a route by a gateway that is on no network of the device.",),
+        breaks=("everything beyond the local network: there is no default route",),
+        repairs=(
+            Repair(
+                title="set the netmask that holds the gateway, or the gateway of this network",
+                commands=(),
+            ),
+        ),
+        prevention="Copy address, netmask and gateway from the provider together.",
+        certainty=1.0 if refused or any(inner.covers(gateway) for inner in INNER) else 0.8,
+        marks=(str(gateway),),
+    )
