@@ -11,7 +11,7 @@ from tests.evidence.consoles import block
 
 def test_the_sample_leaves_out_blank_lines_and_ellipses() -> None:
     """Only lines that say something count."""
-    assert ["a", "b"] == sample(block("a\n\n...\n  \nb"))
+    assert ("a", "b") == sample(block("a\n\n...\n  \nb"))
 
 
 def test_the_sample_is_small_whatever_the_source() -> None:

@@ -71,7 +71,8 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
     )
     if not text.strip():
         return Evidence((whole,) if place.command is not None else (), gaps)
-    if is_whole(whole, text) or (place.command is not None and not has_console_marks(text)):
+    placed = place.command is not None
+    if not has_console_marks(text) if placed else is_whole(whole, text):
         alone = place is NOWHERE and len(lines) <= MANY_LINES
         return (
             _read_notes(Evidence((whole,), gaps), name, lines)

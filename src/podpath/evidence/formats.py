@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -42,7 +43,8 @@ SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000
 """How much a recognizer looks at: it must cost nothing on a log of 100 MB."""
 
 
-def sample(source: Source) -> list[str]:
+@lru_cache(maxsize=8)  # each format looks at the same lines
+def sample(source: Source) -> tuple[str, ...]:
     """Return the first lines of a source that are not blank and no mere ellipsis, cut to a bearable
     width.
     """
@@ -53,7 +55,7 @@ def sample(source: Source) -> list[str]:
             chosen.append(cut)
             if len(chosen) == SAMPLE_LINES:
                 break
-    return chosen
+    return tuple(chosen)
 
 
 def share(lines: Sequence[str], pattern: re.Pattern[str]) -> float:

@@ -32,7 +32,7 @@ from podpath.evidence.docker import inspect as docker_inspect
 from podpath.evidence.docker import ps as docker_ps
 from podpath.evidence.documents import deeds
 from podpath.evidence.documents.quoted import is_quoted
-from podpath.evidence.formats import NO, Format
+from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.iproute import brief as ip_brief
 from podpath.evidence.iproute import device as ip_device
 from podpath.evidence.iproute import device_json as ip_device_json
@@ -193,6 +193,8 @@ def recognise(source: Source) -> Format | None:
         claim = row.recognise(source)
         if claim > degree:
             best, degree = row, claim
+            if degree >= CERTAIN:  # the earlier row wins, so that none behind it can
+                break
     return best
 
 
@@ -212,13 +214,21 @@ def read(source: Source) -> Reading | None:
     reading = reading if shown is None else _add_settings(reading, shown)
     said = (
         _find_unread(source, reading)
-        if len(source.lines) > LONG and found.decides
+        if found.decides and (len(source.lines) > LONG or _is_member(source))
         else find_messages(source)
     )
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     if found is component_log.FORMAT and len(source.lines) <= LONG:
         reading = _tell_unknown(source, reading, said)
     return _add_messages(reading, said) if said else reading
+
+
+def _is_member(source: Source) -> bool:
+    """Tell whether a source is a bundle's file of one namespace: what one program printed, with no
+    message between its lines but those that its reader cannot read.
+    """
+    placed = source.netns is not None and source.command is not None
+    return placed and source.prompt is None
 
 
 def _tell_unknown(source: Source, reading: Reading, said: Sequence[MessageRecord]) -> Reading:

@@ -177,6 +177,8 @@ def _make_record(source: Source, key: _Key, place: _Place, count: int) -> Messag
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
     """Yield each line, by its place, with each row whose sign stands in it."""
     text = "\n".join(lines)
+    if not text:
+        return
     ends: list[int] = []
     for sign, rows in _BY_SIGN.items():
         start = text.find(sign)
