@@ -18,7 +18,10 @@ _LINK = struct.Struct("=BxHiII")
 _INTEGER = struct.Struct("=i")
 _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
-_RTM_NEWLINK, _RTM_GETLINK, _RTM_GETNSID = 16, 18, 90
+_RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWNEIGH, _RTM_GETNEIGH, _RTM_GETNSID = 16, 18, 28, 30, 90
+_NEIGHBOR = struct.Struct("=BxxxiHBB")
+_AF_BRIDGE, _NUD_PERMANENT, _NTF_SELF, _NDA_LLADDR = 7, 0x80, 0x02, 2
+_MAC = 6
 _IFLA_IFNAME, _IFLA_LINK, _IFLA_MASTER, _IFLA_LINKINFO, _IFLA_LINK_NETNSID = 3, 5, 10, 18, 37
 _IFLA_INFO_KIND = 1
 _NETNSA_NSID, _NETNSA_FD = 1, 3
@@ -69,6 +72,24 @@ class NetlinkSocket:
         """Return all devices of the namespace."""
         replies = self._ask(_RTM_GETLINK, _REQUEST | _DUMP, _LINK.pack(0, 0, 0, 0, 0))
         return tuple(_read_device(body) for kind, body in replies if kind == _RTM_NEWLINK)
+
+    def list_own_addresses(self) -> tuple[tuple[int, bytes], ...] | None:
+        """Return the MAC addresses that devices listen for beside their own (`bridge fdb`), each
+        with its device's index; None where an entry is anything else.
+        """
+        found: list[tuple[int, bytes]] = []
+        asked = _NEIGHBOR.pack(_AF_BRIDGE, 0, 0, 0, 0)
+        for kind, body in self._ask(_RTM_GETNEIGH, _REQUEST | _DUMP, asked):
+            if kind != _RTM_NEWNEIGH:
+                return None
+            _, index, state, flags, _ = _NEIGHBOR.unpack_from(body)
+            attributes = dict(_read_attributes(body[_NEIGHBOR.size :]))
+            address = attributes.get(_NDA_LLADDR, b"")
+            plain = attributes.keys() == {_NDA_LLADDR} and len(address) == _MAC
+            if not plain or (state, flags) != (_NUD_PERMANENT, _NTF_SELF):
+                return None
+            found.append((index, address))
+        return tuple(found)
 
     def find_identifier(self, descriptor: int) -> int | None:
         """Return the number by which the namespace knows another one; None where it knows it by

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.collect import netlink, sockets, sysctls
+from podpath.collect import netlink, protocol_counters, sockets, sysctls
 from podpath.collect.netlink import NetlinkDevice
 from podpath.collect.netns_files import FileCommand
 
@@ -103,15 +103,21 @@ class Taker:
         known = self._blank.get(command.name) if blank else None
         if known is not None:
             return known
-        output = self._run(path, command)
+        output = self._run(path, command, devices)
         if blank:
             self._blank[command.name] = output
         return output
 
-    def _run(self, path: str, command: FileCommand) -> ProgramOutput:
+    def _run(
+        self, path: str, command: FileCommand, devices: Sequence[NetlinkDevice]
+    ) -> ProgramOutput:
         program = command.arguments[0]
         if program == "sysctl":
             return ProgramOutput(0, sysctls.list_sysctls(), b"")
+        if command.name in _IN_PROCESS:
+            printed = _IN_PROCESS[command.name](devices)
+            if printed is not None:
+                return ProgramOutput(0, printed, b"")
         if program == "ss":
             output = run(path, sockets.COMMAND)
             return output._replace(printed=sockets.name_owners(output.printed, self._owners))
@@ -162,6 +168,36 @@ _BLANK: Mapping[str, Callable[[Sequence[NetlinkDevice]], bool]] = {
     "ss.txt": _has_no_sockets,
 }
 """By the file: whether a namespace has nothing of what stands in it."""
+
+
+def _list_fdb(devices: Sequence[NetlinkDevice]) -> bytes | None:
+    """Return what `bridge -d -j fdb` prints where nothing bridges: the groups that devices listen
+    for; None where it may be more.
+    """
+    if not _has_no_bridge(devices):
+        return None
+    with netlink.open_routing() as kernel:
+        entries = kernel.list_own_addresses()
+    names = {each.ifindex: each.name for each in devices}
+    if entries is None or not names.keys() >= {index for index, _ in entries}:
+        return None
+    shown = [_spell_entry(names[index], mac) for index, mac in entries]
+    return json.dumps(shown, separators=(",", ":")).encode() + b"\n"
+
+
+def _spell_entry(name: str, mac: bytes) -> dict[str, object]:
+    return {"mac": mac.hex(":"), "ifname": name, "flags": ["self"], "state": "permanent"}
+
+
+def _list_counters(_: Sequence[NetlinkDevice]) -> bytes | None:
+    return protocol_counters.list_counters()
+
+
+_IN_PROCESS: Mapping[str, Callable[[Sequence[NetlinkDevice]], bytes | None]] = {
+    "bridge-fdb.json": _list_fdb,
+    "nstat.json": _list_counters,
+}
+"""By the file: what gives it without a program; None where only the program can."""
 
 
 def _read(path: str) -> bytes:

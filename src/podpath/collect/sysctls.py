@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 _ROOT = "/proc/sys"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _OBSOLETE = frozenset({"base_reachable_time", "retrans_time"})
 """What `sysctl` leaves out: the same in milliseconds stands beside it."""
 _MOST = 1 << 13
@@ -20,36 +21,55 @@ _SPELLED = str.maketrans("./", "/.")
 
 def list_sysctls(below: str = "net") -> bytes:
     """Return all readable sysctls below a folder, a line each (several for a value of several)."""
-    return b"".join(_read_folder(f"{_ROOT}/{below}"))
-
-
-def _read_folder(folder: str) -> Iterator[bytes]:
     try:
-        entries = sorted(
-            (entry.name, entry.is_dir(follow_symlinks=False)) for entry in os.scandir(folder)
-        )
+        folder = os.open(f"{_ROOT}/{below}", _FOLDER)
+    except OSError:
+        return b""
+    try:
+        return b"".join(_read_folder(folder, f"{below}/".translate(_SPELLED)))
+    finally:
+        os.close(folder)
+
+
+def _read_folder(folder: int, above: str) -> Iterator[bytes]:
+    """Yield the lines of an open folder: what stands in it is opened by its name alone, so that
+    the kernel need not walk down to it each time.
+    """
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in listed)
     except OSError:  # a device went
         return
-    above = f"{folder[len(_ROOT) + 1 :]}/".translate(_SPELLED)
     for name, is_folder in entries:
-        path = f"{folder}/{name}"
+        key = above + name.translate(_SPELLED)
         if is_folder:
-            yield from _read_folder(path)
+            yield from _read_below(folder, name, f"{key}.")
             continue
-        value = None if name in _OBSOLETE else _read_value(path)
+        value = None if name in _OBSOLETE else _read_value(name, folder)
         if value is None:
             continue
-        key = (above + name.translate(_SPELLED)).encode("utf-8", "surrogateescape")
+        spelled = key.encode("utf-8", "surrogateescape")
         if value.count(b"\n") == 1 and value.endswith(b"\n"):
-            yield b"%s = %s" % (key, value)
+            yield b"%s = %s" % (spelled, value)
         else:
-            yield from (b"%s = %s\n" % (key, line) for line in value.splitlines() or [b""])
+            yield from (b"%s = %s\n" % (spelled, line) for line in value.splitlines() or [b""])
 
 
-def _read_value(path: str) -> bytes | None:
+def _read_below(folder: int, name: str, above: str) -> Iterator[bytes]:
+    try:
+        inner = os.open(name, _FOLDER, dir_fd=folder)
+    except OSError:  # as above
+        return
+    try:
+        yield from _read_folder(inner, above)
+    finally:
+        os.close(inner)
+
+
+def _read_value(name: str, folder: int) -> bytes | None:
     """Return a value; None where the kernel shows none (one that is only written, a secret)."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(name, os.O_RDONLY, dir_fd=folder)
     except OSError:
         return None
     try:

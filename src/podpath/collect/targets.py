@@ -96,7 +96,7 @@ def _write_tar(out: IO[bytes], files: Files) -> None:
 
 
 def _write_tar_gz(out: IO[bytes], files: Files) -> None:
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=_FAST) as archive:
         _add_members(archive, files)
 
 
