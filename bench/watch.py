@@ -1,5 +1,6 @@
 """Measures what hearing 10,000 drops a second costs, and that none is lost uncounted: the BPF
-program that `podpath watch` attaches, beside reading the plain trace event.
+program that `podpath watch` attaches, beside reading the plain trace event; and how late drops are
+told while rules change and the node is read again.
 
 Usage: sudo .venv/bin/python -m bench.watch [SECONDS]
 """
@@ -19,13 +20,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.measurement import Measurement, emit
+from podpath.collect.beside import BesideWorker
 from podpath.collect.drop_sources import DropSource, ProgramSource, TraceSource
 from podpath.collect.netns import inside
 from podpath.drops.choice import DropChoice
+from podpath.drops.events import DropKey
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
     ToldDrop,
+    WatchedNode,
     locate_namespaces,
     read_node,
 )
@@ -35,6 +39,8 @@ RATE = 10_000
 FLOWS = 2000
 """Ports that the datagrams are for: a flow of its own for each."""
 FIRST, LISTENING = 1000, 3.0
+PODS, CHANGING, CHANGES = 40, 20.0, 2
+"""Pods of the node whose rules change, for how long they do, and how often in a second."""
 TURN = 2.0
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 
@@ -88,7 +94,10 @@ def send(seconds: float, rate: int = RATE, first: int = FIRST) -> int:
 def measure(source: DropSource, seconds: float) -> Cost:
     """Watch while datagrams are dropped."""
     explainer = DropExplainer(
-        time.monotonic, lambda: read_node(node=NAME), lambda: locate_namespaces(NAME)
+        time.monotonic,
+        BesideWorker(),
+        lambda: read_node(node=NAME),
+        lambda: locate_namespaces(NAME),
     )
     everything = DropChoice(daily=True)
     seen = DropWatch(source, explainer, everything, time.monotonic)
@@ -132,6 +141,82 @@ def listen(seen: DropWatch) -> float:
     return statistics.median(answers)
 
 
+@contextmanager
+def pods() -> Iterator[None]:
+    """Let the node have pods, so that reading it takes a while."""
+    names = [f"{NAME}p{number}" for number in range(PODS)]
+    try:
+        for number, name in enumerate(names):
+            subprocess.run(("ip", "netns", "add", name), check=True)
+            words = f"link add v{number} type veth peer name eth0 netns {name}"
+            subprocess.run(("ip", "-n", NAME, *words.split()), check=True)
+        yield
+    finally:
+        for name in names:
+            subprocess.run(("ip", "netns", "del", name), check=False)
+
+
+def change_rules(seconds: float) -> int:
+    """Have a rule come and go in a process of its own, which drops what is sent; return the
+    process.
+    """
+    child = os.fork()
+    if child == 0:
+        rule = "INPUT -p udp --dport 400:600 -j DROP"
+        for number in range(int(seconds * CHANGES)):
+            words = f"iptables {'-D' if number % 2 else '-A'} {rule}"
+            subprocess.run(("ip", "netns", "exec", NAME, *words.split()), check=False)
+            time.sleep(1 / CHANGES)
+        os._exit(0)
+    return child
+
+
+class Lateness(NamedTuple):
+    """How long drops waited to be told while rules changed."""
+
+    drops: int
+    worst: float
+    """Seconds that 99 of 100 did not wait for."""
+    readings: int
+    """How often the node was read meanwhile."""
+    reading: float
+    """The seconds of one of them, the median."""
+
+
+def measure_changes() -> Lateness:
+    """Watch a node with pods whose rules change, and which is read again for that."""
+    costs: list[float] = []
+
+    def reread() -> WatchedNode:
+        began = time.monotonic()
+        found = read_node(node=NAME)
+        costs.append(time.monotonic() - began)
+        return found
+
+    source = ProgramSource(int(100 * TURN))
+    try:
+        with pods():
+            explainer = DropExplainer(
+                time.monotonic, BesideWorker(), reread, lambda: locate_namespaces(NAME), patience=0
+            )
+            seen = DropWatch(source, explainer, DropChoice(daily=True), time.monotonic)
+            list(seen.run(TURN, lambda: True))
+            end = time.monotonic() + CHANGING + 0.5
+            changing, sending = change_rules(CHANGING), send(CHANGING, 20, FIRST // 2)
+            late: dict[DropKey, float] = {}
+            for one in seen.run(TURN, lambda: time.monotonic() > end):
+                if isinstance(one, ToldDrop):  # once more after the reading is no first answer
+                    late.setdefault(one.drop.key, one.seconds)
+            os.close(sending)
+            os.waitpid(changing, 0)
+            os.wait()
+    finally:
+        source.close()
+    ordered = sorted(late.values())
+    worst = ordered[int(len(ordered) * 0.99)]
+    return Lateness(len(ordered), worst, len(costs) - 1, statistics.median(costs))
+
+
 def main() -> None:
     """Measure both ways."""
     seconds = next((float(word) for word in sys.argv[1:] if word[0].isdigit()), 10.0)
@@ -145,6 +230,7 @@ def main() -> None:
                     costs.append(measure(source, seconds))
                 finally:
                     source.close()
+            changed = measure_changes()
     finally:
         STATS.write_text("0", encoding="ascii")
     program, trace = costs
@@ -176,6 +262,10 @@ def main() -> None:
                 other=trace.lost,
             ),
             Measurement("from the drop to its line, median", program.answer * 1000, "ms", 100),
+            Measurement("the same while rules change, 99 of 100", changed.worst * 1000, "ms", 100),
+            Measurement("drops told meanwhile", changed.drops, "drops"),
+            Measurement(f"readings of a node of {PODS} pods meanwhile", changed.readings, "times"),
+            Measurement("one reading, median", changed.reading, "s"),
         )
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from podpath.cli.main import run
-from podpath.cli.watch import stopping
+from podpath.cli.watch import has_ended, stopping
 from podpath.collect.netns import inside
 
 NAME = f"pcw{os.getpid()}"
@@ -121,6 +121,19 @@ def test_the_first_signal_stops_and_the_second_ends() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
     with stopping(0.0) as until:
         assert until()
+
+
+def test_it_stops_when_its_input_ends() -> None:
+    """Who started it may be killed: then the pipe ends, whatever was written to it."""
+    reading, writing = os.pipe()
+    try:
+        assert not has_ended(reading)
+        os.write(writing, b"more")
+        assert not has_ended(reading)
+    finally:
+        os.close(writing)
+    assert has_ended(reading)
+    os.close(reading)
 
 
 def programs() -> set[int]:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from podpath.collect import bpf
+from podpath.collect.beside import BesideWorker
 from podpath.collect.drop_sources import ProgramSource
 from podpath.collect.netns import inside
 from podpath.diagnosis.freed import DropAgreement
@@ -473,7 +474,10 @@ def watch(send: Callable[[], None], reason: str) -> ToldDrop | None:
     source = ProgramSource(1000)
     try:
         explainer = DropExplainer(
-            time.monotonic, lambda: read_node(node=HOST), lambda: locate_namespaces(HOST)
+            time.monotonic,
+            BesideWorker(),
+            lambda: read_node(node=HOST),
+            lambda: locate_namespaces(HOST),
         )
         end = time.monotonic() + PATIENCE
         seen = DropWatch(source, explainer, DropChoice(), time.monotonic)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.library.memory import SELDOM, collecting_seldom
+from podpath.library.memory import SELDOM, collecting_nothing, collecting_seldom
 from podpath.library.reading import read
 from podpath.net.errors import EvidenceError
 from tests.library.samples import NO_FORWARDING
@@ -49,5 +49,17 @@ def test_what_a_caller_froze_stays_frozen() -> None:
         with collecting_seldom():
             pass
         assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+
+
+def test_what_is_read_is_never_looked_at() -> None:
+    """No look while it is read, and none at it after; the collector works again then."""
+    try:
+        with collecting_nothing():
+            assert not gc.isenabled()
+            kept = [[number] for number in range(1000)]
+        assert gc.isenabled()
+        assert gc.get_freeze_count() >= len(kept)
     finally:
         gc.unfreeze()

@@ -4,20 +4,31 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+
+import pytest
 
 from podpath.collect.drop_program import DropLosses
 from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.freed import DropAgreement
 from podpath.drops.choice import DropChoice
-from podpath.drops.events import DropKey, HeardDrop
+from podpath.drops.events import DropKey, DropNames, HeardDrop
 from podpath.drops.tally import FlowCount
-from podpath.library.watch import DropExplainer, DropWatch, ToldDrop, ToldTurn, WatchedNode
+from podpath.library.watch import (
+    DropExplainer,
+    DropWatch,
+    ReadBeside,
+    ToldDrop,
+    ToldTurn,
+    WatchedNode,
+    find_owners,
+)
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
-from podpath.node.node import Node
+from podpath.node.node import NetnsRole, Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, ip
 
 SYN = Packet(ip("10.244.0.5"), ip("198.51.100.7"), protocols.TCP, 40000, 80, protocols.SYN)
@@ -56,6 +67,30 @@ def node(*routes: str) -> Node:
     return given_node(replace(host, links=Listing(links, True, "ip link")))
 
 
+class Beside:
+    """Work that is begun at once, and whose result is there when a test says so, or it is waited
+    for.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing to do."""
+        self._found: list[ReadBeside] = []
+        self.done = False
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether a result is there or to come."""
+        return bool(self._found)
+
+    def begin(self, work: Callable[[], ReadBeside]) -> None:
+        """Do the work, and keep what came of it."""
+        self._found.append(work())
+
+    def take(self, seconds: float = 0.0) -> ReadBeside | None:
+        """Hand out what came of it."""
+        return self._found.pop() if self._found and (self.done or seconds > 0) else None
+
+
 class Made:
     """A node that changes, and a source that tells what a test puts into it."""
 
@@ -64,8 +99,11 @@ class Made:
     def __init__(self) -> None:
         """Begin with a node that drops nothing."""
         self.clock = Clock()
+        self.beside = Beside()
         self.node = node()
         self.netns: Mapping[int, str] = {HOME: "host"}
+        self.pods: Mapping[str, str] = {}
+        self.owners: Mapping[Address, str] = {}
         self.reads = 0
         self.cost = 0.5
         self.looks = 0
@@ -76,7 +114,9 @@ class Made:
         """Read the node, which takes its time."""
         self.reads += 1
         self.clock.now += self.cost
-        return WatchedNode(engine=Engine(self.node), netns=self.netns)
+        return WatchedNode(
+            engine=Engine(self.node), netns=self.netns, pods=self.pods, owners=self.owners
+        )
 
     def locate(self) -> Mapping[int, str]:
         """Say which namespaces there are."""
@@ -85,7 +125,7 @@ class Made:
 
     def explainer(self) -> DropExplainer:
         """Return an explainer of the node."""
-        return DropExplainer(self.clock, self.reread, self.locate)
+        return DropExplainer(self.clock, self.beside, self.reread, self.locate)
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""
@@ -134,15 +174,24 @@ def drops(told: Sequence[ToldDrop | ToldTurn]) -> list[ToldDrop]:
 
 
 def test_a_disagreement_has_the_node_read_again() -> None:
-    """A rule that came after the node was read is found by reading it once more."""
+    """A drop is explained by what is known, and the node read beside; a rule that came after the
+    node was read is found then.
+    """
     made = Made()
     explainer = made.explainer()
     made.node = node("blackhole 198.51.100.0/24")
     made.clock.now = 110.0
-    found, age = explainer.explain(drop("NOT_SPECIFIED", time=110.0), "f")
+    heard = drop("NOT_SPECIFIED", time=109.0)
+    first = explainer.explain(heard, "f")
+    assert (first.explanation.agreement, first.doubtful) == (DropAgreement.DISAGREES, True)
+    assert (first.age, made.reads, made.beside.busy) == (9.5, 2, True)
+    assert not explainer.refresh()
 
-    assert (found.agreement, made.reads) == (DropAgreement.NAMED, 2)
-    assert age == 0.0
+    made.beside.done = True
+    assert explainer.refresh()
+    second = explainer.explain(heard, "f")
+    assert (second.explanation.agreement, second.doubtful) == (DropAgreement.NAMED, False)
+    assert second.age == 0.0
 
 
 def test_the_node_is_not_read_again_and_again() -> None:
@@ -152,10 +201,21 @@ def test_the_node_is_not_read_again_and_again() -> None:
     made = Made()
     explainer = made.explainer()
     made.clock.now = 103.0
-    found, age = explainer.explain(drop(time=103.0), "f")
+    found = explainer.explain(drop(time=103.0), "f")
 
-    assert (found.agreement, made.reads) == (DropAgreement.DISAGREES, 1)
-    assert age == 2.5
+    assert (found.explanation.agreement, made.reads) == (DropAgreement.DISAGREES, 1)
+    assert (found.age, found.doubtful) == (2.5, True)
+
+
+def test_one_reading_at_a_time() -> None:
+    """While the node is read, drops that do not fit begin no other reading."""
+    made = Made()
+    explainer = made.explainer()
+    for moment in (110.0, 130.0, 150.0):
+        made.clock.now = moment
+        explainer.explain(drop(time=moment), "f")
+
+    assert made.reads == 2
 
 
 def test_a_drop_from_before_the_reading_has_no_newer_node() -> None:
@@ -163,23 +223,23 @@ def test_a_drop_from_before_the_reading_has_no_newer_node() -> None:
     made = Made()
     explainer = made.explainer()
     made.clock.now = 130.0
-    explainer.explain(drop(time=99.0), "f")
+    found = explainer.explain(drop(time=99.0), "f")
 
-    assert made.reads == 1
+    assert (found.age, found.doubtful, made.reads) == (0.0, False, 1)
 
 
 def test_an_old_model_is_not_believed_for_ever() -> None:
-    """After a minute the node is read again even where the drop fits."""
+    """After a minute the node is read again even where the drop fits, which is doubtful until
+    then.
+    """
     made = Made()
     made.node = node("blackhole 198.51.100.0/24")
     explainer = made.explainer()
-    for moment, reads in ((130.0, 1), (170.0, 2)):
+    for moment, reads, doubtful in ((130.0, 1, False), (170.0, 2, True)):
         made.clock.now = moment
-        assert (
-            explainer.explain(drop("NOT_SPECIFIED", time=moment), "f")[0].agreement
-            is DropAgreement.NAMED
-        )
-        assert made.reads == reads
+        found = explainer.explain(drop("NOT_SPECIFIED", time=moment), "f")
+        assert found.explanation.agreement is DropAgreement.NAMED
+        assert (made.reads, found.doubtful) == (reads, doubtful)
 
 
 def test_strange_namespaces_cost_one_look() -> None:
@@ -187,17 +247,21 @@ def test_strange_namespaces_cost_one_look() -> None:
     read.
     """
     made = Made()
+    made.beside.done = True
     explainer = made.explainer()
     for moment in (110.0, 120.0):
         made.clock.now = moment
-        found, _ = explainer.explain(drop(inode=STRANGE, time=moment), "f")
-        assert found.agreement is DropAgreement.ELSEWHERE
+        found = explainer.explain(drop(inode=STRANGE, time=moment), "f")
+        assert found.explanation.agreement is DropAgreement.ELSEWHERE
+        assert not explainer.refresh()
     assert (made.looks, made.reads) == (1, 1)
 
     made.netns = {HOME: "host", NEW: "host"}
     made.clock.now = 130.0
     explainer.explain(drop(inode=NEW, time=130.0), "f")
-    assert (made.looks, made.reads) == (2, 2)
+    assert (made.looks, made.reads) == (2, 1)
+    assert (explainer.refresh(), made.reads) == (False, 2)
+    assert explainer.refresh()
 
 
 def test_each_flow_is_told_once() -> None:
@@ -224,8 +288,43 @@ def test_another_explanation_is_told() -> None:
     made.node = node("blackhole 198.51.100.0/24")
     made.clock.now = 200.0
     made.drops = [drop("NOT_SPECIFIED", time=200.0)]
+    made.beside.done = True
 
-    assert [one.explanation.agreement for one in drops(made.run(watch))] == [DropAgreement.NAMED]
+    assert [one.explanation.agreement for one in drops(made.run(watch))] == [
+        DropAgreement.DISAGREES,
+        DropAgreement.NAMED,
+    ]
+
+
+def test_a_drop_does_not_wait_for_the_node() -> None:
+    """It is told at once by the model that there is, and again once the node was read anew; the
+    end waits for a reading that is under way.
+    """
+    made = Made()
+    made.cost = 0.0
+    watch = made.watch()
+    made.node = node("blackhole 198.51.100.0/24")
+    made.clock.now = 110.0
+    made.drops = [drop(time=110.0)]
+    told = drops(made.run(watch, 0.3))
+
+    assert [(one.explanation.agreement, one.age > 0) for one in told] == [
+        (DropAgreement.DISAGREES, True),
+        (DropAgreement.OTHERWISE, False),
+    ]
+
+
+def test_a_new_pods_drop_is_told_once_its_namespace_is_known() -> None:
+    """A drop in a namespace that came after the reading is kept until the node was read anew."""
+    made = Made()
+    made.beside.done = True
+    watch = made.watch()
+    made.netns = {HOME: "host", NEW: "host"}
+    made.clock.now = 110.0
+    made.drops = [drop(inode=NEW, time=110.0)]
+    told = drops(made.run(watch))
+
+    assert [(one.explanation.netns, one.age) for one in told] == [("host", 0.0)]
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -251,3 +350,43 @@ def test_namespaces_are_chosen_by_name() -> None:
     assert drops(made.run(made.watch(netns=frozenset({"web-0"})))) == []
     made.drops = [drop()]
     assert len(drops(made.run(made.watch(netns=frozenset({"host"}))))) == 1
+
+
+@pytest.mark.parametrize("wanted", ["web-0", "shop/web-0"])
+def test_what_is_dropped_of_a_pods_packets_elsewhere_is_its_own(wanted: str) -> None:
+    """A pod is asked for by either name: its packets that the host drops count, others do not."""
+    made = Made()
+    made.pods, made.owners = {"web-0": "shop/web-0"}, {SYN.src: "web-0"}
+    other = drop()._replace(key=drop().key._replace(src=ip("10.244.0.9")))
+    made.drops = [drop(), other]
+    watch = made.watch(netns=frozenset({wanted}))
+    (told,) = drops(made.run(watch))
+
+    assert watch.name_all(told.drop.key) == DropNames("host", "", "shop/web-0", "")
+
+
+def test_an_address_that_two_namespaces_have_names_nobody() -> None:
+    """Only what one pod alone has is a name for it; loopback is everybody's."""
+    pods = [
+        replace(
+            given_netns(name, f"eth0 {address}", "lo 127.0.0.1/8", routes=[]), role=NetnsRole.POD
+        )
+        for name, address in (("a", "10.0.0.2/24"), ("b", "10.0.0.3/24"), ("c", "10.0.0.3/24"))
+    ]
+    host = given_netns("host", "eth0 192.0.2.1/24", routes=[])
+
+    assert find_owners(given_node(host, *pods)) == {ip("10.0.0.2"): "a"}
+
+
+def test_a_count_says_what_is_known_beside() -> None:
+    """The function, and what was told of the flow last."""
+    made = Made()
+    watch = made.watch()
+    made.drops = [drop()]
+    made.flows = [FlowCount(drop().key, 2, 80)]
+    turn = next(one for one in made.run(watch) if isinstance(one, ToldTurn) and one.turn.flows).turn
+    count = watch.count(turn.flows[0])
+
+    assert (count.function, count.names.netns) == ("function1", "host")
+    assert count.explanation is not None
+    assert count.explanation.agreement is DropAgreement.DISAGREES

@@ -9,11 +9,11 @@ import jsonschema
 
 import podpath.report
 from podpath.diagnosis.freed import DropAgreement, DropExplanation
-from podpath.drops.events import DropKey, HeardDrop
+from podpath.drops.events import DropKey, DropNames, DropNotes, HeardDrop
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
 from podpath.net.packet import Packet
-from podpath.report.drop_json import render_counts_line, render_drop_line
+from podpath.report.drop_json import CountedFlow, render_counts_line, render_drop_line
 from podpath.testing.nodes import ip, span
 
 SCHEMA = json.loads(
@@ -29,7 +29,8 @@ def test_a_drop_is_a_line_of_the_schema() -> None:
         agreement=DropAgreement.DISAGREES, netns="host", link="eth0", spans=(span("a rule"),)
     )
     drop = HeardDrop(KEY, 5, PACKET, mark=9, data=b"\x45\x00")
-    line = render_drop_line(drop, "nf_hook_slow+0x7d", found, time=1.5, seconds=0.0125)
+    notes = DropNotes(DropNames("host", "", "shop/web-0"), time=1.5, seconds=0.0125, age=2.5)
+    line = render_drop_line(drop, "nf_hook_slow+0x7d", found, notes)
     document = json.loads(line)
 
     jsonschema.validate(document, SCHEMA)
@@ -41,18 +42,27 @@ def test_a_drop_is_a_line_of_the_schema() -> None:
     )
     assert (document["netns"], document["device"], document["mark"]) == ("host", "eth0", 9)
     assert (document["src"], document["dport"], document["flags"]) == ("10.0.0.1", 80, "SYN")
-    assert document["evidence"][0]["text"] == "a rule"
+    assert (document["src_pod"], document["dst_pod"]) == ("shop/web-0", None)
+    assert document["flow"] == "tcp 10.0.0.1:0 > 10.0.0.2:80 [SYN]"
+    assert (document["evidence"][0]["text"], document["model_age"]) == ("a rule", 2.5)
 
 
 def test_counts_are_lines_of_the_schema() -> None:
     """A turn and the summary have flows with rates, and what was not told."""
     bare = KEY._replace(src=None, dst=None, protocol=0)
-    flows = [(FlowCount(KEY, 30, 600), "host"), (FlowCount(bare, 1, 60), "")]
+    told = DropExplanation(agreement=DropAgreement.NAMED, netns="host", spans=(span("a rule"),))
+    flows = [
+        CountedFlow(FlowCount(KEY, 30, 600), DropNames("host"), "nf_hook_slow+0x7d", told),
+        CountedFlow(FlowCount(bare, 1, 60), DropNames()),
+    ]
     losses = {"seen": 31, "uncounted": 0, "unsent": 0, "missed": 0}
     for kind in ("flows", "summary"):
         document = json.loads(
             render_counts_line(kind, flows, seconds=2.0, left_out=4, losses=losses)
         )
         jsonschema.validate(document, SCHEMA)
-        assert document["flows"][0]["per_second"] == 15.0
+        first, second = document["flows"]
+        assert (first["per_second"], first["function"]) == (15.0, "nf_hook_slow+0x7d")
+        assert (first["agreement"], first["decided_by"]) == ("named", span("a rule").source.name)
+        assert (second["agreement"], second["decided_by"]) == (None, None)
         assert (document["left_out"], document["losses"]["seen"]) == (4, 31)

@@ -9,7 +9,7 @@ from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.tracing.trace import Step
 from podpath.datapath.vocabulary import DropCause, StageName, StepDecision
 from podpath.diagnosis.freed import DropAgreement, DropExplanation
-from podpath.drops.events import DropKey
+from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
 from podpath.net.packet import Packet
@@ -75,7 +75,9 @@ def test_an_old_model_says_its_age() -> None:
     """A disagreement with a node that was read long before the drop is said to be of that node."""
     found = explanation(DropAgreement.DISAGREES, step=None)
 
-    assert "30 s before" in render_drop(KEY, "f", found, Style(), clock="", age=30.0)
+    assert "30 s before" in render_drop(
+        KEY, "f", found, Style(), clock="", notes=DropNotes(age=30.0)
+    )
     assert "podpath and this kernel disagree" in render_drop(KEY, "f", found, Style(), clock="")
 
 
@@ -86,10 +88,21 @@ def test_meanings_are_of_reasons_that_the_model_does_not_have() -> None:
     assert set(MEANINGS) & set(DropCause) == set()
 
 
+def test_pods_are_called_by_their_names() -> None:
+    """Ends that are pods of the node, and the pod in which it was dropped."""
+    names = DropNames("web-0", "shop/web-0", "shop/web-0", "shop/api-0")
+    text = render_drop(
+        KEY, "f", explanation(DropAgreement.DISAGREES), Style(), clock="", notes=DropNotes(names)
+    )
+    assert "from shop/web-0 to shop/api-0 in shop/web-0 on eth0 (f)" in text
+
+
 def test_rates_are_told_by_flow() -> None:
     """Each flow has a line, ports that clients drew are stars, and the rest is counted."""
     flow = FlowCount(KEY._replace(sport=0), 30, 0)
-    text = render_rates([flow, flow, flow], ["host", ""], 2.0, Style(), "01:02:03.004")
+    text = render_rates(
+        [flow, flow, flow], [DropNames("host"), DropNames()], 2.0, Style(), "01:02:03.004"
+    )
 
     assert text == (
         "01:02:03.004     15.0/s DEV_READY tcp 10.0.0.1:* > 10.0.0.2:80 [SYN] in host\n"

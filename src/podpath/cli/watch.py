@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -12,13 +15,16 @@ from types import FrameType
 import click
 
 from podpath.cli.terminal import ProgressLine, choose_style
+from podpath.collect.beside import BesideWorker
 from podpath.collect.drop_program import DropLosses
 from podpath.collect.drop_sources import open_source
 from podpath.collect.namespaces import find_namespaces
 from podpath.collect.snapshot import collect_bundle
 from podpath.diagnosis.freed import DropAgreement
 from podpath.drops.choice import DropChoice
+from podpath.drops.events import DropNames, DropNotes
 from podpath.drops.tally import FlowCount
+from podpath.library.progress import Progress, silent
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
@@ -35,7 +41,9 @@ from podpath.report.drop_text import (
     render_drop,
     render_losses,
     render_rates,
+    spell_ends,
     spell_flow,
+    spell_place,
 )
 from podpath.report.escape import escape
 from podpath.report.style import Style
@@ -52,7 +60,7 @@ TURN = 2.0
     "pods",
     multiple=True,
     metavar="NAME",
-    help="Drops in this namespace: a pod's name, or host; may be repeated.",
+    help="Drops of this pod (NAME or NAMESPACE/NAME), or in the namespace host; may be repeated.",
 )
 @click.option(
     "--address",
@@ -120,6 +128,11 @@ TURN = 2.0
     help="Keep what podpath and the kernel disagree about: a bundle and the packet.",
 )
 @click.option(
+    "--until-eof",
+    is_flag=True,
+    help="Stop when standard input ends, for programs that start this and may be killed.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="A line of JSON for each drop and for the rates."
 )
 @click.option(
@@ -141,6 +154,7 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     way: str,
     node_netns: str | None,
     save: Path | None,
+    until_eof: bool,
     as_json: bool,
     color: str,
 ) -> None:
@@ -167,23 +181,24 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     prefixes = tuple(_parse_prefix(text) for text in addresses)
     names = frozenset(name.upper().removeprefix("SKB_DROP_REASON_") for name in reasons)
     choice = DropChoice(prefixes, frozenset(ports), names, everything)
-    progress = ProgressLine()
+    first: list[Progress] = [ProgressLine()]  # of what is read beside, no line is shown
     with ExitStack() as stack:
         source = stack.enter_context(closing(open_source(way, int(BUDGET * every))))
         if source.lacks:
             click.echo(f"watching without {source.lacks}", err=True)
         explainer = DropExplainer(
             time.monotonic,
-            lambda: read_node(progress, node=node_netns),
+            BesideWorker(),
+            lambda: read_node(first.pop() if first else silent, node=node_netns),
             lambda: locate_namespaces(node_netns),
         )
-        lacking = sorted(set(pods) - {*explainer.list_names()})
+        lacking = sorted(set(pods) - {*explainer.list_names(), *explainer.list_pods().values()})
         if lacking:
             there = ", ".join(explainer.list_names())
             click.echo(
                 escape(f"not on this node yet: {', '.join(lacking)}; there are {there}"), err=True
             )
-        until = stack.enter_context(stopping(seconds))
+        until = stack.enter_context(stopping(seconds, until_eof=until_eof))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
         style = choose_style(color, verbose=False)
         printer = _Json(seen) if as_json else _Text(seen, style)
@@ -196,7 +211,10 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
                 continue
             printer.drop(told)
             if save is not None and disagrees(told):
-                click.echo(f"kept in {keep(save, told, node_netns)}", err=True)
+                click.echo(
+                    f"kept in {keep(save, told, seen.name_all(told.drop.key), node_netns)}",
+                    err=True,
+                )
         printer.end(time.monotonic() - began, losses)
 
 
@@ -208,9 +226,10 @@ def _parse_prefix(text: str) -> Prefix:
 
 
 @contextmanager
-def stopping(seconds: float | None) -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether it is time to stop: after so many seconds, or once
-    SIGINT or SIGTERM came. A second one ends at once.
+def stopping(seconds: float | None, *, until_eof: bool = False) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether it is time to stop: after so many seconds, once SIGINT or
+    SIGTERM came, or where that is asked for once standard input ended. A second signal ends at
+    once.
     """
     stopped: list[int] = []
     end = None if seconds is None else time.monotonic() + seconds
@@ -222,10 +241,24 @@ def stopping(seconds: float | None) -> Iterator[Callable[[], bool]]:
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(stopped) or (end is not None and time.monotonic() >= end)
+        yield (
+            lambda: (
+                bool(stopped)
+                or (end is not None and time.monotonic() >= end)
+                or (until_eof and has_ended(sys.stdin.fileno()))
+            )
+        )
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def has_ended(descriptor: int) -> bool:
+    """Tell whether nothing more can come from a descriptor; what comes meanwhile is for nobody."""
+    while select.select([descriptor], [], [], 0)[0]:
+        if not os.read(descriptor, 4096):
+            return True
+    return False
 
 
 def _wall(told: ToldDrop) -> float:
@@ -235,6 +268,14 @@ def _wall(told: ToldDrop) -> float:
 
 def _clock(moment: float) -> str:
     return f"{time.strftime('%H:%M:%S', time.localtime(moment))}.{int(moment % 1 * 1000):03}"
+
+
+def _json_line(told: ToldDrop, names: DropNames) -> str:
+    return render_drop_line(told.drop, told.function, told.explanation, _note(told, names))
+
+
+def _note(told: ToldDrop, names: DropNames) -> DropNotes:
+    return DropNotes(names=names, time=_wall(told), seconds=told.seconds, age=told.age)
 
 
 class _Text:
@@ -247,14 +288,14 @@ class _Text:
         """Print a drop."""
         text = render_drop(
             told.drop.key, told.function, told.explanation, self._style,
-            clock=_clock(_wall(told)), age=told.age,
+            clock=_clock(_wall(told)), notes=_note(told, self._watch.name_all(told.drop.key)),
         )  # fmt: skip
         click.echo(text, nl=False)
 
     def turn(self, told: ToldTurn) -> None:
         """Print the rates of the flows that lost most."""
         flows = told.turn.flows
-        names = [self._watch.name(one.key) for one in flows[:RATES_SHOWN]]
+        names = [self._watch.name_all(one.key) for one in flows[:RATES_SHOWN]]
         clock = _clock(time.time())
         text = render_rates(flows, names, told.seconds, self._style, clock)
         click.echo(text, nl=False)
@@ -268,11 +309,10 @@ class _Text:
             told = self._watch.recall(one.key)
             line = next(iter(told.explanation.spans), None) if told is not None else None
             where = f": {escape(str(line))}" if line is not None else ""
-            name = self._watch.name(one.key)
-            place = f" in {escape(name)}" if name else ""
+            names = self._watch.name_all(one.key)
             click.echo(
                 f"{one.packets:8} {escape(one.key.reason)} "
-                f"{escape(spell_flow(one.key))}{place}{where}"
+                f"{escape(spell_flow(one.key))}{spell_ends(names)}{spell_place(names)}{where}"
             )
         if tally.daily:
             click.echo(
@@ -291,10 +331,7 @@ class _Json:
 
     def drop(self, told: ToldDrop) -> None:
         """Print a drop."""
-        line = render_drop_line(
-            told.drop, told.function, told.explanation, time=_wall(told), seconds=told.seconds
-        )
-        click.echo(line, nl=False)
+        click.echo(_json_line(told, self._watch.name_all(told.drop.key)), nl=False)
 
     def turn(self, told: ToldTurn) -> None:
         """Print the rates of a turn; none where nothing was dropped."""
@@ -314,7 +351,7 @@ class _Json:
         left_out: int,
         losses: DropLosses,
     ) -> None:
-        named = [(one, self._watch.name(one.key)) for one in flows]
+        named = [self._watch.count(one) for one in flows]
         line = render_counts_line(
             kind, named, seconds=seconds, left_out=left_out, losses=losses._asdict()
         )
@@ -328,15 +365,12 @@ def disagrees(told: ToldDrop) -> bool:
     return told.explanation.agreement is DropAgreement.DISAGREES and not told.age
 
 
-def keep(folder: Path, told: ToldDrop, node: str | None) -> Path:
+def keep(folder: Path, told: ToldDrop, names: DropNames, node: str | None) -> Path:
     """Keep a drop that podpath and the kernel disagree about: the node as it is now, and the
     packet, as the agreement suite takes them.
     """
     kept = folder / f"{int(_wall(told) * 1000)}-{told.drop.key.reason}"
     kept.mkdir(parents=True)
     collect_bundle(kept / "bundle", find_namespaces(node=node), now=time.time())
-    line = render_drop_line(
-        told.drop, told.function, told.explanation, time=_wall(told), seconds=told.seconds
-    )
-    (kept / "drop.json").write_text(line, encoding="utf-8")
+    (kept / "drop.json").write_text(_json_line(told, names), encoding="utf-8")
     return kept

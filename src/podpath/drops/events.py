@@ -64,6 +64,33 @@ class DropKey(NamedTuple):
         return f"{name} {self.src} > {self.dst}{told}"
 
 
+class DropNames(NamedTuple):
+    """What the node calls a drop's namespace and its ends; empty where it knows no name."""
+
+    netns: str = ""
+    """The namespace that it was dropped in, as a bundle calls it."""
+    pod: str = ""
+    """The pod that the namespace is of, as `NAMESPACE/NAME`."""
+    source: str = ""
+    """The pod that has the packet's source for its own: as `NAMESPACE/NAME`, or where no runtime
+    says so, its namespace's name.
+    """
+    target: str = ""
+    """The same of its destination."""
+
+
+class DropNotes(NamedTuple):
+    """What is told beside a drop."""
+
+    names: DropNames = DropNames()
+    time: float = 0.0
+    """The clock's at the drop."""
+    seconds: float = 0.0
+    """Those between the drop and the answer."""
+    age: float = 0.0
+    """Seconds since the node was read that the answer goes by; 0 where that was after the drop."""
+
+
 class HeardDrop(NamedTuple):
     """One freed packet, as it was sent up."""
 

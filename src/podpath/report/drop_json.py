@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from podpath.diagnosis.freed import DropExplanation
-from podpath.drops.events import DropKey, HeardDrop
-from podpath.drops.tally import FlowCount
+from podpath.drops.events import DropKey, DropNames, DropNotes, HeardDrop
+from podpath.drops.tally import FlowCount, group
 from podpath.net import protocols
+from podpath.net.provenance import Span
 from podpath.report.borders import quote_object
 from podpath.report.drop_text import spell_drop
 from podpath.report.escape import escape
@@ -16,11 +18,24 @@ from podpath.report.escape import escape
 SCHEMA = "podpath/drops/v1"
 
 
-def flow_object(key: DropKey, netns: str) -> dict[str, object]:
+class CountedFlow(NamedTuple):
+    """A flow's count with what is known of it beside."""
+
+    flow: FlowCount
+    names: DropNames
+    function: str = ""
+    explanation: DropExplanation | None = None
+    """What was told of it last; None where nothing was."""
+
+
+def flow_object(key: DropKey, names: DropNames) -> dict[str, object]:
     """Return a flow's fields: what was dropped, why, and in which namespace."""
     return {
         "reason": escape(key.reason),
-        "netns": escape(netns),
+        "netns": escape(names.netns),
+        "pod": escape(names.pod) or None,
+        "src_pod": escape(names.source) or None,
+        "dst_pod": escape(names.target) or None,
         "ethertype": key.ethertype,
         "protocol": protocols.protocol_name(key.protocol) if key.protocol else None,
         "src": None if key.src is None else str(key.src),
@@ -33,23 +48,25 @@ def flow_object(key: DropKey, netns: str) -> dict[str, object]:
 
 
 def render_drop_line(
-    drop: HeardDrop, function: str, found: DropExplanation, *, time: float, seconds: float
+    drop: HeardDrop, function: str, found: DropExplanation, notes: DropNotes
 ) -> str:
-    """Render one drop; `time` is the clock's at the drop, `seconds` those until it was told."""
+    """Render one drop."""
     step = found.step
     return _dump({
         "schema": SCHEMA,
         "kind": "drop",
-        "time": round(time, 6),
-        "told_after_ms": round(seconds * 1000, 1),
-        **flow_object(drop.key, found.netns),
+        "time": round(notes.time, 6),
+        "told_after_ms": round(notes.seconds * 1000, 1),
+        **flow_object(drop.key, notes.names),
         "device": escape(found.link) or None,
         "ifindex": drop.key.ifindex,
         "input_ifindex": drop.key.input,
         "function": escape(function),
         "mark": drop.mark,
         "packet": drop.data.hex() or None,
+        "flow": escape(str(group(drop.key))),
         "agreement": found.agreement.value,
+        "model_age": round(notes.age, 3),
         "said": spell_drop(drop.key, found),
         "stage": None if step is None else escape(step.stage),
         "kernel": None if step is None else escape(step.function),
@@ -59,31 +76,42 @@ def render_drop_line(
 
 def render_counts_line(
     kind: str,
-    flows: Iterable[tuple[FlowCount, str]],
+    flows: Iterable[CountedFlow],
     *,
     seconds: float,
     left_out: int,
     losses: Mapping[str, int],
 ) -> str:
-    """Render a turn (`flows`) or everything (`summary`): counts and rates by flow, namespaces
-    beside them.
+    """Render a turn (`flows`) or everything (`summary`): counts and rates by flow, and what decided
+    each.
     """
     return _dump({
         "schema": SCHEMA,
         "kind": kind,
         "seconds": round(seconds, 3),
-        "flows": [
-            {
-                **flow_object(one.key, netns),
-                "packets": one.packets,
-                "bytes": one.size,
-                "per_second": round(one.packets / max(seconds, 0.001), 3),
-            }
-            for one, netns in flows
-        ],
+        "flows": [_count_object(one, seconds) for one in flows],
         "left_out": left_out,
         "losses": dict(losses),
     })  # fmt: skip
+
+
+def _count_object(one: CountedFlow, seconds: float) -> dict[str, object]:
+    found, packets = one.explanation, one.flow.packets
+    spans = found.spans if found is not None else ()
+    return {
+        **flow_object(one.flow.key, one.names),
+        "function": escape(one.function),
+        "agreement": None if found is None else found.agreement.value,
+        "decided_by": escape(_name_file(spans[0])) if spans else None,
+        "packets": packets,
+        "bytes": one.flow.size,
+        "per_second": round(packets / max(seconds, 0.001), 3),
+    }
+
+
+def _name_file(span: Span) -> str:
+    """Return the file of a bundle that a line stands in, which says what kind of line it is."""
+    return span.source.name.rpartition("/")[2]
 
 
 def _dump(document: dict[str, object]) -> str:

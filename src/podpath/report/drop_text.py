@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from podpath.diagnosis.freed import DropAgreement, DropExplanation
-from podpath.drops.events import DropKey
+from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
 from podpath.report.escape import escape
@@ -46,6 +46,10 @@ MEANINGS: dict[str, str] = {
 }
 """What reasons outside the model mean."""
 SUMMARY_ROWS = 20
+BARE = DropNotes()
+OLD = 60.0
+"""Seconds since the node was read from which on every answer says so."""
+_UNFIT = (DropAgreement.DISAGREES, DropAgreement.OTHERWISE)
 _NO_PORT = re.compile(r":0(?= |$)")
 _WITH_PORTS = (protocols.TCP, protocols.UDP, protocols.SCTP)
 
@@ -57,18 +61,21 @@ def render_drop(
     style: Style,
     *,
     clock: str,
-    age: float = 0.0,
+    notes: DropNotes = BARE,
 ) -> str:
     """Render a drop: when, why in the kernel's word, where, which packet, and what did it.
 
-    `age` is of a model that was read before the drop, and may be out of date; 0 of a newer one.
+    What a model says that was read before the drop may be out of date: its age is told.
     """
-    place = f" in {escape(found.netns)}" if found.netns else ""
+    names, age = notes.names, notes.age
+    netns = names.pod or found.netns
+    place = f" in {escape(netns)}" if netns else ""
     device = f" on {escape(found.link)}" if found.link else ""
     reason = style.paint("bad", escape(key.reason))
-    head = f"{clock} {reason} {escape(str(key))}{place}{device} ({escape(function)})"
+    head = f"{clock} {reason} {escape(str(key))}{spell_ends(names)}{place}{device} "
+    head += f"({escape(function)})"
     said = spell_drop(key, found)
-    if age and found.agreement in (DropAgreement.DISAGREES, DropAgreement.OTHERWISE):
+    if age > OLD or (age and found.agreement in _UNFIT):
         said = f"of the node as it was read {age:.0f} s before: {said}"
     elif found.agreement is DropAgreement.DISAGREES and not found.spans:
         said += ": podpath and this kernel disagree (--save DIR keeps what shows it)"
@@ -77,6 +84,12 @@ def render_drop(
         f"    {style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(found.spans)
     ]
     return "\n".join(lines) + "\n"
+
+
+def spell_ends(names: DropNames) -> str:
+    """Spell which pods a packet is from and to, as far as the node knows them."""
+    source = f" from {escape(names.source)}" if names.source else ""
+    return source + (f" to {escape(names.target)}" if names.target else "")
 
 
 def spell_drop(key: DropKey, found: DropExplanation) -> str:
@@ -105,18 +118,27 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
             return MEANINGS.get(found.reason or key.reason, "a reason that the model does not have")
 
 
+def spell_place(names: DropNames) -> str:
+    """Spell where a packet was dropped; empty where the node does not know."""
+    return f" in {escape(names.pod or names.netns)}" if names.netns else ""
+
+
 def spell_flow(key: DropKey) -> str:
     """Spell a flow of drops, with `*` for the ports that clients drew."""
     return _NO_PORT.sub(":*", str(key)) if key.protocol in _WITH_PORTS else str(key)
 
 
 def render_rates(
-    flows: Sequence[FlowCount], names: Iterable[str], seconds: float, style: Style, clock: str
+    flows: Sequence[FlowCount],
+    names: Iterable[DropNames],
+    seconds: float,
+    style: Style,
+    clock: str,
 ) -> str:
-    """Render what a turn came to, a line for each flow; `names` are of their namespaces."""
+    """Render what a turn came to, a line for each flow, with the names of each."""
     lines = [
         f"{clock} {one.packets / max(seconds, 0.001):8.1f}/s {escape(one.key.reason)} "
-        f"{escape(spell_flow(one.key))}{f' in {escape(name)}' if name else ''}"
+        f"{escape(spell_flow(one.key))}{spell_ends(name)}{spell_place(name)}"
         for one, name in zip(flows, names, strict=False)
     ]
     left = len(flows) - len(lines)
