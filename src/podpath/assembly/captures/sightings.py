@@ -21,6 +21,7 @@ from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.capture.connections import CapturedConnection, CapturedFlow, gather_flows, join_flows
 from podpath.evidence.records import PacketRecord
 from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
 from podpath.node.case import ArpSighting, Sighting
 
 BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
@@ -55,48 +56,78 @@ class Sightings(NamedTuple):
 
 def assemble_sightings(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> Sightings:
     """Place all frames that the evidence shows."""
-    shown = [(scene, record) for scene, record in evidence.records(PacketRecord)]
+    shown = list(evidence.records(PacketRecord))
     words = _explain_words(draft, [record for _, record in shown])
     captures: dict[tuple[str, object], CaptureOrigin] = {}
-    packets: dict[tuple[object, ...], Sighting] = {}
-    arps: dict[tuple[object, ...], ArpSighting] = {}
-    askers: dict[tuple[int, Address], Address] = {}
     elsewhere: set[int] = set()
+    frames = _FrameDraft(words, disputes)
     for place, (scene, record) in enumerate(shown):
         capture = _find_capture(scene, draft, evidence, captures)
         if scene.is_elsewhere:
             elsewhere.add(capture.number)
-        macs = (_read_mac(record.smac, words), _read_mac(record.dmac, words))
+        frames.add(record, capture, place)
+    packets = tuple(frames.packets.values())
+    ours = _connect(seen for seen in packets if seen.capture not in elsewhere)
+    return Sightings(
+        packets=packets,
+        arps=tuple(frames.arps.values()),
+        captures=tuple(captures.values()),
+        elsewhere=frozenset(elsewhere),
+        connections=ours,
+        words=words,
+    )
+
+
+class _FrameDraft:
+    """The frames read so far, each once however often it is printed."""
+
+    def __init__(self, words: Mapping[str, Mac], disputes: Disputes) -> None:
+        self._words = words
+        self._disputes = disputes
+        self._askers: dict[tuple[int, Address], Address] = {}
+        self.packets: dict[tuple[object, ...], Sighting] = {}
+        self.arps: dict[tuple[object, ...], ArpSighting] = {}
+
+    def add(self, record: PacketRecord, capture: CaptureOrigin, place: int) -> None:
+        """Add a frame of a capture; what says nothing of a packet's path is a gap."""
         key = (capture.number, *_identity(record), place if record.time is None else None)
         if record.arp is not None:
-            arp = _make_arp(record, capture, words, askers)
+            arp = _make_arp(record, capture, self._words, self._askers)
             if arp is None:
-                disputes.gap(record.span, "expected an ARP frame with its sender, saw none")
+                why = "expected an ARP frame with its sender, saw none"
+                self._disputes.gap(record.span, why)
             else:
-                arps.setdefault(key, arp)
+                self.arps.setdefault(key, arp)
         elif record.packet is None:
-            disputes.gap(
-                record.span,
-                "a frame that is neither IP nor ARP: it says nothing about the path of a packet",
-            )
-        elif key not in packets or (packets[key].packet.smac is None and macs[0] is not None):
-            packets[key] = Sighting(
-                packet=record.packet._replace(smac=macs[0], dmac=macs[1]),
-                span=record.span,
-                time=record.time,
-                netns=capture.netns,
-                link=record.link or capture.link,
-                direction=record.direction.lower() if record.direction else None,
-                capture=capture.number,
-                tunnel=record.tunnel,
-                mtu=record.mtu,
-                wrong_sum=record.wrong_sum,
-            )
-    ours = _connect(seen for seen in packets.values() if seen.capture not in elsewhere)
-    taken = tuple(captures.values())
-    return Sightings(
-        tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words
-    )
+            why = "a frame that is neither IP nor ARP: it says nothing about the path of a packet"
+            self._disputes.gap(record.span, why)
+        else:
+            self._add_packet(key, record, record.packet, capture)
+
+    def _add_packet(
+        self,
+        key: tuple[object, ...],
+        record: PacketRecord,
+        packet: Packet,
+        capture: CaptureOrigin,
+    ) -> None:
+        """Add a packet; of two printings of it, the first with its MAC counts."""
+        smac, dmac = _read_mac(record.smac, self._words), _read_mac(record.dmac, self._words)
+        known = self.packets.get(key)
+        if known is not None and (known.packet.smac is not None or smac is None):
+            return
+        self.packets[key] = Sighting(
+            packet=packet._replace(smac=smac, dmac=dmac),
+            span=record.span,
+            time=record.time,
+            netns=capture.netns,
+            link=record.link or capture.link,
+            direction=record.direction.lower() if record.direction else None,
+            capture=capture.number,
+            tunnel=record.tunnel,
+            mtu=record.mtu,
+            wrong_sum=record.wrong_sum,
+        )
 
 
 def _connect(frames: Iterable[Sighting]) -> tuple[CapturedConnection[Sighting], ...]:

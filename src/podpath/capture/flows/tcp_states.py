@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,34 +40,23 @@ class TcpStates:
 
 def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
     """Say of each flow how far it came and who ended it."""
-    rows = np.flatnonzero(
-        (columns.flags & (SYN | FIN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0)
-    )
-    way = flows.number.take(rows) * 2 + ~flows.forward.take(rows)
-    flags = columns.flags.take(rows)
-
-    def each(mask: Mask) -> Counts:
-        """Count packets of each flow by their way: that of its first packet, and the other one."""
-        return np.bincount(way.take(np.flatnonzero(mask)), minlength=2 * len(flows)).reshape(-1, 2)
-
-    opening = flags & (SYN | ACK | RST)
-    asks, answers = each(opening == SYN), each(opening == SYN | ACK)
+    seen = _count_signs(columns, flows)
+    asks, answers = seen.asks, seen.answers
     backward_client = (asks[:, 0] == 0) & ((asks[:, 1] > 0) | (answers[:, 0] > 0))
-    client, server = (
-        np.arange(0, 2 * len(flows), 2) + mine for mine in (backward_client, ~backward_client)
-    )
+    ways = np.arange(0, 2 * len(flows), 2)
+    client, server = ways + backward_client, ways + ~backward_client
     syns, syn_acks = asks.take(client), answers.take(server)
-    resets, ends = each(flags & RST != 0), each(flags & FIN != 0) > 0
-    asked, answered = syns > 0, syn_acks > 0
+    client_resets, server_resets = seen.resets.take(client), seen.resets.take(server)
+    asked, answered, ended = syns > 0, syn_acks > 0, seen.ends > 0
     complete = asked & answered & _acknowledging_ways(columns, flows).take(client)
     handshake = np.select([complete, answered, asked], [COMPLETE, ANSWERED, ASKED], NOTHING)
     facts = (
         asked,
         answered,
-        ends.take(client),
-        ends.take(server),
-        resets.take(client) > 0,
-        resets.take(server) > 0,
+        ended.take(client),
+        ended.take(server),
+        client_resets > 0,
+        server_resets > 0,
     )
     place = sum(fact.astype(np.int64) << bit for bit, fact in enumerate(facts))
     return TcpStates(
@@ -76,8 +66,37 @@ def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
         client_is_first=~backward_client,
         syns=syns,
         syn_acks=syn_acks,
-        client_resets=resets.take(client),
-        server_resets=resets.take(server),
+        client_resets=client_resets,
+        server_resets=server_resets,
+    )
+
+
+class _SignCounts(NamedTuple):
+    """How many packets of each flow do what: those the way of its first packet, and the others."""
+
+    asks: Counts
+    answers: Counts
+    resets: Counts
+    ends: Counts
+
+
+def _count_signs(columns: PacketColumns, flows: Flows) -> _SignCounts:
+    """Count the packets that open, answer, reset and end, by their flow and way."""
+    telling = columns.flags & (SYN | FIN | RST) != 0
+    rows = np.flatnonzero(telling & (columns.protocol == TCP) & (flows.number >= 0))
+    way = flows.number.take(rows) * 2 + ~flows.forward.take(rows)
+    flags = columns.flags.take(rows)
+
+    def each(mask: Mask) -> Counts:
+        ways = way.take(np.flatnonzero(mask))
+        return np.bincount(ways, minlength=2 * len(flows)).reshape(-1, 2)
+
+    opening = flags & (SYN | ACK | RST)
+    return _SignCounts(
+        asks=each(opening == SYN),
+        answers=each(opening == SYN | ACK),
+        resets=each(flags & RST != 0),
+        ends=each(flags & FIN != 0),
     )
 
 

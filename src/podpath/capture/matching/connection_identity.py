@@ -10,6 +10,7 @@ equal ends.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,35 +49,55 @@ class Instances:
 
 def find_instances(joined: Joined) -> Instances:
     """Cut flows where their ends are used again for another connection."""
-    flow, flags = joined.flow, joined.column("flags")
-    opening = np.flatnonzero(
-        (joined.column("protocol") == TCP) & (flow >= 0) & (flags & (SYN | RST) == SYN)
-    )
-    answers = flags.take(opening) & ACK != 0
-    seq, ack = joined.column("seq").take(opening), joined.column("ack").take(opening)
-    client = np.where(answers, ack - np.uint32(1), seq).astype(np.int64)
-    number, flows, of_opening = flow, len(joined.first_of_flow), flow.take(opening)
-    isn = np.full(flows, NONE, np.int64)
-    isn[of_opening[::-1]] = client[::-1]  # the first of each flow is written last
-    again = np.unique(of_opening[client != isn.take(of_opening)])
+    flow, opens = joined.flow, _find_openings(joined)
+    number, isn = flow, np.full(len(joined.first_of_flow), NONE, np.int64)
+    of_opening = flow.take(opens.rows)
+    isn[of_opening[::-1]] = opens.client[::-1]  # the first of each flow is written last
+    again = np.unique(of_opening[opens.client != isn.take(of_opening)])
     if len(again):
         number = flow.copy()
-        isn = _cut(number, isn, again, opening, client)
+        isn = _cut(number, isn, again, opens.rows, opens.client)
     count = len(isn)
     server, forward = np.full(count, NONE, np.int64), np.ones(count, np.bool_)
-    replies = opening[answers][::-1]
-    server[number[replies]] = seq[answers][::-1]
+    replies = opens.rows[opens.answers][::-1]
+    server[number[replies]] = opens.seq[opens.answers][::-1]
     forward[number[replies]] = ~joined.forward[replies]
-    asks = opening[~answers][::-1]
+    asks = opens.rows[~opens.answers][::-1]
     forward[number[asks]] = joined.forward[asks]
     first = _firsts(joined, number, count, again)
-    device = np.full(count, NONE, np.int64)
     used = first < len(joined)
+    device = np.full(count, NONE, np.int64)
     device[used] = joined.device[joined.point[first[used]]]
-    kind = joined.column("icmp_type")[first * used]
-    ping = used & np.isin(joined.column("protocol")[first * used], (ICMP, ICMPV6))
-    forward[ping] = np.isin(kind[ping], REQUESTS)
-    return Instances(number, first, device, isn, server, forward, ping | (isn != NONE))
+    ping, request = _find_pings(joined, first * used)
+    forward[ping & used] = request[ping & used]
+    return Instances(number, first, device, isn, server, forward, (ping & used) | (isn != NONE))
+
+
+class _Openings(NamedTuple):
+    """The packets that open TCP connections, SYN and SYN-ACK."""
+
+    rows: Numbers
+    answers: NDArray[np.bool_]
+    """Which of them are SYN-ACK."""
+    seq: Numbers
+    client: Numbers
+    """The client's initial sequence number, by either."""
+
+
+def _find_openings(joined: Joined) -> _Openings:
+    flags = joined.column("flags")
+    opens = flags & (SYN | RST) == SYN
+    rows = np.flatnonzero((joined.column("protocol") == TCP) & (joined.flow >= 0) & opens)
+    answers = flags.take(rows) & ACK != 0
+    seq, ack = joined.column("seq").take(rows), joined.column("ack").take(rows)
+    client = np.where(answers, ack - np.uint32(1), seq).astype(np.int64)
+    return _Openings(rows, answers, seq, client)
+
+
+def _find_pings(joined: Joined, rows: Numbers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which packets are ICMP's, and which of them ask for an echo."""
+    ping = np.isin(joined.column("protocol")[rows], (ICMP, ICMPV6))
+    return ping, np.isin(joined.column("icmp_type")[rows], REQUESTS)
 
 
 def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Numbers) -> Numbers:

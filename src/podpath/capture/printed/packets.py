@@ -139,20 +139,50 @@ def pack_printed(
     lines = np.array([packet.lines for packet in packets], np.int64).reshape(-1, 2)
     first, last = lines.T
     known = 0
+    links: dict[str, int] = {}
+    addresses: dict[int, int] = {}
     if rows is not None:
         known = len(rows.line)
         first, last = np.concatenate([rows.line, first]), np.concatenate([rows.last, last])
+        links = {name: number for number, name in enumerate(rows.links, 1)}
+        addresses = {value: number for number, value in enumerate(rows.addresses)}
     order = np.argsort(first, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     values = empty_arrays(len(first))
-    links: dict[str, int] = {}
-    addresses: dict[int, int] = {}
     if rows is not None:
-        _take_columns(values, rows, None if not packets else place[:known])
-        links = {name: number for number, name in enumerate(rows.links, 1)}
-        addresses = {value: number for number, value in enumerate(rows.addresses)}
+        _take_columns(values, rows, place[:known] if packets else None)
     mine = place[known:]
+    _write_packets(values, mine, packets, links, addresses)
+    columns = PacketColumns(**values)
+    flows = number_flows(columns)
+    restore_numbers(columns, flows)
+    frames = Packets(
+        columns=columns,
+        arps=Arps(**_pack_arps(mine, packets)),
+        quotes=Quotes(**_empty_table(Quotes)),
+        addresses=tuple(addresses),
+    )
+    interface = Interface(link_type=1, name=_name_interface(links, link))
+    return PrintedCapture(
+        capture=DecodedCapture(packets=frames, interfaces=(interface,), damages=(), names={}),
+        devices={number: name for name, number in links.items()} if len(links) > 1 else {},
+        first=first[order],
+        last=last[order],
+        flows=flows,
+    )
+
+
+def _write_packets(
+    values: dict[str, NDArray[Any]],
+    mine: Offsets,
+    packets: Sequence[PrintedPacket],
+    links: dict[str, int],
+    addresses: dict[int, int],
+) -> None:
+    """Write packets into their rows; devices and IPv6 addresses that they name get numbers. One
+    device alone is no point of its own.
+    """
     for row, packet in zip(mine.tolist(), packets, strict=True):
         for name, value in row_of(packet, addresses).items():
             values[name][row] = value
@@ -161,26 +191,6 @@ def pack_printed(
     values["caplen"] = values["wirelen"] = values["length"] + np.uint32(_ETHERNET)
     if len(links) < 2:
         values["ifindex"][:] = 0
-    columns = PacketColumns(**values)
-    flows = number_flows(columns)
-    restore_numbers(columns, flows)
-    return PrintedCapture(
-        capture=DecodedCapture(
-            packets=Packets(
-                columns=columns,
-                arps=Arps(**_pack_arps(mine, packets)),
-                quotes=Quotes(**_empty_table(Quotes)),
-                addresses=tuple(addresses),
-            ),
-            interfaces=(Interface(link_type=1, name=_name_interface(links, link)),),
-            damages=(),
-            names={},
-        ),
-        devices={number: name for name, number in links.items()} if len(links) > 1 else {},
-        first=first[order],
-        last=last[order],
-        flows=flows,
-    )
 
 
 def _take_columns(

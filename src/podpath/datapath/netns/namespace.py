@@ -7,7 +7,7 @@ through a node share it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podpath.datapath.netns.derived import complete_routes
@@ -68,19 +68,13 @@ class Namespace:
             route.type == "local" and not route.inferred for route in netns.routes.items
         )
         """Whether the local table may hold more than the addresses imply."""
-        self.ports: dict[str, tuple[Link, ...]] = {}
+        self.ports = _list_ports(self.ordered)
         """By bridge (or other master)."""
-        for link in self.ordered:
-            if link.master is not None:
-                self.ports[link.master] = (*self.ports.get(link.master, ()), link)
         self.neighbours: dict[tuple[str, Address], Neighbour] = {
             (item.link, item.address): item for item in netns.neighbours.items
         }
-        self.fdb: dict[tuple[str, Mac], tuple[FdbEntry, ...]] = {}
+        self.fdb = _index_fdb(netns.fdb.items)
         """By bridge, or by vxlan device for its remote ends."""
-        for entry in netns.fdb.items:
-            key = (entry.bridge or entry.link, entry.mac)
-            self.fdb[key] = (*self.fdb.get(key, ()), entry)
         self.facts: dict[tuple[str, str], Fact[str]] = {}
         """Per-device settings, by name and device (see `settings`)."""
         self.forwards: dict[str, bool] = {}
@@ -166,6 +160,24 @@ class Namespace:
         for item in self.netns.addresses.items:
             self.by_link[item.link] = (*self.by_link.get(item.link, ()), item)
             self.addresses.setdefault(item.address, item)
+
+
+def _list_ports(links: Iterable[Link]) -> dict[str, tuple[Link, ...]]:
+    """Return the devices by the bridge (or other master) that they are ports of."""
+    ports: dict[str, tuple[Link, ...]] = {}
+    for link in links:
+        if link.master is not None:
+            ports[link.master] = (*ports.get(link.master, ()), link)
+    return ports
+
+
+def _index_fdb(entries: Iterable[FdbEntry]) -> dict[tuple[str, Mac], tuple[FdbEntry, ...]]:
+    """Return the entries by their bridge, or vxlan device, and MAC."""
+    index: dict[tuple[str, Mac], tuple[FdbEntry, ...]] = {}
+    for entry in entries:
+        key = (entry.bridge or entry.link, entry.mac)
+        index[key] = (*index.get(key, ()), entry)
+    return index
 
 
 def _list_order(link: Link) -> tuple[bool, bool, int]:
