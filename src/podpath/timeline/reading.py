@@ -70,46 +70,46 @@ def _span(reading: LogReading) -> Reach | None:
 
 def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     """Read those sources that are logs. Never raises for what they hold."""
-    found = [
-        _Log(source, row, clock.of(source.name))
-        for source in sources
-        if (row := recognise_log(source)) is not None
-    ]
+    found: list[_Log] = []
+    for source in sources:
+        row = recognise_log(source)
+        if row is not None:
+            found.append(_Log(source, row, clock.of(source.name)))
     readings: dict[int, LogReading] = {}
     for place, log in enumerate(found):
         if not log.row.yearless and not log.row.of_node and log.row.name != _RING:
             readings[place] = log.row.read(log.source, log.clock)
     reference = _reference(found, readings, clock)
-    inferred = {
-        place: zone
-        for place, log in enumerate(found)
-        if log.row.yearless
-        and log.clock is clock
-        and (zone := _infer_zone(log, reference)) is not None
-    }
+    inferred = _infer_zones(found, clock, reference)
     zones = set(inferred.values())
     host = next(iter(zones)) if len(zones) == 1 else None
     for place, log in enumerate(found):
         if place not in readings and log.row.name != _RING:
-            zone = (
-                inferred.get(place)
-                or (host if log.row.of_node and log.clock is clock else None)
-                or log.clock.zone
-            )
-            readings[place] = log.row.read(
-                log.source, replace(log.clock, now=_taken(log.source, reference), zone=zone)
-            )
+            hosts = host if log.row.of_node and log.clock is clock else None
+            zone = inferred.get(place) or hosts or log.clock.zone
+            told = replace(log.clock, now=_taken(log.source, reference), zone=zone)
+            readings[place] = log.row.read(log.source, told)
     kernel = _kernel_lines(readings.values())
     for place, log in enumerate(found):
         if log.row.name == _RING:
-            readings[place] = log.row.read(
-                log.source, replace(clock, boots=_infer_boots(log.source, kernel, clock))
-            )
+            told = replace(clock, boots=_infer_boots(log.source, kernel, clock))
+            readings[place] = log.row.read(log.source, told)
     notes = (
         f"{found[place].source.name}: stamps within its messages say that its own are of {zone}."
         for place, zone in inferred.items()
     )
     return _gather(found, [readings[place] for place in sorted(readings)], notes)
+
+
+def _infer_zones(found: Sequence[_Log], clock: Clock, reference: float) -> dict[int, tzinfo]:
+    """Return the zones of those logs whose own messages tell them, by their places."""
+    zones: dict[int, tzinfo] = {}
+    for place, log in enumerate(found):
+        if log.row.yearless and log.clock is clock:
+            zone = _infer_zone(log, reference)
+            if zone is not None:
+                zones[place] = zone
+    return zones
 
 
 class _Log(NamedTuple):
@@ -168,39 +168,41 @@ def _infer_zone(log: _Log, now: float) -> tzinfo | None:
     """Return the zone of a log by the stamps with a zone in its messages; None where there are
     none, or they differ.
     """
-    source = log.source
-    nested = [
-        index
-        for index, line in enumerate(source.lines)
-        if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
-    ]
-    utc = WallClock(UTC)
-    pairs: list[tuple[str, float]] = []
-    for index in nested[:_SAMPLED]:
-        line = source.lines[index][:1000]
-        inner = _NESTED.search(line)
-        stamp = utc.match(line, inner.end()) if inner is not None else None
-        if stamp is not None:
-            pairs.append((source.lines[index], stamp.time))
+    pairs = _find_nested(log.source)
     if not pairs:
         return None
-    sample = Source(
-        name=source.name, lines=tuple(line for line, _ in pairs), taken_at=source.taken_at
-    )
+    lines = tuple(line for line, _ in pairs)
+    sample = Source(name=log.source.name, lines=lines, taken_at=log.source.taken_at)
     outer = log.row.read(sample, replace(log.clock, now=now, zone=UTC))
     if len(outer.times) != len(pairs):
         return None
-    offsets = Counter(
-        round((wall - inner) / _QUARTER) * _QUARTER
-        for wall, (_, inner) in zip(outer.times, pairs, strict=True)
-        if abs(wall - inner) < 86_400
-        and abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER)
-        <= 5  # NaN is not less
-    )
+    offsets: Counter[int] = Counter()
+    for wall, (_, inner) in zip(outer.times, pairs, strict=True):
+        apart = wall - inner
+        if abs(apart) < 86_400:  # NaN is not less
+            offset = round(apart / _QUARTER) * _QUARTER
+            offsets[offset] += abs(apart - offset) <= 5
     (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
     if not count or count < 0.8 * len(pairs):
         return None
     return timezone(timedelta(seconds=offset))
+
+
+def _find_nested(source: Source) -> list[tuple[str, float]]:
+    """Return some lines whose messages have a stamp with a zone, each with that moment."""
+    nested = [
+        line
+        for line in source.lines
+        if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
+    ]
+    utc = WallClock(UTC)
+    pairs: list[tuple[str, float]] = []
+    for line in nested[:_SAMPLED]:
+        inner = _NESTED.search(line[:1000])
+        stamp = utc.match(line[:1000], inner.end()) if inner is not None else None
+        if stamp is not None:
+            pairs.append((line, stamp.time))
+    return pairs
 
 
 def _kernel_lines(readings: Iterable[LogReading]) -> dict[str, list[float]]:

@@ -128,23 +128,40 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
         return WalkedRecords(places, int(landings[-1]), (), heads)
     owners = np.repeat(np.arange(len(starts)), lanes.counts)
     exact[owners[broken]] = False
-    firsts = np.searchsorted(owners, np.arange(len(starts) + 1))
-    meeting = {int(start): lane for lane, start in enumerate(starts.tolist())}
-    parts: list[Offsets] = []
-    damages: list[CaptureDamage] = []
-    lane, after = 0, int(starts[0])
-    while lane < len(starts):
-        if exact[lane]:
-            parts.append(places[firsts[lane] : firsts[lane + 1]])
-            after = int(landings[lane])
-            lane += 1
-            continue
-        again = walk_carefully(data, framing, after, stop, meeting)
-        parts.append(again.places)
-        damages.extend(again.damages)
-        after = again.next
-        lane = meeting.get(after, len(starts))
-    return WalkedRecords(np.concatenate(parts), after, tuple(damages))
+    kept = _KeptLanes(starts, landings, places, exact, owners)
+    return kept.join(data, framing, stop)
+
+
+class _KeptLanes(NamedTuple):
+    """Lanes of which some are exact. Local to `_stitch`."""
+
+    starts: Offsets
+    landings: Offsets
+    places: Offsets
+    """Where the records of all lanes begin."""
+    exact: NDArray[np.bool_]
+    owners: Offsets
+    """The lane of each record."""
+
+    def join(self, data: Bytes, framing: Framing, stop: int) -> WalkedRecords:
+        """Keep the exact lanes, and walk with care what lies between them."""
+        firsts = np.searchsorted(self.owners, np.arange(len(self.starts) + 1))
+        meeting = {int(start): lane for lane, start in enumerate(self.starts.tolist())}
+        parts: list[Offsets] = []
+        damages: list[CaptureDamage] = []
+        lane, after = 0, int(self.starts[0])
+        while lane < len(self.starts):
+            if self.exact[lane]:
+                parts.append(self.places[firsts[lane] : firsts[lane + 1]])
+                after = int(self.landings[lane])
+                lane += 1
+                continue
+            again = walk_carefully(data, framing, after, stop, meeting)
+            parts.append(again.places)
+            damages.extend(again.damages)
+            after = again.next
+            lane = meeting.get(after, len(self.starts))
+        return WalkedRecords(np.concatenate(parts), after, tuple(damages))
 
 
 def _broken(data: Bytes, framing: Framing, places: Offsets, landing: int) -> NDArray[np.bool_]:

@@ -53,30 +53,42 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
     joined = matching.joined
     placed, apart = matching.ordered(way)
     known = _shifts(apart, len(placed))
-    shift = tuple(known.get(at, 0) for at in range(len(placed)))
-    measured = tuple(at in known for at in range(len(placed))) + (False,) * further
-    spread = tuple(
-        apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed))
-    )
     base = _base(matching, way, placed)
-    control: list[tuple[Numbers, Numbers]] = []
+    shift: list[int] = []
+    spread: list[int] = []
     segments: list[PassageSegments] = []
-    for each, late in zip(placed, shift, strict=True):
-        point = matching.points[int(joined.point[each.rows[0]])]
-        repeating = bool(point.direction) and not int(joined.column("ifindex")[each.rows[0]])
-        rows = leave_out_repeats(joined, each.rows, repeating=repeating)
-        times = matching.measured.correct(each.clock, joined.column("time")[rows]) - late
+    control: list[tuple[Numbers, Numbers]] = []
+    for at, each in enumerate(placed):
+        shift.append(known.get(at, 0))
+        spread.append(apart[0, at].spread if (0, at) in apart else 0)
+        rows, times = _time_rows(matching, each, shift[-1])
         mine = carries_data(joined, rows)
         segments.append(cut_to_segments(joined, rows[mine], times[mine], base))
         control.append((rows[~mine], times[~mine]))
     nothing = np.zeros(0, np.int64)
     segments += [cut_to_segments(joined, nothing, nothing, base)] * further
     control += [(nothing, nothing)] * further
-    items = (*pair_packets(joined, control, every=every), *pair_bytes(segments, every=every))
     beyond = (0,) * further
     return Followed(
-        way, placed, shift + beyond, spread + beyond, measured, tuple(segments), items, base
+        way=way,
+        placed=placed,
+        shift=(*shift, *beyond),
+        spread=(*spread, *beyond),
+        measured=tuple(at in known for at in range(len(placed))) + (False,) * further,
+        segments=tuple(segments),
+        items=(*pair_packets(joined, control, every=every), *pair_bytes(segments, every=every)),
+        base=base,
     )
+
+
+def _time_rows(matching: Matching, passage: PlacedPassage, late: int) -> tuple[Numbers, Numbers]:
+    """Return the packets of a passage, each once, and when they would have passed the first one."""
+    joined = matching.joined
+    point = matching.points[int(joined.point[passage.rows[0]])]
+    repeating = bool(point.direction) and not int(joined.column("ifindex")[passage.rows[0]])
+    rows = leave_out_repeats(joined, passage.rows, repeating=repeating)
+    times = matching.measured.correct(passage.clock, joined.column("time")[rows])
+    return rows, times - late
 
 
 def _shifts(apart: Apart, count: int) -> dict[int, int]:

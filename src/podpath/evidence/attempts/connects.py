@@ -5,6 +5,7 @@ what came of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from podpath.evidence.attempts.failures import SCHEME_PORTS, parse_host, parse_result
 from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
@@ -79,46 +80,42 @@ def recognise_connect(source: Source) -> int:
 def read_connect(source: Source) -> Reading:
     """Read the last line that says what came of it; a body that wget printed is a success."""
     ledger = LineLedger(source)
-    lines = ledger.lines
     typed = parse_typed(source.command or "")
-    udp = typed.program in {"nc", "ncat", "netcat"} and any(
-        re.fullmatch(r"-[a-zA-Z]*u[a-zA-Z]*", word) for word in _arguments(source)
-    )
+    udp = typed.program in {"nc", "ncat", "netcat"} and any(map(_asks_udp, _arguments(source)))
     dst, port = _destination(ledger)
     target = (protocols.UDP if udp else protocols.TCP, dst, port)
-    failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
-    worked = [index for index, line in enumerate(lines) if _OK.match(line)]
-    stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
-    told = {*failed, *worked}
-    bodies = [
-        index
-        for index, line in enumerate(lines)
-        if line.strip() and not _OTHER.match(line) and index not in told
-    ]
-    if failed:
-        said = " ".join(lines[index] for index in failed)
-        place = failed[-1]
-        outcome = AttemptOutcome(
-            parse_result(said) or FailureKind.TIMEOUT, lines[place].strip(), place, place
-        )
+    outcome = _judge(ledger.lines, fetches=typed.program in _PROGRAMS)
+    if outcome is not None:
         add_attempt(ledger, typed.program or "nc", target, outcome)
-    elif stopped and not worked:
-        outcome = AttemptOutcome(
-            Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0]
-        )
-        add_attempt(ledger, typed.program or "nc", target, outcome)
-    elif worked or (bodies and typed.program in _PROGRAMS):
-        place = (worked or bodies)[0]
-        add_attempt(
-            ledger,
-            typed.program or "nc",
-            target,
-            AttemptOutcome(Ending.OK, lines[place].strip(), place, place),
-        )
-    for index, line in enumerate(lines):
+    for index, line in enumerate(ledger.lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of nc, wget or telnet")
+
+
+def _judge(lines: Sequence[str], *, fetches: bool) -> AttemptOutcome | None:
+    """Say what came of it; None where no line says so. `fetches` says that the program prints what
+    it gets.
+    """
+    failed = [index for index, line in enumerate(lines) if _FAILED.match(line)]
+    worked = [index for index, line in enumerate(lines) if _OK.match(line)]
+    stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
+    if failed:
+        said = " ".join(lines[index] for index in failed)
+        kind, last = parse_result(said) or FailureKind.TIMEOUT, failed[-1]
+        return AttemptOutcome(kind, lines[last].strip(), last, last)
+    if stopped and not worked:
+        why = "stopped by its person before it ended"
+        return AttemptOutcome(Ending.INTERRUPTED, why, stopped[0], stopped[0])
+    bodies = [index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line)]
+    told = worked or (bodies if fetches else [])
+    if not told:
+        return None
+    return AttemptOutcome(Ending.OK, lines[told[0]].strip(), told[0], told[0])
+
+
+def _asks_udp(word: str) -> bool:
+    return re.fullmatch(r"-[a-zA-Z]*u[a-zA-Z]*", word) is not None
 
 
 def _arguments(source: Source) -> tuple[str, ...]:
