@@ -32,5 +32,6 @@ def pod_object(name: str, node: str, address: str, more: str = "") -> str:
     """Return a Pod with its node and address."""
     return (
         f"- kind: Pod\n  metadata: {{name: {name}, namespace: shop, labels: {{app: api}}}}\n"
-        f"  spec: {{nodeName: {node}, containers: [{{name: {name}}}]{more}}}\n  status: {{phase: Running, podIP: {address}}}"
+        f"  spec: {{nodeName: {node}, containers: [{{name: {name}}}]{more}}}\n"
+        f"  status: {{phase: Running, podIP: {address}}}"
     )

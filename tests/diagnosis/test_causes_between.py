@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.between import mtu_shrinks, pod_route, tunnel_end, tunnel_mac, tunnel_network
+from podpath.checks.tunnels import vtep_mac_twice
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes_between import find_between
 from podpath.node.cluster import Cluster
 from podpath.node.node import Node
 from tests.datapath.devices.test_underlay import PROBE, routed, tunneled
-from tests.diagnosis.nodes_between import with_entry, with_neighbour
+from tests.diagnosis.nodes_between import as_clone, with_entry, with_neighbour
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ from tests.diagnosis.nodes_between import with_entry, with_neighbour
         (tunneled(0), tunneled(1, state="down"), tunnel_network.NAME, "b/host"),
         (with_neighbour(tunneled(0)), tunneled(1), tunnel_mac.NAME, "host"),
         (with_entry(tunneled(0), "192.0.2.77"), tunneled(1), tunnel_end.NAME, "host"),
+        (
+            as_clone(tunneled(0), "192.0.2.2"),
+            as_clone(tunneled(1), "192.0.2.1"),
+            vtep_mac_twice.NAME,
+            "b/host",
+        ),
     ],
 )
 def test_the_step_that_made_it_fail_is_named(

@@ -246,6 +246,7 @@ class DropCause(StrEnum):
     VXLAN_NO_REMOTE = "vxlan no remote"
     VXLAN_RECURSION = "vxlan recursion"
     VXLAN_VNI = "vxlan vni"
+    VXLAN_LOOP = "vxlan loop"
     REROUTE = "reroute"
 
 

@@ -15,8 +15,10 @@ from podpath.checks.between import (
     tunnel_network,
 )
 from podpath.checks.cause import Cause
+from podpath.checks.tunnels import vtep_mac_twice
 from podpath.datapath.reasons.devices import (
     FrameForOther,
+    OwnFrameReturned,
     TooLongForEnd,
     TunnelPortClosed,
     VniUnknown,
@@ -55,6 +57,8 @@ def _find(node: Node, branch: Branch, trace: Trace) -> tuple[str, Step] | None:
         return mtu_shrinks.NAME, last
     if isinstance(last.reason, VniUnknown | TunnelPortClosed):
         return tunnel_network.NAME, last
+    if isinstance(last.reason, OwnFrameReturned) and wrapped and wrapped.netns != last.netns:
+        return vtep_mac_twice.NAME, last
     if isinstance(branch.failure, OuterDelivered) and wrapped is not None:
         return tunnel_network.NAME, wrapped
     twice = _held_twice(node, last)

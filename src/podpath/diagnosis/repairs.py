@@ -32,6 +32,7 @@ from podpath.checks.netfilter import (
     route_localnet,
 )
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
+from podpath.checks.tunnels import vtep_mac_twice
 from podpath.diagnosis import repairs_between, repairs_routes, repairs_rules, repairs_settings
 from podpath.diagnosis.difference.difference import inside
 from podpath.node.change import LoadModule, SetCiliumOption
@@ -85,6 +86,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
 PREVENTIONS: dict[str, str] = {
     **{one.NAME: one.PREVENTION for one in (pod_route, tunnel_mac, tunnel_end, tunnel_network)},
     mtu_shrinks.NAME: mtu_shrinks.PREVENTION,
+    vtep_mac_twice.NAME: vtep_mac_twice.PREVENTION,
     address_on_two_nodes.NAME: address_on_two_nodes.PREVENTION,
     stale_conntrack.NAME: stale_conntrack.PREVENTION,
     chain_order.NAME: chain_order.PREVENTION,

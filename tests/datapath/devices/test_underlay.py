@@ -11,6 +11,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.reasons.devices import (
     CrossedWire,
+    OwnFrameReturned,
     TooLongForEnd,
     TunnelPortClosed,
     VniUnknown,
@@ -36,6 +37,7 @@ from podpath.testing.nodes import (
     given_ovs,
     probe,
 )
+from tests.diagnosis.nodes_between import WRONG, as_clone
 
 PROBE = probe("tcp 10.244.0.2 > 10.244.1.2:80 from pod")
 
@@ -153,6 +155,16 @@ def test_a_tunnel_of_another_network_drops_it() -> None:
     found = walk(tunneled(0), tunneled(1, vni=7))
 
     assert found.branches[0].last.deciding.reason == VniUnknown("vx", 1, 7)
+
+
+def test_a_frame_with_the_mac_of_the_device_itself_is_a_loop() -> None:
+    """Two nodes cloned from one image have one MAC on their tunnel devices."""
+    found = walk(as_clone(tunneled(0), "192.0.2.2"), as_clone(tunneled(1), "192.0.2.1"))
+
+    last = found.branches[0].last
+    assert last.deciding.reason == OwnFrameReturned("vx", str(WRONG))
+    assert isinstance(last.outcome, Dropped)
+    assert last.outcome.netns == "b/host"
 
 
 def test_a_tunnel_that_is_down_listens_to_nothing() -> None:

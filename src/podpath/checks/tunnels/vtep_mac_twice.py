@@ -7,7 +7,9 @@ What it is
 Why it breaks
     A frame in the tunnel is sent to the node by the MAC of its VTEP, and a node takes only frames
     with its own. With one MAC for two nodes, the FDB holds one of them alone: traffic to the
-    other's pods goes to the wrong node. It happens with cloned machines: systemd derives the MAC
+    other's pods goes to the wrong node. Between the two nodes themselves the driver that
+    receives drops the frame: its source is the MAC of its own device, as if it came back
+    (LOCAL_MAC). It happens with cloned machines: systemd derives the MAC
     from machine-id and the device's name.
 
 How to confirm
@@ -19,7 +21,7 @@ How to fix
     MACAddressPolicy=none for flannel*.
 
 References
-    vxlan_xmit, vxlan_find_mac (drivers/net/vxlan/vxlan_core.c v6.12); systemd.link(5),
+    vxlan_find_mac, vxlan_set_mac (drivers/net/vxlan/vxlan_core.c v6.12); systemd.link(5),
     MACAddressPolicy
 """
 
@@ -39,6 +41,7 @@ CATEGORIES = (
     Category.TUNNEL_ENDPOINT,
 )
 NAME = "vtep-mac-twice"
+PREVENTION = "Empty /etc/machine-id in images before they are cloned."
 
 
 ZEROS = "00:00:00:00:00:00"
@@ -79,6 +82,6 @@ def check(case: Case) -> Iterator[Finding]:
                 "A tunnel finds the node by the MAC: frames for one of them go to the other.",
             ),
             breaks=("traffic to the pods of one of these nodes",),
-            prevention="Empty /etc/machine-id in images before they are cloned.",
+            prevention=PREVENTION,
             marks=(mac, *ends),
         )

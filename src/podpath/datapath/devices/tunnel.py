@@ -10,6 +10,7 @@ from podpath.datapath.devices import wire
 from podpath.datapath.devices.segment import NOBODY
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
+    OwnFrameReturned,
     TunnelPortClosed,
     TunnelsNested,
     Unwrapped,
@@ -195,6 +196,9 @@ def receive(walk: Walk, skb: Skb) -> Next:
     device = next((link for link in listening if _is_of_network(link, sender)), None)
     if device is None:
         return _refuse_network(walk, skb, sender, listening)
+    if device.vxlan is not None and inner.smac is not None and inner.smac == device.mac:
+        loop = OwnFrameReturned(device.name, device.mac)
+        return _refuse(walk, skb, device, loop, DropCause.VXLAN_LOOP, sender.span)
     skb.packet = inner
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
@@ -242,7 +246,12 @@ def _refuse_network(
 
 
 def _refuse(
-    walk: Walk, skb: Skb, device: Link, reason: VniUnknown | TunnelPortClosed, cause: DropCause
+    walk: Walk,
+    skb: Skb,
+    device: Link,
+    reason: VniUnknown | OwnFrameReturned | TunnelPortClosed,
+    cause: DropCause,
+    other_end: Span | None = None,
 ) -> Dropped:
     walk.trace.step(
         StageName.TUNNEL,
@@ -251,7 +260,7 @@ def _refuse(
         skb.packet,
         StepDecision.DROP,
         reason,
-        spans=(device.span,) if device.span is not None else (),
+        spans=tuple(dict.fromkeys(filter(None, (device.span, other_end)))),
         link=device.name,
     )
     kernel = walk.engine.node.home_of(skb.netns).kernel

@@ -125,6 +125,14 @@ class VniUnknown(NamedTuple):
 
 
 @distinct
+class OwnFrameReturned(NamedTuple):
+    """A frame comes out of a tunnel with the tunnel device's own MAC as its source."""
+
+    link: str
+    mac: str
+
+
+@distinct
 class TunnelPortClosed(NamedTuple):
     """A tunnel's packet comes to a port at which no tunnel device of the node listens."""
 
@@ -192,6 +200,6 @@ class ReachedSocket(NamedTuple):
 DeviceReason = (
     ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
     | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
-    | TooLongForEnd | VniUnknown | TunnelPortClosed | NoDevice | TunnelsNested | NoRemoteEnd
-    | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+    | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | NoDevice | TunnelsNested
+    | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

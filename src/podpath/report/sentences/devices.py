@@ -47,6 +47,8 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"its {length} bytes are more than the MTU of {link}, {mtu}"
         case devices.VniUnknown(link, vni, own):
             return f"it is of network {vni}, but {link} is of {own}"
+        case devices.OwnFrameReturned(link, mac):
+            return f"it comes from {mac}, {link}'s own MAC: the driver takes it for a loop"
         case devices.TunnelPortClosed(link, port, own, up):
             if not up:
                 return f"nobody listens on port {port}: {link} is down"
