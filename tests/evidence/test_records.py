@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from podpath.evidence.records import HeadingRecord, MessageRecord, Reading, StatementRecord
 from podpath.net.messages import MessageKind
-from podpath.net.provenance import Source
+from podpath.net.provenance import Source, Span
 
-SPAN = Source(name="node.txt", lines=("a heading", "a message")).span(1)
+SPAN = Span(Source(name="node.txt", lines=("a heading", "a message")), 1, 1)
 HEADINGS = (HeadingRecord(span=SPAN, text="first"), HeadingRecord(span=SPAN, text="second"))
 MESSAGE = MessageRecord(span=SPAN, kind=next(iter(MessageKind)))
 
