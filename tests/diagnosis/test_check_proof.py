@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.registry import find_check
 from podpath.checks.routing import ip_forward
+from podpath.diagnosis import check_proof
 from podpath.diagnosis.check_proof import prove_check
 from podpath.net.addresses import IfName
 from podpath.net.probe import Probe
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, Source, Span
 from podpath.node.case import Case
 from podpath.node.change import Change, SetLink, SetSysctl
 from podpath.node.node import HOST, Node
@@ -72,6 +77,25 @@ OTHER = "net.ipv4.conf.all.rp_filter"
 def test_a_repair_that_cures_is_proven_and_one_that_does_not_is_left_out() -> None:
     """By the check, run on the changed node."""
     assert [(ON, "simulated", ())] == proven(setting("1"), setting("1", OTHER))
+
+
+def test_a_repair_after_which_some_of_its_lines_are_found_again_is_not_proven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another line may come first in what is left: it may be the same fault."""
+    made = node("0")
+    blamed = finding(made, setting("1"))
+    other = Span(Source(name="other.txt", lines=("a rule",)), 1, 1)
+    known = find_check(ip_forward.NAME)
+    assert known is not None
+
+    def find_again(_: Case) -> Iterator[Finding]:
+        yield replace(blamed, evidence=(other, *blamed.evidence))
+
+    monkeypatch.setattr(check_proof, "find_check", lambda _: known._replace(run=find_again))
+    (left,) = prove_check(Case(node=made), blamed, ()).repairs
+
+    assert left.proven == ""
 
 
 def test_a_repair_that_changes_nothing_known_is_kept_unproven() -> None:

@@ -41,9 +41,11 @@ def _prove(
     check = find_check(name)
     if check is None or check.run is None or changed.node == case.node:
         return repair  # the model cannot show it: what would change is not known for sure
-    left = {span for found in check.run(changed) for span in found.evidence[:1]}
-    if any(span in left for span in finding.evidence):
+    left = tuple(check.run(changed))
+    if any(found.evidence[:1] and found.evidence[0] in finding.evidence for found in left):
         return None
+    if any(set(found.evidence) & set(finding.evidence) for found in left):
+        return repair  # something of it is found still, whether the same thing or not
     before, after = Engine(case.node), Engine(changed.node)
     effects = []
     for probe in flows:

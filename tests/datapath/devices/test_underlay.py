@@ -21,11 +21,10 @@ from podpath.datapath.tracing.trace import (
     Conversation,
     Delivered,
     Dropped,
-    Reachability,
     Step,
     Undecided,
 )
-from podpath.datapath.vocabulary import BoundaryName, StepDecision
+from podpath.datapath.vocabulary import BoundaryName, Reachability, StepDecision
 from podpath.net.provenance import Basis
 from podpath.node.cluster import Cluster
 from podpath.node.node import Node
