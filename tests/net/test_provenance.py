@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.net.provenance import Option, Source, Span, Unknown
+from podpath.net.provenance import Gap, Known, Option, Source, Span, Unknown, list_spans
 
 SOURCE = Source(name="ticket.md", lines=("a", "b", "c"), first_line=41)
 
@@ -19,3 +19,10 @@ def test_a_fact_is_disputed_where_two_outputs_speak() -> None:
     disputed = Unknown("x", "sysctl x", (Option("0", "off", here), Option("1", "on", there)))
 
     assert (False, True) == (hinted.disputed, disputed.disputed)
+
+
+def test_spans_of_what_stands_somewhere() -> None:
+    """In order, and twice where two things stand in one line; what nothing states has none."""
+    here, there = Span(SOURCE, 41, 41), Span(SOURCE, 43, 43)
+    found = (Gap(there, "cut"), Known("1", None), Known("0", here), Gap(there, "cut"))
+    assert (there, here, there) == list_spans(found)

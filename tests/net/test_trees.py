@@ -43,3 +43,10 @@ def test_nothing_has_many_spellings() -> None:
 def test_every_field_is_walked() -> None:
     """Fields below lists are found, too."""
     assert {"a", "b", "c", "d"} == {name for name, _ in TREE.walk()}
+
+
+def test_named_fields_are_texts() -> None:
+    """A list has no text, and a scalar no fields."""
+    labels = at(1, {"app": at(1, "web"), "ports": at(1, (at(1, "80"),))})
+    assert {"app": "web", "ports": ""} == labels.texts
+    assert {} == at(1, "web").texts

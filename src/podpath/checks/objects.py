@@ -94,7 +94,7 @@ class PodView:
     def labels(self) -> Mapping[str, str] | None:
         """Its labels; None where no output shows them."""
         found = None if self.metadata is None else self.metadata.at("labels")
-        return None if found is None else {name: field.text for name, field in found.fields.items()}
+        return None if found is None else found.texts
 
     @property
     def containers(self) -> tuple[Tree, ...]:
@@ -132,9 +132,7 @@ def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 def chosen(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
     """Return the pods that a service's selector chooses."""
     selector = service.at("spec", "selector")
-    wanted = (
-        {} if selector is None else {name: field.text for name, field in selector.fields.items()}
-    )
+    wanted = {} if selector is None else selector.texts
     near = [pod for pod in pods(case) if is_near(pod.seen.namespace, service.namespace)]
     return tuple(
         pod for pod in near if wanted and pod.labels is not None and selects(wanted, pod.labels)

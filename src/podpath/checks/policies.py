@@ -180,7 +180,7 @@ class PolicyBook:
 
 
 def _texts(tree: Tree | None) -> Mapping[str, str] | None:
-    return None if tree is None else {name: field.text for name, field in tree.fields.items()}
+    return None if tree is None else tree.texts
 
 
 def _any_of(answers: Iterable[Maybe]) -> Maybe:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 
 QUOTED = 4
@@ -53,7 +54,7 @@ def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:
         check=name,
         severity=meaning.severity,
         claim=meaning.claim,
-        evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
+        evidence=tuple(dict.fromkeys(list_spans(said)))[:QUOTED],
         reasoning=(f"It was logged {times} times.",) if times > 1 else (),
         breaks=(meaning.breaks,),
         repairs=(Repair(title=meaning.cure, commands=meaning.commands),),

@@ -15,7 +15,7 @@ from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
 from podpath.net import protocols
-from podpath.net.provenance import Gap, Span
+from podpath.net.provenance import Gap, Span, list_spans
 from podpath.node.case import ArpSighting, CapturedPoint, Case, Sighting
 
 GOOD = ("SF", "S1", "S2", "S3", "OTH")
@@ -58,7 +58,7 @@ class PacketsDropped:
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return the first line of each such point."""
-        return tuple(point.span for point in self.points if point.span is not None)
+        return list_spans(self.points)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class ConnectionsFail:
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return the first packet of each."""
-        return tuple(one.span for one in self.connections)
+        return list_spans(self.connections)
 
 
 CaptureForbids = LinesUnread | InputCut | NotModelled | NoPacket | PacketsDropped | ConnectionsFail

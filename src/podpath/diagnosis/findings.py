@@ -36,7 +36,7 @@ from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.without_guesses import describe_cure
 from podpath.diagnosis.worlds import Judgement, Supposition
 from podpath.net.probe import Probe
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.change import DeleteRule, InsertRule
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.node import Node
@@ -87,7 +87,7 @@ def _make(
     repairs = prover.prove(_list_candidates(prover.node, cause, differences))
     moved = tuple(_moved(repairs))
     evidence = _evidence(cause, judged, stated, differences)
-    spans = (*evidence[:1], *(rule.span for rule in moved), *evidence[1:])
+    spans = (*evidence[:1], *list_spans(moved), *evidence[1:])
     return Finding(
         check=cause.check,
         severity=Severity.CAUSE,

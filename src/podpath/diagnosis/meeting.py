@@ -27,7 +27,7 @@ from podpath.datapath.tracing.trace import (
 from podpath.datapath.vocabulary import StageName
 from podpath.diagnosis.connections import ConnectionFrame, Observed, kind_of
 from podpath.diagnosis.fit import Fit
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.node import HOST
 
 if TYPE_CHECKING:  # reports of captures alone need none of the walks
@@ -141,7 +141,7 @@ def _meet(
         predicted=_predicted(trace, hops),
         predicted_by=_deciding_lines(trace, missing),
         seen=_seen_words(shown, missing, beyond),
-        seen_by=tuple(dict.fromkeys(seen.span for seen in shown.values()))[-QUOTED:],
+        seen_by=tuple(dict.fromkeys(list_spans(shown.values())))[-QUOTED:],
     )
 
 

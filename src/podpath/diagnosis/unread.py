@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from podpath.net.provenance import Gap, GapKind, Span
+from podpath.net.provenance import Gap, GapKind, Span, list_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class LinesUnread:
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return the lines."""
-        return tuple(gap.span for gap in self.gaps)
+        return list_spans(self.gaps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class InputCut:
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return where it was cut."""
-        return tuple(gap.span for gap in self.gaps)
+        return list_spans(self.gaps)
 
 
 def forbid_by_gaps(gaps: Iterable[Gap]) -> Iterator[LinesUnread | InputCut | NotModelled]:

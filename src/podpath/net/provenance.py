@@ -7,9 +7,10 @@ that 150,000 rules cost 150,000 small tuples.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -76,6 +77,20 @@ class Span(NamedTuple):
     def __str__(self) -> str:
         """Spell it as compilers do: `file:line`."""
         return f"{self.source.name}:{self.line}"
+
+
+class Placed(Protocol):
+    """Whatever may stand in the evidence."""
+
+    @property
+    def span(self) -> Span | None:
+        """Where it stands; None where nothing states it."""
+
+
+def list_spans(things: Iterable[Placed]) -> tuple[Span, ...]:
+    """Return where things stand, of those that stand anywhere."""
+    spans = (thing.span for thing in things)
+    return tuple(span for span in spans if span is not None)
 
 
 class Cut(NamedTuple):

@@ -34,6 +34,11 @@ class Tree:
         return self.value if isinstance(self.value, Mapping) else {}
 
     @property
+    def texts(self) -> dict[str, str]:
+        """The named fields as they are spelled; empty for one that is no scalar."""
+        return {name: field.text for name, field in self.fields.items()}
+
+    @property
     def line(self) -> Span:
         """Its first line: the one to quote."""
         return Span(self.span.source, self.span.line, self.span.line)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from podpath.assembly.scenes.labels import StateLikelihood, spell_meaning
-from podpath.net.provenance import Fact, Gap, Known, Option, Span, Unknown
+from podpath.net.provenance import Fact, Gap, Known, Option, Span, Unknown, list_spans
 from podpath.node.case import Contradiction
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ class Disputes:
             and claim.standing is not StateLikelihood.ELSEWHERE
         ]
         if len(shown) > 1:
-            spans = tuple(dict.fromkeys(claim.span for claim in shown if claim.span is not None))
+            spans = tuple(dict.fromkeys(list_spans(shown)))
             states = "; ".join(
                 f"{_spell(claim.value)} {claim.option.meaning}".strip() for claim in shown
             )

@@ -32,6 +32,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.node import CniNetwork, Node
 
@@ -80,7 +81,7 @@ def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
             f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, "
             "which does not have it."
         ),
-        evidence=tuple(span for span in (first.span, other.span) if span is not None),
+        evidence=list_spans((first, other)),
         reasoning=(
             (
                 f"The runtime takes the first file by name: {_name(first.path)} with "

@@ -164,8 +164,8 @@ def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
     """Yield pods with an address outside every range that pods have, or of another node's."""
     nodes = {node.name: node for node in see(case, "Node")}
     hosts: set[str] = set()
-    for node in nodes.values():
-        hosts.update(each.text_at("address") for each in node.items_at("status", "addresses"))
+    for one in nodes.values():
+        hosts.update(each.text_at("address") for each in one.items_at("status", "addresses"))
     for pod in see(case, "Pod"):
         address = read_address(pod.text_at("status", "podIP"))
         place = pod.at("status", "podIP")

@@ -33,7 +33,7 @@ from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.addresses import read_address
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION, Category.NETWORK_MANAGER)
@@ -92,7 +92,7 @@ def _report(claim: str, span: Span, failed: tuple[Message, ...], mark: str) -> F
         check=NAME,
         severity=Severity.FAULT,
         claim=claim,
-        evidence=(span, *(one.span for one in failed[:1])),
+        evidence=(span, *list_spans(failed[:1])),
         breaks=("names, while addresses work",),
         prevention="Let one program alone write these files.",
         certainty=1.0 if failed else 0.8,

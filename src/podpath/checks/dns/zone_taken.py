@@ -29,6 +29,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import list_spans
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -74,7 +75,7 @@ def _check_zones(
                 f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own "
                 f"zone beside {min(own)}."
             ),
-            evidence=(plugin.line, *(one.span for one in shown[:2])),
+            evidence=(plugin.line, *list_spans(shown[:2])),
             reasoning=(
                 (
                     f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and "

@@ -44,7 +44,7 @@ from podpath.checks.told import WORKLOADS, list_failing
 from podpath.net.addresses import Address
 from podpath.net.complaints import EndKind
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, list_spans
 from podpath.net.statements import ManagedDevice
 from podpath.node.case import Case
 
@@ -193,7 +193,7 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
         claim=(
             f"{daemon} handles {device}, a device of containers, as one of the host's own ({act})."
         ),
-        evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
+        evidence=tuple(dict.fromkeys(list_spans(said)))[:QUOTED],
         reasoning=(
             "It sets or removes addresses, routes and states of a device that is not its own.",
         ),

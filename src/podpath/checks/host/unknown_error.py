@@ -26,6 +26,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import QUOTED, find_said
 from podpath.net.messages import MessageKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (Category.OTHER,)
@@ -49,7 +50,7 @@ def check(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.NOTE,
         claim=f"{len(said)} errors that podpath does not know, the first from {program}: {text}",
-        evidence=tuple(message.span for message in said)[:QUOTED],
+        evidence=list_spans(said)[:QUOTED],
         breaks=("unknown",),
         certainty=0.2,
         asks=(ask,),

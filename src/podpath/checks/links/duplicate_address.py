@@ -34,6 +34,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.net.addresses import Address
+from podpath.net.provenance import list_spans
 from podpath.node.case import ArpSighting, Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST, Netns
@@ -115,7 +116,7 @@ def _report_rivals(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
-        evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
+        evidence=tuple(dict.fromkeys(list_spans((one, other, *found[:2])))),
         reasoning=(
             "The last answer wins, so senders reach now one of them, now the other.",
             (

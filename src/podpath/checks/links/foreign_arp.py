@@ -43,7 +43,7 @@ from podpath.checks.links import enslaved_route
 from podpath.checks.links.enslaved_route import SlaveRoute
 from podpath.checks.topology import Enslaved, best_routes, find_link
 from podpath.net.addresses import Address, Mac
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import ArpSighting, Case, Sighting
 from podpath.node.links import Link
 from podpath.node.routing import Route
@@ -144,7 +144,7 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     return bool(spoken) and falls_silent and len(frames.astray) >= UNANSWERED
 
 
-class _Frames(NamedTuple):
+class _SenderFrames(NamedTuple):
     """The frames of an ARP packet's sender."""
 
     sent: Sequence[Sighting]
@@ -153,7 +153,7 @@ class _Frames(NamedTuple):
     """Those to its address that carry the MAC of the ARP packet."""
 
 
-def _list_frames(case: Case, arp: ArpSighting) -> _Frames:
+def _list_frames(case: Case, arp: ArpSighting) -> _SenderFrames:
     sent: list[Sighting] = []
     astray: list[Sighting] = []
     for seen in case.sightings:
@@ -161,7 +161,7 @@ def _list_frames(case: Case, arp: ArpSighting) -> _Frames:
             sent.append(seen)
         if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac:
             astray.append(seen)
-    return _Frames(sent, astray)
+    return _SenderFrames(sent, astray)
 
 
 def find_window(case: Case, arp: ArpSighting, usual: Mac) -> ForeignMacPeriod:
@@ -193,14 +193,14 @@ def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
     window = find_window(case, arp, usual)
     route = _find_route(case, arp)
     owner = _find_owner(case, arp, route)
-    spans = [arp.span, *_route_spans(route), *(seen.span for seen in window.lost[:SHOWN_FRAMES])]
+    spans = [arp.span, *_route_spans(route), *list_spans(window.lost[:SHOWN_FRAMES])]
     if owner is not None and owner.span is not None:
         spans.append(owner.span)
     if window.cure is not None:
         spans.append(window.cure)
     if route is not None:
         spans += route.enslaved.spans
-    spans += [seen.span for seen in window.sent[:1]]
+    spans += list_spans(window.sent[:1])
     return Finding(
         check=NAME,
         severity=Severity.CAUSE if window.lost else Severity.FAULT,

@@ -34,6 +34,7 @@ from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.checks.links.mac_flap import gather_claims
 from podpath.net.addresses import Address, Mac
+from podpath.net.provenance import list_spans
 from podpath.node.case import ArpSighting, Case, Sighting
 
 CATEGORIES = (Category.ARP_WRONG_ANSWER, Category.DUPLICATE_ADDRESS)
@@ -95,7 +96,7 @@ def _report(
         check=NAME,
         severity=Severity.FAULT if lost else Severity.NOTE,
         claim=f"{address} moves from {old} to {new} {how}{after}.",
-        evidence=(*(arp.span for arp in told[:2]), *quote(astray)),
+        evidence=(*list_spans(told[:2]), *quote(astray)),
         reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",)
         if lost and not told
         else (),

@@ -30,6 +30,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -51,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=f"The DHCP server gives {address} to {' and '.join(owners)}.",
-            evidence=tuple(message.span for message in owners.values()),
+            evidence=list_spans(owners.values()),
             reasoning=(
                 (
                     "A lease belongs to a client identifier: machines with the same one, such as "

@@ -35,7 +35,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_link
 from podpath.net.addresses import Address, Mac
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
 
@@ -158,7 +158,7 @@ def _report(what: str, changes: Sequence[_Claim], marks: tuple[str, ...]) -> Fin
         check=NAME,
         severity=Severity.FAULT,
         claim=f"{what}: it changes {len(changes) - 1} times.",
-        evidence=tuple(claim.span for claim in changes[:4]),
+        evidence=list_spans(changes[:4]),
         reasoning=("Whatever learns from the last frame sends to a different place each time.",),
         breaks=("what is sent there, intermittently",),
         marks=marks,

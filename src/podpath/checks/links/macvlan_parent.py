@@ -36,7 +36,7 @@ from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
 from podpath.checks.told import LOSSES, is_with_own_host, list_failing
 from podpath.net.messages import MessageKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
     shims = [
         link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed
     ]
-    spans: tuple[Span, ...] = (*(message.span for message in said), *spans_of(links))
+    spans: tuple[Span, ...] = (*list_spans(said), *spans_of(links))
     if not spans or shims:
         return
     parent = next(

@@ -29,6 +29,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import bridge_subnets, find_attachments
 from podpath.net.addresses import IfName
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -67,9 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
                 f"{own[0].address} in netns {attachment.netns.name} is outside of {bridge}'s "
                 f"range {subnets[0]}."
             ),
-            evidence=tuple(
-                dict.fromkeys((*(item.span for item in own if item.span is not None), *spans))
-            ),
+            evidence=tuple(dict.fromkeys((*list_spans(own), *spans))),
             reasoning=(
                 (
                     f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to "

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import Attachment, find_attachments
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, list_spans
 from podpath.node.case import Case
 from podpath.node.links import Link
 from podpath.node.node import HOST, Netns
@@ -79,7 +79,7 @@ def _report(link: Link, bridged: Link, pod: Attachment | None) -> Finding:
         claim=(
             f"{link.name} belongs to no bridge, while {bridged.name} is a port of {bridged.master}."
         ),
-        evidence=tuple(span for span in (link.span, bridged.span) if span is not None),
+        evidence=list_spans((link, bridged)),
         reasoning=(
             "It has neither an address nor a route either: the container behind it is cut off.",
         ),

@@ -37,7 +37,7 @@ from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named, lets_new_in
 from podpath.net import nft
 from podpath.net.messages import MessageKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 from podpath.node.nftables import NftChain
 
@@ -117,7 +117,7 @@ def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -
         severity=Severity.FAULT,
         claim=f"At the hook {hook} the policy of {dropping.name} drops what {accepting.name} "
         "accepts: an accept ends one base chain only.",
-        evidence=(dropping.span, *(one.span for one in others), accepting.span),
+        evidence=(dropping.span, *list_spans(others), accepting.span),
         reasoning=(
             (
                 "Every base chain of a hook has to let the packet pass; a drop in any of them is "

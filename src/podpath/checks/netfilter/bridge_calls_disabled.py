@@ -39,6 +39,7 @@ from podpath.checks.told import (
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.messages import MessageKind
+from podpath.net.provenance import list_spans
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
@@ -82,7 +83,7 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=MEANING.claim,
-            evidence=(switch.span, *(complaint.span for complaint in cut[:1])),
+            evidence=(switch.span, *list_spans(cut[:1])),
             reasoning=(
                 (
                     "What the bridge passes on by itself meets no rule while the switch is 0: its "

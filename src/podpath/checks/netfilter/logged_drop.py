@@ -35,7 +35,7 @@ from podpath.checks.stated import statements_of
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import AllowedSource
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
@@ -122,7 +122,7 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
             f"The host's firewall dropped {protocol} from {names}: the kernel logged it as "
             f"{prefix}."
         ),
-        evidence=tuple(dict.fromkeys((*(message.span for message in dropped[:QUOTED]), *outside))),
+        evidence=tuple(dict.fromkeys((*list_spans(dropped[:QUOTED]), *outside))),
         reasoning=tuple(reasoning),
         breaks=(f"{protocol} from {names}",),
         repairs=(Repair(title="accept it in the firewall's own configuration", commands=()),),

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_chain, find_tables
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule, Table
 
@@ -88,7 +89,7 @@ def _report(chain: Chain, jump: Rule) -> Finding:
             f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat "
             "translates nothing."
         ),
-        evidence=tuple(span for span in (chain.span, jump.span) if span is not None),
+        evidence=list_spans((chain, jump)),
         reasoning=(
             (
                 f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' "

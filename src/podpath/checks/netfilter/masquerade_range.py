@@ -28,6 +28,7 @@ from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named
 from podpath.checks.topology import bridge_subnets
 from podpath.net.addresses import IfName, Prefix
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 
@@ -86,7 +87,7 @@ def _report(case: Case, rule: Rule, subnet: Prefix, *, sure: bool) -> Finding:
         for item in case.node.host.addresses.items
         if item.link == name and item.span is not None
     ]
-    spans = tuple(item.span for item in addresses if item.span is not None)
+    spans = list_spans(addresses)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

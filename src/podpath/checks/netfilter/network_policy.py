@@ -124,7 +124,7 @@ def _report_denied(
 
 def _labels(selector: Tree | None) -> Mapping[str, str]:
     found = None if selector is None else selector.at("matchLabels")
-    return {} if found is None else {name: field.text for name, field in found.fields.items()}
+    return {} if found is None else found.texts
 
 
 def _spell(labels: Mapping[str, str]) -> str:
@@ -216,7 +216,7 @@ def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator
 
 
 def _texts(labels: Tree) -> Mapping[str, str]:
-    return {name: field.text for name, field in labels.fields.items()}
+    return labels.texts
 
 
 def _spell_pairs(labels: Mapping[str, str]) -> str:

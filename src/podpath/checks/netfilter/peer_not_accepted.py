@@ -28,6 +28,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_named, port_of
 from podpath.net.addresses import WIDTH, Address
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 
@@ -72,7 +73,7 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
         severity=Severity.FAULT,
         claim=f"INPUT accepts the tunnel's port from {named} only"
         + (f", but its packets come from {', '.join(missing)} too." if missing else "."),
-        evidence=tuple(rule.span for rule in rules),
+        evidence=list_spans(rules),
         reasoning=("What comes from any other node goes on to what drops or rejects it.",),
         breaks=("the overlay between this node and those that are not named",),
         prevention="Accept the overlay's port from the range of all nodes.",

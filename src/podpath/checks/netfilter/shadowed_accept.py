@@ -46,6 +46,7 @@ from podpath.checks.coverage import (
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import ends, is_plain, lets_new_in, owner_of, tables_named
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.netfilter_text import emit_rule
@@ -223,7 +224,7 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
         f"{target} what rule {accept.rule.position} of "
         f"{accept.rule.chain}{f' ({whose})' if whose else ''} below "
         "it would accept.",
-        evidence=(drop.rule.span, accept.rule.span, *(rule.span for rule in drop.rules[:-1])),
+        evidence=(drop.rule.span, accept.rule.span, *list_spans(drop.rules[:-1])),
         reasoning=(
             (
                 "The first rule that matches decides, and every new connection that the lower one "
@@ -264,7 +265,7 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
         f"{drop.rule.chain}{f' ({whose})' if whose else ''} ends "
         f"packets to port {port} with {target}, and no rule that is shown above it accepts "
         "them.",
-        evidence=(drop.rule.span, *(rule.span for rule in drop.rules[:-1])),
+        evidence=(drop.rule.span, *list_spans(drop.rules[:-1])),
         reasoning=(f"Port {port} is what is said to fail, and the rule is for it.",),
         breaks=(f"connections to port {port}",),
         repairs=(

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.routing import MAIN
 
@@ -50,7 +51,7 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim="No policy rule looks up the main table: its routes are not used.",
-            evidence=tuple(rule.span for rule in listed if rule.span is not None),
+            evidence=list_spans(listed),
             reasoning=(
                 (
                     "A packet is routed by the rules, in their order; main counts only where one "

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net.addresses import Prefix
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.node import Node
 from podpath.node.routing import MAIN, Route
@@ -91,7 +92,7 @@ def _report(route: Route, hidden: Route) -> Finding:
             f"The route to {route.prefix} over {device} hides a part of another node's "
             f"{hidden.prefix} over {tunnel}."
         ),
-        evidence=tuple(span for span in (route.span, hidden.span) if span is not None),
+        evidence=list_spans((route, hidden)),
         reasoning=(f"The longer prefix wins, and no address of this node is in {route.prefix}.",),
         breaks=(f"every connection from this node and its pods to {route.prefix}",),
         repairs=(

@@ -30,6 +30,7 @@ from ipaddress import ip_address
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.routing import LOCAL, Route
 
@@ -63,8 +64,8 @@ def check(case: Case) -> Iterator[Finding]:
         [*(str(item.address) for item in held), *(str(route.prefix.address) for route in listed)]
     )
     spans = [
-        *(route.span for route in listed if route.span is not None),
-        *(item.span for item in held if item.span is not None),
+        *list_spans(listed),
+        *list_spans(held),
     ]
     if not spans:
         return

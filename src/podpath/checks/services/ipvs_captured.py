@@ -35,7 +35,7 @@ from podpath.net.addresses import Address
 from podpath.net.firewall import RealServer, VirtualServer
 from podpath.net.packet import endpoint
 from podpath.net.protocols import ACK, SYN, TCP
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.IPVS, Category.STALE_DNAT, Category.NO_ENDPOINTS)
@@ -106,7 +106,7 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
             f"Connections still go to {server}, a server of {service} whose weight is 0 in IPVS: "
             "it takes no new ones."
         ),
-        evidence=(span, *(each.span for each in seen[:2])),
+        evidence=(span, *list_spans(seen[:2])),
         reasoning=(
             (
                 "Weight 0 keeps new connections away; one whose source port an old entry has is "
@@ -140,7 +140,7 @@ def _report_port(end: End, near: list[tuple[VirtualServer, Span]], seen: list[Si
             f"Connections go to {endpoint(*end)}, but IPVS has virtual services of that address at "
             f"port {ports} only."
         ),
-        evidence=(near[0][1], *(each.span for each in seen[:2])),
+        evidence=(near[0][1], *list_spans(seen[:2])),
         reasoning=("What no virtual service is for stays with the host itself.",),
         breaks=(f"connections to {endpoint(*end)}",),
         prevention="Give the service the port, or let clients use one that it has.",
@@ -162,7 +162,7 @@ def _report_empty(one: VirtualServer, span: Span, seen: list[Sighting]) -> Findi
         check=NAME,
         severity=Severity.FAULT,
         claim=f"Connections to {service} get no answer: IPVS has {why} behind it.",
-        evidence=(span, *(each.span for each in seen[:2])),
+        evidence=(span, *list_spans(seen[:2])),
         reasoning=("A new connection goes to a server of weight above 0, and there is none.",),
         breaks=(f"connections to {service}",),
         prevention="Alert on services whose endpoints go to zero.",

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
+from podpath.net.provenance import list_spans
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -81,7 +82,7 @@ def _report(
         ),
         evidence=(
             policy.line,
-            *(failure.span for failure in tried[:2]),
+            *list_spans(tried[:2]),
             *(pod.seen.span for pod in found[:2]),
         ),
         reasoning=("A node without a pod of the service drops what comes for it.",),

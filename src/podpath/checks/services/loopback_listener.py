@@ -29,7 +29,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import FailedConnection, failures, pods, see
 from podpath.net import protocols
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 from podpath.node.node import Netns, Socket
 
@@ -113,7 +113,7 @@ def _report(
         claim=f"Port {socket.port} is listened on at {socket.local} alone, and {asked}.",
         evidence=(
             span,
-            *(failure.span for failure in tried[:2]),
+            *list_spans(tried[:2]),
             *((wanted,) if wanted is not None else ()),
         ),
         reasoning=(

@@ -28,6 +28,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.net.failures import is_failure
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
 
@@ -117,7 +118,7 @@ def _report(case: Case, service: Service, port: ServicePort) -> Finding:
         claim=f"The service {name} has no endpoints for port {port.port}.",
         evidence=(
             *((service.span,) if service.span is not None else ()),
-            *(attempt.span for attempt in tried[:2]),
+            *list_spans(tried[:2]),
         ),
         reasoning=(
             (

@@ -49,11 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
     """
     for service in see(case, "Service"):
         selector = service.at("spec", "selector")
-        wanted = (
-            {}
-            if selector is None
-            else {name: field.text for name, field in selector.fields.items()}
-        )
+        wanted = {} if selector is None else selector.texts
         if selector is None or not wanted or chosen(case, service):
             continue
         labeled = [

@@ -72,4 +72,4 @@ def _is_twin(one: ObjectSightings, other: ObjectSightings) -> bool:
 
 
 def _text(labels: Tree) -> dict[str, str]:
-    return {name: field.text for name, field in labels.fields.items()}
+    return labels.texts

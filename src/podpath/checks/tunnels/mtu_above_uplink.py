@@ -31,6 +31,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -67,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
             f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only "
             f"{narrow.mtu}."
         ),
-        evidence=tuple(link.span for link in (narrow, wide) if link.span is not None),
+        evidence=list_spans((narrow, wide)),
         reasoning=(
             "What containers announce as their segment size does not fit the path to them.",
         ),

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.topology import find_link
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.change import SetLink
 from podpath.node.links import Link, Vxlan
@@ -74,7 +75,7 @@ def _report(link: Link, below: Link, room: int) -> Finding:
             f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers "
             f"{below.name} carries {fitting}."
         ),
-        evidence=tuple(span for span in (link.span, below.span) if span is not None),
+        evidence=list_spans((link, below)),
         reasoning=(
             (
                 f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is "

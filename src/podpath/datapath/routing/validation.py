@@ -18,7 +18,7 @@ from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.vocabulary import DropCause
 from podpath.datapath.walk import settings
-from podpath.net.provenance import Inferred, Known, Option, Span
+from podpath.net.provenance import Inferred, Known, Option, Span, list_spans
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
@@ -195,7 +195,7 @@ def _explain(
         (fact for fact in facts if isinstance(fact, Known) and fact.span is not None),
         key=lambda fact: -settings.integer(fact.value),
     )
-    spans = tuple(fact.span for fact in known if fact.span is not None) + found.spans
+    spans = list_spans(known) + found.spans
     unnumbered = mode > 1 and link.name not in namespace.by_link
     failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
     return SourceCheck(None, failed, spans, found.rests_on)
