@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -135,3 +136,25 @@ def read_node(bundle: Path) -> Node:
     evidence = read_evidence([str(bundle)])
     readings = [(source, read_source(source)) for source in evidence.sources]
     return assemble_case([(source, found) for source, found in readings if found is not None]).node
+
+
+@pytest.mark.kernel("ip")
+def test_who_came_later_names_no_namespace(tmp_path: Path) -> None:
+    """Numbers of processes begin anew: a visitor with a smaller one is not taken for the first."""
+    name = f"{PREFIX}visited"
+    with ExitStack() as stack:
+        add_netns(stack, name)
+        for process, path, started in (
+            (1, f"/proc/{os.getpid()}/ns/net", 1),
+            (50, f"/run/netns/{name}", 900),
+            (60, f"/run/netns/{name}", 100),
+        ):
+            folder = tmp_path / str(process) / "ns"
+            folder.mkdir(parents=True)
+            (folder / "net").symlink_to(path)
+            words = " ".join(["S", *["0"] * 18, str(started), "0"])
+            (folder.parent / "stat").write_text(f"{process} (a) b) {words}", encoding="ascii")
+
+        found = find_namespaces(tmp_path, wanted=(name,))
+
+    assert str(tmp_path / "60/ns/net") in {each.path for each in found.collected}

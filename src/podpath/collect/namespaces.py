@@ -24,6 +24,8 @@ from podpath.net.errors import PodpathError
 HOST = "host"
 """What a bundle calls the node's own namespace."""
 _CLONE_NEWUTS = 0x04000000
+_STARTED = 19
+"""Where the start stands in /proc/PID/stat, counted from the field after the name."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _GATEWAY = 0x2
 """RTF_GATEWAY: the flag of a route that has a gateway."""
@@ -110,14 +112,17 @@ def find_namespaces(
             collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
         else:
             left_out.append(name)
-    node = None if host.process is None else _host_name(host.process)
+    asked = node is not None and node.isdigit() and (proc / node).exists()
+    holder = int(node) if node is not None and asked else host.process
+    node = None if holder is None else _host_name(holder)
     return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=node or None)
 
 
 def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:
     """Yield every namespace that a process lives in or that has a name."""
     oldest: dict[int, int] = {}
-    for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
+    processes = (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+    for process in sorted(processes, key=lambda each: (_started(proc, each), each)):
         inode = _inode(proc / str(process) / "ns/net")
         if inode is not None:
             oldest.setdefault(inode, process)
@@ -136,6 +141,18 @@ def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:
     for inode, name in called.items():
         if inode not in oldest:
             yield _MachineNamespace(inode, str(named / name), None, name)
+
+
+def _started(proc: Path, process: int) -> int:
+    """Return when a process started, in ticks since boot (proc_pid_stat(5), field 22). Numbers do
+    not tell: they begin anew once they have run out.
+    """
+    try:
+        stat = (proc / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    fields = stat.rpartition(")")[2].split()  # the name before may hold anything
+    return int(fields[_STARTED]) if len(fields) > _STARTED else 0
 
 
 def _inode(path: Path) -> int | None:
