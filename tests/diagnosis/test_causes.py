@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.cause import Claim
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes import find_cause
@@ -11,7 +13,7 @@ from podpath.report.sentences.narrative import spell_claim
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
 from tests.nftables import native_tables
 
-RULES = """table inet firewall {
+RULES = """table %s {
   chain forward {
     type filter hook forward priority 0; policy %s;
     %s
@@ -20,11 +22,14 @@ RULES = """table inet firewall {
 """
 
 
-def router(policy: str, rule: str) -> Node:
+def router(policy: str, rule: str, table: str = "inet firewall") -> Node:
     """Return a router whose own nftables chain stands at FORWARD."""
-    tables: Fields = {
-        "nftables": Listing(items=native_tables(RULES % (policy, rule)), complete=True, ask="")
-    }
+    return with_tables(RULES % (table, policy, rule))
+
+
+def with_tables(text: str) -> Node:
+    """Return a router with native tables."""
+    tables: Fields = {"nftables": Listing(items=native_tables(text), complete=True, ask="")}
     return given_node(
         given_netns(
             "host",
@@ -53,6 +58,51 @@ def test_a_native_rule_is_not_the_policy() -> None:
     assert ("dropped-by-rule", "forward-policy") == (ruled, policed)
     assert "inet firewall forward rule 1 (tcp dport 80 drop) drops it" in claim
     assert "is dropped by the policy of inet firewall forward" in other
+
+
+PROXY = """table ip kube-proxy {
+  map no-endpoint-services {
+    type ipv4_addr . inet_proto . inet_service : verdict
+    elements = { 10.96.0.5 . tcp . 80 comment "shop/nobody:http" : goto reject-chain,
+                 10.96.0.6 . tcp . 80 comment "shop/local:http" : drop }
+  }
+  chain reject-chain {
+    reject
+  }
+  chain service-endpoints-check {
+    ip daddr . meta l4proto . th dport vmap @no-endpoint-services
+  }
+  chain forward {
+    type filter hook forward priority 0; policy accept;
+    ct state new jump service-endpoints-check
+    ip daddr 10.96.0.7 reject
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "check"),
+    [
+        ("10.96.0.5", "no-endpoints"),
+        ("10.96.0.6", "no-local-endpoints"),
+        ("10.96.0.7", "dropped-by-rule"),
+    ],
+)
+def test_a_map_of_services_without_endpoints_says_so(address: str, check: str) -> None:
+    """Kube-proxy's nftables mode rejects and drops by elements of a map, which have no comment that
+    would say why.
+    """
+    node = with_tables(PROXY)
+    with_route = given_netns(
+        "host",
+        "wan 192.0.2.2/24",
+        "lan 10.0.0.1/24",
+        routes=["default via 192.0.2.1 dev wan"],
+        sysctls=forwarding(rp_filter="0"),
+        netns={"nftables": node.host.nftables},
+    )
+    assert named(given_node(with_route), f"tcp 10.0.0.5 > {address}:80 in lan")[0] == check
 
 
 def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:

@@ -68,12 +68,18 @@ from podpath.datapath.vocabulary import (
 from podpath.diagnosis.causes_between import find_between
 from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
+from podpath.net import nft
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, Rule, Table
+from podpath.node.nftables import NftRule
 from podpath.node.node import HOST, NetnsRole, Node
 
 REDIRECTING = ("REDIRECT", "TPROXY")
 """Targets by which a mesh takes a pod's connections to its proxy."""
+_WITHOUT_ENDPOINTS = frozenset({"no-endpoint-services", "no-endpoint-nodeports"})
+"""The maps in which kube-proxy's nftables mode keeps what it rejects and, where traffic policy
+Local has no pod on the node, drops (kubernetes pkg/proxy/nftables).
+"""
 _ON_BRIDGE = frozenset({StageName.BRIDGE, StageName.BRIDGE_PREROUTING})
 
 
@@ -102,6 +108,11 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     if alone is not None and _hook_of(step):
         marked = step._replace(spans=(alone, *step.spans))
         return Cause(check=no_local_endpoints.NAME, branch=branch, trace=trace, step=marked)
+    refused = _find_refusing_map(trace)
+    if refused is not None:
+        marked = step._replace(spans=tuple(dict.fromkeys((refused.span, *step.spans))))
+        check = no_endpoints.NAME if _is_rejected(trace) else no_local_endpoints.NAME
+        return Cause(check=check, branch=branch, trace=trace, step=marked)
     place = find_rule(node, step) if _hook_of(step) else None
     check = _name(branch, trace, step, place)
     return Cause(check=check, branch=branch, trace=trace, step=step, place=place)
@@ -115,6 +126,26 @@ def _find_without_local(trace: Trace) -> Span | None:
         if any("has no local endpoints" in text for text in _comments(rule)):
             return rule.span
     return None
+
+
+def _find_refusing_map(trace: Trace) -> NftRule | None:
+    """Return the rule of kube-proxy's nftables mode that looked up, in a map of what has no
+    endpoints, what becomes of the packet.
+    """
+    if not isinstance(trace.outcome, (Dropped, Rejected)):
+        return None
+    ways = [hit.rule for hit in trace.matched if isinstance(hit.rule, NftRule)]
+    if ways and _is_rejected(trace) and ways[-1].chain == "reject-chain":
+        ways.pop()  # the map's element goes to it
+    if not ways or ways[-1].table != "kube-proxy":
+        return None
+    asked = [each.data for each in ways[-1].statements if isinstance(each, nft.Vmap)]
+    named = {each.name for each in asked if isinstance(each, nft.SetRef)}
+    return ways[-1] if named & _WITHOUT_ENDPOINTS else None
+
+
+def _is_rejected(trace: Trace) -> bool:
+    return isinstance(trace.outcome, Rejected)
 
 
 def _find_wrong_mac(trace: Trace) -> Step | None:

@@ -33,7 +33,13 @@ from podpath.checks.netfilter import (
 )
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
 from podpath.checks.tunnels import vtep_mac_twice
-from podpath.diagnosis import repairs_between, repairs_routes, repairs_rules, repairs_settings
+from podpath.diagnosis import (
+    repairs_between,
+    repairs_native,
+    repairs_routes,
+    repairs_rules,
+    repairs_settings,
+)
 from podpath.diagnosis.difference.difference import inside
 from podpath.node.change import LoadModule, SetCiliumOption
 from podpath.node.node import HOST, Node
@@ -60,7 +66,7 @@ NODE_WIDE = (LoadModule, SetCiliumOption)
 
 _GENERATORS: dict[str, tuple[Generator, ...]] = {
     chain_order.NAME: (repairs_rules.reorder_or_accept,),
-    dropped_by_rule.NAME: (repairs_rules.reorder_or_accept,),
+    dropped_by_rule.NAME: (repairs_rules.reorder_or_accept, repairs_native.delete_rule),
     untracked.NAME: (repairs_rules.reorder_or_accept,),
     forward_policy.NAME: (repairs_rules.accept_by_policy,),
     missing_masquerade.NAME: (repairs_rules.masquerade,),
