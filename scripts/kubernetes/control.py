@@ -21,7 +21,7 @@ from scripts.kubernetes.programs import BUILT, ETCD, KUBECTL
 
 PORT = 6443
 _ADMIN = "admin-token-0123456789"
-_PATIENCE = 180.0
+_PATIENCE = 60.0
 """Seconds for which a busy machine is waited for; ten are usual."""
 
 

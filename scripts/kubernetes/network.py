@@ -9,7 +9,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.kubernetes.member import Member, MemberError
@@ -18,6 +19,7 @@ from scripts.kubernetes.programs import PLUGINS
 
 WIRE = "wire"
 """The bridge in the control plane's namespace that stands for the switch."""
+SECOND_WIRE = "wire2"
 NETWORK = "pods"
 FLANNEL, FLANNEL_VNI, FLANNEL_PORT = "flannel.1", 1, 8472
 CALICO, CALICO_VNI, CALICO_PORT = "vxlan.calico", 4096, 4789
@@ -50,16 +52,37 @@ def lay_wire(control: Member) -> None:
 def plug_in(control: Member, node: Member) -> None:
     """Plug a node into the switch as eth0, with its address and its way out."""
     plan = control.plan
-    _run(
-        *("ip", "link", "add", f"pp-{os.getpid()}", "netns", str(control.process), "type", "veth"),
-        *("peer", "eth0", "netns", str(node.process)),
-    )
-    control.run("ip", "link", "set", f"pp-{os.getpid()}", "name", node.name)
-    control.run("ip", "link", "set", node.name, "master", WIRE, "up")
+    _connect(control, node, "eth0", node.name, WIRE)
     node.run("ip", "addr", "add", f"{plan.node_address(node.name)}/24", "dev", "eth0")
     node.run("ip", "link", "set", "eth0", "up")
     node.run("ip", "route", "add", "default", "via", plan.control_address)
     node.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
+
+
+@contextmanager
+def second_wire(control: Member, *nodes: Member) -> Iterator[None]:
+    """Provide another switch that nodes are plugged into as eth1, which has no address yet."""
+    control.run("ip", "link", "add", SECOND_WIRE, "type", "bridge")
+    control.run("ip", "link", "set", SECOND_WIRE, "up")
+    try:
+        for node in nodes:
+            _connect(control, node, "eth1", f"{node.name}-{SECOND_WIRE}", SECOND_WIRE)
+            node.run("ip", "link", "set", "eth1", "up")
+        yield
+    finally:
+        for name in (*(f"{node.name}-{SECOND_WIRE}" for node in nodes), SECOND_WIRE):
+            control.run("ip", "link", "del", name, check=False)
+
+
+def _connect(control: Member, node: Member, device: str, port: str, switch: str) -> None:
+    """Lay a cable from a node's device to a port of a switch."""
+    made = f"pp-{os.getpid()}"
+    _run(
+        *("ip", "link", "add", made, "netns", str(control.process), "type", "veth"),
+        *("peer", device, "netns", str(node.process)),
+    )
+    control.run("ip", "link", "set", made, "name", port)
+    control.run("ip", "link", "set", port, "master", switch, "up")
 
 
 def configure_pods(node: Member, cidr: str) -> None:

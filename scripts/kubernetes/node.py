@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from scripts.kubernetes import control
 from scripts.kubernetes.image import PAUSE
 from scripts.kubernetes.member import Member
-from scripts.kubernetes.plan import DNS_ADDRESS, POD_CIDR
+from scripts.kubernetes.plan import DNS_ADDRESS, NFTABLES, POD_CIDR, SERVICE_CIDR
 from scripts.kubernetes.programs import BUILT
 
 _SOCKET = "/run/containerd/containerd.sock"
+_PROXY = Path(__file__).with_name("nftables_proxy.py")
 _CONTAINERD = """\
 version = 2
 root = "/var/lib/containerd"
@@ -37,7 +40,7 @@ _TOOLS = (
 
 def start_runtime(node: Member) -> None:
     """Start containerd, with the shape of iptables that the cluster has."""
-    shape = node.plan.proxy.rpartition("-")[2]
+    shape = "legacy" if node.plan.proxy == "iptables-legacy" else "nft"
     for tool in _TOOLS:
         link = node.folder / "bin" / tool
         link.unlink(missing_ok=True)
@@ -99,13 +102,20 @@ def start_node(node: Member) -> None:
 
 
 def start_proxy(node: Member) -> None:
-    """Start kube-proxy; its limits of conntrack are the machine's, so they stay as they are."""
+    """Start kube-proxy; its limits of conntrack are the machine's, so they stay as they are. Rules
+    in the shape of its nftables mode are written by a program of our own.
+    """
+    known = f"--kubeconfig=/run/cluster/{node.plan.kubeconfig.name}"
+    if node.plan.proxy == NFTABLES:
+        shutil.copy(_PROXY, node.folder / _PROXY.name)
+        node.start(
+            *("kube-proxy", sys.executable, "-I", node.inside / _PROXY.name, known),
+            *(f"--node={node.name}", f"--address={node.plan.node_address(node.name)}"),
+            *(f"--pod-cidr={POD_CIDR}", f"--service-cidr={SERVICE_CIDR}"),
+        )
+        return
     node.start(
-        *(
-            "kube-proxy",
-            BUILT / "kube-proxy",
-            f"--kubeconfig=/run/cluster/{node.plan.kubeconfig.name}",
-        ),
+        *("kube-proxy", BUILT / "kube-proxy", known),
         *(f"--hostname-override={node.name}", "--proxy-mode=iptables"),
         *(f"--cluster-cidr={POD_CIDR}", "--conntrack-max-per-core=0"),
         *("--conntrack-tcp-timeout-established=0", "--conntrack-tcp-timeout-close-wait=0"),

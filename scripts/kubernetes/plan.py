@@ -17,9 +17,10 @@ SERVICE_CIDR = "10.96.0.0/16"
 DNS_ADDRESS = "10.96.0.10"
 VXLAN_OVERHEAD = 50
 """Bytes that an outer Ethernet, IPv4, UDP and VXLAN header take."""
-PROXIES = ("iptables-nft", "iptables-legacy")
-"""The shapes of kube-proxy's rules: which of the kernel's two packet filters `iptables` writes
-to.
+NFTABLES = "nftables"
+PROXIES = ("iptables-nft", "iptables-legacy", NFTABLES)
+"""The shapes of kube-proxy's rules: which of the kernel's two packet filters `iptables` writes to,
+or those of its nftables mode.
 """
 OVERLAYS = ("host-gw", "vxlan")
 PLUGINS = ("bridged", "routed")
