@@ -57,11 +57,11 @@ def make_service(namespace: str, name: str, **spec: object) -> dict[str, Any]:
     }
 
 
-def create(cluster: Cluster, *objects: dict[str, Any]) -> None:
-    """Create objects, and wait until their pods run and their services have all endpoints."""
+def create(cluster: Cluster, *objects: dict[str, Any], ready: bool = True) -> None:
+    """Create objects, and wait until their pods are ready, where they are to be."""
     listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
     cluster.kubectl("create", "-f", "-", given=json.dumps(listed))
-    made = [item["metadata"] for item in objects if item["kind"] == "Pod"]
+    made = [item["metadata"] for item in objects if ready and item["kind"] == "Pod"]
     for about in made:
         running = partial(is_running, cluster, about["namespace"], about["name"])
         control.wait(running, f"pod {about['namespace']}/{about['name']}")
@@ -77,10 +77,13 @@ def is_running(cluster: Cluster, namespace: str, name: str) -> bool:
 
 
 def ask(
-    cluster: Cluster, namespace: str, pod: str, address: str, port: int = PORT
+    cluster: Cluster, namespace: str, pod: str, address: str, port: int = PORT, filling: int = 0
 ) -> Answer | None:
-    """Connect from a pod, really; None where no answer comes."""
-    request = f"printf 'GET {WHO} HTTP/1.0\\r\\n\\r\\n' | nc -w 3 {address} {port}"
+    """Connect from a pod, really, with that many bytes more in the request; None where no answer
+    comes.
+    """
+    head = f"GET {WHO} HTTP/1.0\\r\\n" + (f"X: {'x' * filling}\\r\\n" if filling else "")
+    request = f"printf '{head}\\r\\n' | nc -w 3 {address} {port}"
     words = ("exec", "-n", namespace, pod, "--", "sh", "-c", f"{request} || true")
     return read_answer(cluster.kubectl(*words))
 

@@ -4,156 +4,85 @@ and the connection comes back; on the healthy cluster nothing is claimed.
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from podpath.library.case import Case
 from podpath.library.reading import gather, read
-from podpath.library.why import WhyResult, why
-from scripts.kubernetes import cluster, control
+from podpath.library.why import why
+from scripts.kubernetes import control, network
 from scripts.kubernetes.cluster import Cluster
-from scripts.kubernetes.plan import Plan
-from tests.cluster import pods
-from tests.cluster.conftest import need_programs
-from tests.cluster.planted import CLIENT, FAULTS, PlantedFault
-from tests.command import podpath
+from tests.cluster import datagrams, pods, shop
+from tests.cluster.planted import API, FAULTS, PlantedFault
+from tests.cluster.shapes import SEED, SHAPES, plan_of
+from tests.cluster.shop import SPACE
 
-SPACE = "shop"
-KINDS = "pods,services,endpoints,endpointslices,nodes,networkpolicies"
-LIST_NEIGHBORS = "ip neigh show dev flannel.1 > /tmp/neigh; "
+KEEP_WAYS = "ip neigh show dev {0} > /tmp/neigh; ip route show dev {0} > /tmp/routes"
 """What a fault may need to undo itself."""
 
 
-@pytest.fixture(scope="module")
-def shop() -> Iterator[Cluster]:
-    """Provide two nodes with VXLAN between them, pods on both, and services of all kinds."""
-    need_programs()
-    plan = Plan(name=f"y{os.getpid()}", overlay="vxlan")
-    tried = cluster.up(plan)
-    try:
-        pods.create(
-            tried,
-            pods.make_namespace(SPACE),
-            *(pods.make_pod(SPACE, f"web-{node}", node, "web") for node in plan.node_names),
-            *(pods.make_pod(SPACE, f"api-{node}", node, "api") for node in plan.node_names),
-            pods.make_pod(SPACE, "far", "node2", "far"),
-            pods.make_pod(SPACE, "near", "node1", "near"),
-            *(pods.make_service(SPACE, name) for name in ("api", "far", "near", "nobody")),
-            make_front("front", 30180),
-            make_front("local", 30181, externalTrafficPolicy="Local"),
-        )
-        yield tried
-    finally:
-        cluster.down(plan.name)
-
-
-def make_front(name: str, port: int, **spec: object) -> dict[str, Any]:
-    """Return a service of the pod `far` that every node has a port of."""
-    ports = [{"name": "http", "port": 80, "targetPort": pods.PORT, "nodePort": port}]
-    return pods.make_service(
-        SPACE, name, type="NodePort", selector={"app": "far"}, ports=ports, **spec
-    )
-
-
-def take_evidence(tried: Cluster, folder: Path) -> tuple[dict[str, Path], Path]:
-    """Take a snapshot of every node, and what the API says."""
-    folder.mkdir(exist_ok=True)
-    nodes = {name: folder / f"{name}.tar.gz" for name in tried.plan.node_names}
-    for name, bundle in nodes.items():
-        process = str(tried.nodes[name].process)
-        done = podpath("snapshot", "--no-logs", "-o", bundle, "--node-netns", process)
-        assert done.returncode == 0, done.stderr
-    objects = folder / "objects.yaml"
-    objects.write_text(tried.kubectl("get", "-A", "-o", "yaml", KINDS), encoding="utf-8")
-    return nodes, objects
-
-
-def ask_why(tried: Cluster, fault: PlantedFault, folder: Path) -> WhyResult:
-    """Ask about the connection of a fault."""
-    nodes, objects = take_evidence(tried, folder)
-    source = tried.plan.machine_address if fault.source == CLIENT else fault.source
-    given = {name: str(bundle) for name, bundle in nodes.items()}
-    return why(source, fault.destination, nodes=given, objects=str(objects))
-
-
-def resolve(tried: Cluster, destination: str) -> tuple[str, int]:
-    """Return the address and port of a destination."""
-    kind, _, rest = destination.partition("/")
-    name, _, port = rest.rpartition("/")[2].partition(":")
-    if kind == "pod":
-        return tried.read("pod", name, "-n", SPACE)["status"]["podIP"], pods.PORT
-    if kind == "svc":
-        return tried.read("service", name, "-n", SPACE)["spec"]["clusterIP"], 80
-    addresses = tried.read("node", name)["status"]["addresses"]
-    own = next(each["address"] for each in addresses if each["type"] == "InternalIP")
-    return own, int(port)
-
-
-def list_addresses(tried: Cluster) -> dict[str, str]:
-    """Return what the names in a fault's texts stand for: which node has which range is chance."""
-    ranges = {
-        f"@pods{number}": tried.read("node", f"node{number}")["spec"]["podCIDR"].rpartition(".")[0]
-        for number in (1, 2)
-    }
-    ends = {"@web": "web-node1", "@far": "far"}
-    return ranges | {sign: resolve(tried, f"pod/{SPACE}/{name}")[0] for sign, name in ends.items()}
-
-
-def connects(tried: Cluster, fault: PlantedFault) -> bool:
-    """Connect really, from where the fault's connection starts."""
-    address, port = resolve(tried, fault.destination)
-    kind, _, name = fault.source.rpartition("/")
-    if fault.source == CLIENT:
-        return asks(address, port)
-    if kind == "node":
-        request = (
-            f"exec 3<>/dev/tcp/{address}/{port}; echo GET / HTTP/1.0 >&3; echo >&3; head -1 <&3"
-        )
-        return "HTTP" in tried.nodes[name].run("sh", "-c", f"timeout 3 bash -c '{request}' || true")
-    return pods.ask(tried, SPACE, name, address, port) is not None
-
-
-def asks(address: str, port: int) -> bool:
-    """Ask a server from the machine itself."""
-    try:
-        with socket.create_connection((address, port), 3) as client:
-            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            return bool(client.recv(1))
-    except OSError:
-        return False
+def run(tried: Cluster, where: str, words: str) -> None:
+    """Run a command on a node, or kubectl."""
+    if where == API:
+        tried.kubectl(*shlex.split(words))
+    else:
+        tried.nodes[where].run("sh", "-c", words)
 
 
 @contextmanager
-def planted(tried: Cluster, fault: PlantedFault) -> Iterator[None]:
+def planted(tried: Cluster, fault: PlantedFault) -> Iterator[PlantedFault]:
     """Plant a fault, and take it away again."""
-    tried.nodes[fault.node].run("sh", "-c", LIST_NEIGHBORS + fault.plant)
-    if fault.also_on:
-        tried.nodes[fault.also_on].run("sh", "-c", fault.also)
-    try:
-        yield
-    finally:
-        tried.nodes[fault.node].run("sh", "-c", f"{fault.undo} || true")
+    tunnel = network.CALICO if tried.plan.plugin == "routed" else network.FLANNEL
+    with ExitStack() as undone:
+        if tried.plan.overlay == "vxlan":
+            tried.nodes[fault.node].run("sh", "-c", KEEP_WAYS.format(tunnel))
+        if fault.cabled:
+            ends = (tried.nodes[fault.node], tried.nodes[fault.other])
+            undone.enter_context(network.second_wire(tried.control, *ends))
+        if fault.moving:
+            fault = fault.placed({"@moving": shop.move_in(tried, fault.moving, fault.other)})
+            undone.callback(shop.move_out, tried, fault.moving)
+        if fault.protocol == "udp":
+            server = datagrams.find_pod(tried, "kube-system", f"dns-{fault.other}")
+            undone.enter_context(datagrams.serve(server, pods.PORT))
+        undone.callback(run, tried, fault.node, f"{{ {fault.undo}; }} || true")
+        run(tried, fault.node, fault.plant)
         if fault.also_on:
-            tried.nodes[fault.also_on].run("sh", "-c", f"{fault.also_undo} || true")
+            undone.callback(run, tried, fault.also_on, fault.also_undo)
+            run(tried, fault.also_on, fault.also)
+        if fault.moving:
+            shop.leave(tried, fault.moving)
+            gone = fault
+            control.wait(lambda: not shop.connects(tried, gone), "the pod's processes to end")
+        yield fault
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def list_pairs() -> list[tuple[str, PlantedFault]]:
+    """Return every fault on every shape of cluster that can have it."""
+    return [(shape, fault) for shape in SHAPES for fault in FAULTS if fault.fits(plan_of(shape))]
+
+
+@pytest.mark.parametrize(
+    ("tried", "fault"),
+    list_pairs(),
+    indirect=["tried"],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
 def test_a_planted_fault_is_named_and_cured(
-    fault: PlantedFault, shop: Cluster, tmp_path: Path
+    tried: Cluster, fault: PlantedFault, tmp_path: Path, say: Callable[[str], None]
 ) -> None:
     """It really breaks the connection; the answer names node, fault and line; its cure mends it."""
-    fault = fault.placed(list_addresses(shop))
-    with planted(shop, fault):
-        assert not connects(shop, fault)
+    fault = shop.place(tried, fault, SEED)
+    say(f"seed {SEED}: {fault.source} > {fault.destination}, planted on {fault.node}")
+    with planted(tried, fault) as fault:
+        assert not shop.connects(tried, fault)
 
-        answer = ask_why(shop, fault, tmp_path)
+        answer = shop.ask_why(tried, fault, tmp_path)
 
         first = answer.findings[0]
         assert answer.verdict == "fault"
@@ -161,16 +90,15 @@ def test_a_planted_fault_is_named_and_cured(
         assert any(fault.line in span.text for span in first.evidence[:2])
         assert bool(first.repairs) is fault.cured
         undone = [
-            cure(shop, fault, command)
+            cure(tried, fault, command)
             for repair in first.repairs[:1]
             for command in repair.commands
         ]
-        if fault.cured:
-            control.wait(
-                lambda: connects(shop, fault), "the connection", shop.nodes[fault.node], "kubelet"
-            )
+        if not fault.cured:
+            run(tried, fault.by_hand_on or fault.node, fault.by_hand or fault.undo)
+        control.wait(lambda: shop.connects(tried, fault), "the connection")
     for command in filter(None, undone):
-        shop.nodes[fault.node].run("sh", "-c", f"{command} || true")
+        tried.nodes[fault.node].run("sh", "-c", f"{command} || true")
 
 
 def cure(tried: Cluster, fault: PlantedFault, command: str) -> str:
@@ -184,19 +112,22 @@ def cure(tried: Cluster, fault: PlantedFault, command: str) -> str:
     return f"{before} -D {chain} {rest.partition(' ')[2]}" if sign and rest[:1].isdigit() else ""
 
 
-def test_nothing_is_claimed_on_the_healthy_cluster(shop: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tried", SHAPES, indirect=True)
+def test_nothing_is_claimed_on_the_healthy_cluster(tried: Cluster, tmp_path: Path) -> None:
     """Of all pairs of pods, and of pods and services, each is said to work, and does."""
-    nodes, objects = take_evidence(shop, tmp_path)
+    nodes, objects = shop.take_evidence(tried, tmp_path)
     shared = gather(str(objects))
     cases: dict[str, Case] = {
         name: read(str(bundle), shared=shared) for name, bundle in nodes.items()
     }
-    names = [each["metadata"]["name"] for each in shop.read("pods", "-n", SPACE)["items"]]
-    pairs = [(one, f"pod/{SPACE}/{other}") for one, other in permutations(names, 2)]
-    pairs += [(one, f"svc/{SPACE}/{name}:http") for one in names for name in ("api", "far", "near")]
+    listed = tried.read("pods", "-n", SPACE)["items"]
+    names = [each["metadata"]["name"] for each in listed]
+    services = ["api", *(f"far-{node}" for node in tried.plan.node_names)]
+    asked = [(one, f"pod/{SPACE}/{other}") for one, other in permutations(names, 2)]
+    asked += [(one, f"svc/{SPACE}/{name}:http") for one in names for name in services]
 
-    for name, destination in pairs:
+    for name, destination in asked:
         answer = why(f"pod/{SPACE}/{name}", destination, nodes=cases)
         assert answer.verdict == "none", f"{name} > {destination}\n{answer}"
-        address, port = resolve(shop, destination)
-        assert pods.ask(shop, SPACE, name, address, port) is not None
+        address, port = shop.resolve(tried, destination)
+        assert pods.ask(tried, SPACE, name, address, port) is not None

@@ -1,0 +1,196 @@
+"""A small shop on a test's cluster: pods and services that connections are made between, and what
+`podpath why` is given of it.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from podpath.library.why import WhyResult, why
+from scripts.kubernetes import control, network
+from scripts.kubernetes.cluster import Cluster
+from scripts.kubernetes.plan import DNS_ADDRESS, Plan
+from tests.cluster import datagrams, pods
+from tests.cluster.planted import CLIENT, PlantedFault
+from tests.command import podpath
+
+SPACE = "shop"
+KINDS = "pods,services,endpoints,endpointslices,nodes,networkpolicies"
+FULL = 1300
+"""Bytes that fill a packet on the narrowest way between pods, and are still one packet."""
+_SICK = {"exec": {"command": ["cat", "/www/ready"]}, "periodSeconds": 1}
+_FRONT, _LOCAL = 30180, 30190
+"""Node ports, to which a node's number is added."""
+
+
+def open_shop(tried: Cluster) -> None:
+    """Create pods on every node, and services of all kinds."""
+    made: list[dict[str, Any]] = [pods.make_namespace(SPACE)]
+    for node in tried.plan.node_names:
+        made += [pods.make_pod(SPACE, f"{app}-{node}", node, app) for app in ("web", "api")]
+        made.append(pods.make_pod(SPACE, f"far-{node}", node, f"far-{node}"))
+        made.append(pods.make_service(SPACE, f"far-{node}"))
+        made += _make_fronts(tried.plan, node)
+    pods.create(tried, *made, *(pods.make_service(SPACE, name) for name in ("api", "nobody")))
+    sick: list[dict[str, Any]] = []
+    for node in tried.plan.node_names:
+        pod = pods.make_pod(SPACE, f"sick-{node}", node, f"sick-{node}")
+        pod["spec"]["containers"][0]["readinessProbe"] = _SICK
+        sick += [pod, pods.make_service(SPACE, f"sick-{node}")]
+        sick.append(pods.make_pod("kube-system", f"dns-{node}", node, "dns"))
+    ports = [{"name": "dns", "protocol": "UDP", "port": 53, "targetPort": pods.PORT}]
+    resolver = pods.make_service("kube-system", "kube-dns", clusterIP=DNS_ADDRESS, ports=ports)
+    pods.create(tried, *sick, resolver, ready=False)
+
+
+def _make_fronts(plan: Plan, node: str) -> Iterator[dict[str, Any]]:
+    """Yield services of a node's pod that every node has a port of."""
+    for name, first, policy in (("front", _FRONT, "Cluster"), ("local", _LOCAL, "Local")):
+        port = first + plan.node_names.index(node) + 1
+        ports = [{"name": "http", "port": 80, "targetPort": pods.PORT, "nodePort": port}]
+        yield pods.make_service(
+            SPACE,
+            f"{name}-{node}",
+            type="NodePort",
+            selector={"app": f"far-{node}"},
+            ports=ports,
+            externalTrafficPolicy=policy,
+        )
+
+
+def place(tried: Cluster, fault: PlantedFault, seed: int) -> PlantedFault:
+    """Return a fault on two nodes and a pod that are drawn."""
+    drawn = random.Random(seed)  # which node is no secret
+    first, second = drawn.sample(tried.plan.node_names, 2)
+    return fault.placed(list_signs(tried, first, second, drawn.choice(("web", "api"))))
+
+
+def list_signs(tried: Cluster, first: str, second: str, app: str) -> dict[str, str]:
+    """Return what the signs in a fault's texts stand for."""
+    plan = tried.plan
+    signs = {
+        "@client": f"{app}-{first}",
+        "@asker": address_of(tried, f"{app}-{first}"),
+        "@server": address_of(tried, f"far-{second}"),
+        "@gateway": plan.control_address,
+        "@nobody": f"10.199.{plan.net}.77",
+        "@front": str(_FRONT + plan.node_names.index(second) + 1),
+        "@local": str(_LOCAL + plan.node_names.index(second) + 1),
+        "@tunnel": network.CALICO if plan.plugin == "routed" else network.FLANNEL,
+        "@vxlan": str(network.CALICO_PORT if plan.plugin == "routed" else network.FLANNEL_PORT),
+    }
+    for number, node in ((1, first), (2, second)):
+        pods_of = tried.read("node", node)["spec"]["podCIDR"].rpartition(".")[0]
+        signs |= {
+            f"@node{number}": node,
+            f"@address{number}": plan.node_address(node),
+            f"@pods{number}": pods_of,
+            f"@way{number}": f"via {pods_of}.0 dev {signs['@tunnel']} onlink"
+            if plan.overlay == "vxlan"
+            else f"via {plan.node_address(node)} dev eth0",
+        }
+    return signs
+
+
+def address_of(tried: Cluster, pod: str) -> str:
+    """Return a pod's address."""
+    return str(tried.read("pod", pod, "-n", SPACE)["status"]["podIP"])
+
+
+def move_in(tried: Cluster, name: str, node: str) -> str:
+    """Create a pod with a service of its name, and return its address."""
+    made = (pods.make_pod(SPACE, name, node, name), pods.make_service(SPACE, name))
+    pods.create(tried, *made)
+    return address_of(tried, name)
+
+
+def leave(tried: Cluster, name: str) -> None:
+    """Delete a pod whose service has another endpoint now, and wait until it has that one alone."""
+    left = address_of(tried, name)
+    tried.kubectl("delete", "pod", "-n", SPACE, name, "--force", "--grace-period=0")
+
+    def has_moved() -> bool:
+        subsets = tried.read("endpoints", name, "-n", SPACE).get("subsets", ())
+        living = [each["ip"] for subset in subsets for each in subset.get("addresses", ())]
+        return bool(living) and left not in living
+
+    control.wait(has_moved, f"another endpoint of {name}")
+
+
+def move_out(tried: Cluster, name: str) -> None:
+    """Delete a service, and its pod where that is still there."""
+    tried.kubectl("delete", "service,pod", "-n", SPACE, name, "--ignore-not-found", "--force")
+
+
+def resolve(tried: Cluster, destination: str) -> tuple[str, int]:
+    """Return the address and port of a destination."""
+    kind, _, rest = destination.partition("/")
+    space, _, named = rest.rpartition("/")
+    name, _, port = named.partition(":")
+    if kind == "pod":
+        return address_of(tried, name), pods.PORT
+    if kind == "svc":
+        spec = tried.read("service", name, "-n", space)["spec"]
+        ports = {each["name"]: each["port"] for each in spec["ports"]}
+        return spec["clusterIP"], ports[port]
+    return tried.plan.node_address(name), int(port)
+
+
+def connects(tried: Cluster, fault: PlantedFault) -> bool:
+    """Connect really, from where the fault's connection starts."""
+    address, port = resolve(tried, fault.destination)
+    kind, _, name = fault.source.rpartition("/")
+    if fault.source == CLIENT:
+        return asks(address, port)
+    if kind == "node":
+        request = (
+            f"exec 3<>/dev/tcp/{address}/{port}; echo GET / HTTP/1.0 >&3; echo >&3; head -1 <&3"
+        )
+        return "HTTP" in tried.nodes[name].run("sh", "-c", f"timeout 3 bash -c '{request}' || true")
+    if fault.protocol == "udp":
+        return datagrams.ask(datagrams.find_pod(tried, SPACE, name), address, port)
+    filling = FULL if fault.full else 0
+    return pods.ask(tried, SPACE, name, address, port, filling) is not None
+
+
+def asks(address: str, port: int) -> bool:
+    """Ask a server from the machine itself."""
+    try:
+        with socket.create_connection((address, port), 3) as client:
+            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            return bool(client.recv(1))
+    except OSError:
+        return False
+
+
+def take_evidence(tried: Cluster, folder: Path) -> tuple[dict[str, Path], Path]:
+    """Take a snapshot of every node, and what the API says."""
+    folder.mkdir(exist_ok=True)
+
+    def take(name: str) -> Path:
+        bundle, process = folder / f"{name}.tar.gz", str(tried.nodes[name].process)
+        done = podpath("snapshot", "--no-logs", "-o", bundle, "--node-netns", process)
+        assert done.returncode == 0, done.stderr
+        return bundle
+
+    names = tried.plan.node_names
+    with ThreadPoolExecutor(2) as pool:
+        nodes = dict(zip(names, pool.map(take, names), strict=True))
+    objects = folder / "objects.yaml"
+    objects.write_text(tried.kubectl("get", "-A", "-o", "yaml", KINDS), encoding="utf-8")
+    return nodes, objects
+
+
+def ask_why(tried: Cluster, fault: PlantedFault, folder: Path) -> WhyResult:
+    """Ask about the connection of a fault."""
+    nodes, objects = take_evidence(tried, folder)
+    source = tried.plan.machine_address if fault.source == CLIENT else fault.source
+    given: Mapping[str, str] = {name: str(bundle) for name, bundle in nodes.items()}
+    return why(
+        source, fault.destination, nodes=given, objects=str(objects), protocol=fault.protocol
+    )

@@ -1,0 +1,174 @@
+"""Faults of a node's state on a real cluster: what stays of an endpoint that is gone, a table that
+is full, a range of pods that Kubernetes knows nothing of.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scripts.kubernetes import control, node
+from scripts.kubernetes.cluster import Cluster
+from tests.cluster import datagrams, pods, shop
+from tests.cluster.planted import PlantedFault
+from tests.cluster.shapes import SEED, SHAPES
+from tests.cluster.shop import SPACE
+
+pytestmark = pytest.mark.parametrize("tried", SHAPES[:1], indirect=True)
+LIMIT = Path("/proc/sys/net/netfilter/nf_conntrack_max")
+"""The machine's own: namespaces may only read it."""
+_ENTRY = "-A -s 198.18.{0}.1 -d 198.19.0.1 -p udp --sport {1} --dport 9 --timeout 600"
+_PORTS = range(1024, 65_000)
+
+
+def draw(tried: Cluster) -> tuple[str, str]:
+    """Return two nodes."""
+    first, second = random.Random(SEED).sample(tried.plan.node_names, 2)
+    return first, second
+
+
+@contextmanager
+def resolver(tried: Cluster, on: str) -> Iterator[str]:
+    """Provide a service of UDP with a pod of its own on a node; its address."""
+    ports = [{"name": "dns", "protocol": "UDP", "port": 53, "targetPort": pods.PORT}]
+    pods.create(
+        tried,
+        pods.make_pod(SPACE, "moving", on, "moving"),
+        pods.make_service(SPACE, "moving", ports=ports),
+    )
+    try:
+        yield shop.resolve(tried, f"svc/{SPACE}/moving:dns")[0]
+    finally:
+        shop.move_out(tried, "moving")
+
+
+def answers(tried: Cluster, pod: str, address: str) -> str:
+    """Ask a service once, from a new socket, and return who answers."""
+    talker = datagrams.Talker(datagrams.find_pod(tried, SPACE, pod), address, 53)
+    try:
+        return talker.ask()
+    finally:
+        talker.close()
+
+
+def test_an_entry_that_outlived_its_endpoint_is_named(
+    tried: Cluster, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    """The endpoint moves while kube-proxy is not there to delete the entry; new sockets reach the
+    new one, and a client that keeps its socket nobody, until the cure is applied.
+    """
+    first, second = draw(tried)
+    say(f"seed {SEED}: {first}, {second}")
+    web, far = f"web-{first}", f"far-{second}"
+    here = tried.nodes[first]
+    with (
+        resolver(tried, second) as address,
+        datagrams.serve(datagrams.find_pod(tried, SPACE, far), pods.PORT),
+    ):
+        old = shop.address_of(tried, "moving")
+        with datagrams.serve(datagrams.find_pod(tried, SPACE, "moving"), pods.PORT):
+            talker = datagrams.Talker(datagrams.find_pod(tried, SPACE, web), address, 53, 5353)
+            control.wait(lambda: talker.ask() == "moving", "an answer of the first endpoint")
+        here.run("sh", "-c", "kill -9 $(pidof kube-proxy)")
+        tried.kubectl("label", "pod", "-n", SPACE, far, "app=moving", "--overwrite")
+        try:
+            shop.leave(tried, "moving")
+            node.start_proxy(here)
+            control.wait(lambda: answers(tried, web, address) == far, "the new endpoint")
+            assert talker.ask() == ""
+
+            fault = PlantedFault(
+                name="", check="", line="", source=f"pod/{SPACE}/{web}", protocol="udp",
+                destination=f"svc/{SPACE}/moving:dns",
+            )  # fmt: skip
+            answer = shop.ask_why(tried, fault, tmp_path)
+
+            named = answer.findings[0]
+            assert (answer.diagnosis.node, named.check) == (first, "stale-conntrack"), str(answer)
+            assert old in named.evidence[0].text
+            for command in named.repairs[0].commands:
+                here.run("sh", "-c", command)
+            assert talker.ask() == far
+        finally:
+            tried.kubectl("label", "pod", "-n", SPACE, far, f"app={far}", "--overwrite")
+            talker.close()
+
+
+def test_a_full_table_is_named(tried: Cluster, tmp_path: Path, say: Callable[[str], None]) -> None:
+    """A node whose conntrack table has no room for one more entry that could be given up."""
+    first, second = draw(tried)
+    say(f"seed {SEED}: {first}, {second}")
+    here, limit = tried.nodes[second], LIMIT.read_text(encoding="ascii")
+    fault = PlantedFault(name="", check="", line="").placed(
+        shop.list_signs(tried, first, second, "web")
+    )
+    try:
+        fill(tried, second)
+        assert not shop.connects(tried, fault)
+
+        answer = shop.ask_why(tried, fault, tmp_path)
+
+        named = answer.findings[0]
+        assert (answer.diagnosis.node, named.check) == (second, "conntrack-full"), str(answer)
+        assert limit.strip() in named.evidence[1].text
+        for command in named.repairs[0].commands:  # of the kernel, so on the machine
+            subprocess.run(command.split(), check=True, capture_output=True)
+        control.wait(lambda: shop.connects(tried, fault), "the connection", here, "kubelet")
+    finally:
+        here.run("conntrack", "-D", "-p", "udp", "--orig-dst", "198.19.0.1", check=False)
+        LIMIT.write_text(limit, encoding="ascii")
+
+
+def fill(tried: Cluster, name: str) -> None:
+    """Fill a node's table with entries that are in use."""
+    most = int(LIMIT.read_text(encoding="ascii"))
+    entries = (
+        _ENTRY.format(place, port) for place in range(most // len(_PORTS) + 1) for port in _PORTS
+    )
+    given = "".join(f"{entry} --status ASSURED,SEEN_REPLY\n" for entry in entries)
+    script = 'cat >"$1"; conntrack -R "$1"; rm "$1"'
+    tried.nodes[name].run("sh", "-c", script, "sh", "/run/entries", given=given, check=False)
+
+
+def test_a_range_that_kubernetes_did_not_give_is_named(
+    tried: Cluster, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    """A node's plugin was left with the configuration of another cluster: its new pods have
+    addresses that no other node has a route to.
+    """
+    first, second = draw(tried)
+    say(f"seed {SEED}: {first}, {second}")
+    there = tried.nodes[second]
+    file = "/etc/cni/net.d/10-pods.conflist"
+    kept = there.run("cat", file)
+    written = json.loads(kept)
+    given = written["plugins"][0]["ipam"]["ranges"][0][0]["subnet"]
+    written["name"] = "older"
+    written["plugins"][0]["bridge"] = "cni1"
+    written["plugins"][0]["ipam"]["ranges"] = [[{"subnet": "10.244.77.0/24"}]]
+    there.run("tee", file, given=json.dumps(written))
+    fault = PlantedFault(
+        name="", check="", line="", source=f"pod/{SPACE}/web-{first}",
+        destination=f"pod/{SPACE}/astray",
+    )  # fmt: skip
+    try:
+        pods.create(tried, pods.make_pod(SPACE, "astray", second, "astray"))
+        assert not shop.connects(tried, fault)
+
+        answer = shop.ask_why(tried, fault, tmp_path)
+
+        named = answer.findings[0]
+        assert (answer.diagnosis.node, named.check) == (second, "pod-cidr"), str(answer)
+        assert any(given in span.text for span in named.evidence)
+    finally:
+        tried.kubectl("delete", "pod", "-n", SPACE, "astray", "--force", "--ignore-not-found")
+        there.run("tee", file, given=kept)
+    pods.create(tried, pods.make_pod(SPACE, "astray", second, "astray"))
+    assert shop.connects(tried, fault)
+    tried.kubectl("delete", "pod", "-n", SPACE, "astray", "--force")
