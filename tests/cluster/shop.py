@@ -14,7 +14,7 @@ from typing import Any
 from podpath.library.why import WhyResult, why
 from scripts.kubernetes import control, network
 from scripts.kubernetes.cluster import Cluster
-from scripts.kubernetes.plan import DNS_ADDRESS, Plan
+from scripts.kubernetes.plan import DNS_ADDRESS, NFTABLES, Plan
 from tests.cluster import datagrams, pods
 from tests.cluster.planted import CLIENT, PlantedFault
 from tests.command import podpath
@@ -73,7 +73,10 @@ def place(tried: Cluster, fault: PlantedFault, seed: int) -> PlantedFault:
 def list_signs(tried: Cluster, first: str, second: str, app: str) -> dict[str, str]:
     """Return what the signs in a fault's texts stand for."""
     plan = tried.plan
+    in_maps = plan.proxy == NFTABLES
     signs = {
+        "@without": "@no-endpoint-services" if in_maps else "nobody",
+        "@locally": "@no-endpoint-nodeports" if in_maps else "local",
         "@client": f"{app}-{first}",
         "@asker": address_of(tried, f"{app}-{first}"),
         "@server": address_of(tried, f"far-{second}"),
