@@ -24,8 +24,9 @@ def flow(expect: Expectation, port: int = 80, by: str = "") -> Flow:
 def compare(stated: Flow, *changes: Pasted) -> FlowResult:
     """Walk a flow before and after changes."""
     node = given_sound_node()
-    planned = plan_changes([ChangeFile(path=one) for one in changes], node)
-    return compare_flows(Case(node=node), place_flows([stated], node), planned).results[0]
+    case = Case(node=node)
+    planned = plan_changes([ChangeFile(path=one) for one in changes], case)
+    return compare_flows(case, place_flows([stated], node), planned).results[0]
 
 
 def test_a_rule_that_is_planned_ends_a_flow() -> None:

@@ -11,7 +11,7 @@ from podpath.library.flows import ChangeFile, check, plan_changes
 from podpath.library.given import Pasted
 from podpath.net.errors import UsageError
 from podpath.node.node import HOST
-from tests.flows.samples import DROP, FLOWS, given_case, given_sound_node
+from tests.flows.samples import DROP, FLOWS, given_case
 
 
 def test_flows_as_expected_exit_with_nothing() -> None:
@@ -80,14 +80,14 @@ def test_files_are_read(tmp_path: Path) -> None:
 def test_what_cannot_be_taken_over_at_all_is_a_usage_error(change: ChangeFile, said: str) -> None:
     """One clear line."""
     with pytest.raises(UsageError, match=said):
-        plan_changes([change], given_sound_node())
+        plan_changes([change], given_case().facts)
 
 
 def test_changes_build_on_one_another() -> None:
     """The second file is taken over on the node as the first leaves it."""
     first, second = "ip route add 10.9.0.0/16 via 192.0.2.7", "ip route del 10.9.0.0/16"
     planned = plan_changes(
-        [ChangeFile(path=Pasted(text, "r")) for text in (first, second)], given_sound_node()
+        [ChangeFile(path=Pasted(text, "r")) for text in (first, second)], given_case().facts
     )
 
     assert [(), ()] == [one.refused for one in planned]

@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import limits_option, live_option, node_option, output_options
+from podpath.cli.live_cluster import EVERY_NODE, LiveOptions, cluster_options, read_cluster
+from podpath.cli.options import limits_option, live_option, output_options
 from podpath.cli.output import show, write_new, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
+from podpath.flows.flow import Flow
+from podpath.library import cluster_flows
 from podpath.library import flows as checking
-from podpath.library.given import Piece, ThisNode
+from podpath.library.given import Given, Piece, ThisNode
+from podpath.library.progress import Progress
+from podpath.net.errors import UsageError
+
+
+class _Nodes(NamedTuple):
+    """What `--node` says: a node of the evidence, or bundles by their nodes."""
+
+    chosen: str | None
+    bundles: dict[str, tuple[str, ...]]
+
+
+def _parse_nodes(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> _Nodes:
+    """Read NAME, or NAME=BUNDLE; bundles of one name go together."""
+    bundles: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    for text in given:
+        name, sign, bundle = text.partition("=")
+        if sign and name and bundle:
+            bundles[name] = (*bundles.get(name, ()), bundle)
+        else:
+            names.append(text)
+    if len(names) > 1 or (names and bundles):
+        raise click.BadParameter(
+            "expected one NAME, or NAME=BUNDLE for each node", context, parameter
+        )
+    return _Nodes(names[0] if names else None, bundles)
 
 
 @click.command()
 @click.argument("flows", metavar="FLOWS.toml", type=click.Path())
 @live_option
-@node_option
+@click.option(
+    "--node",
+    "nodes",
+    multiple=True,
+    metavar="NAME[=BUNDLE]",
+    callback=_parse_nodes,
+    help="The node that is asked about, of several; or the snapshot of each node of a cluster.",
+)
+@click.option(
+    "--objects",
+    multiple=True,
+    metavar="FILE",
+    help="What the API says of the cluster, as podpath why takes it.",
+)
+@cluster_options
 @limits_option
 @click.option(
     "--with",
@@ -42,7 +90,8 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     sarif: str | None,
     *,
     live: bool,
-    node: str | None,
+    nodes: _Nodes,
+    objects: tuple[str, ...],
     limits: Limits,
     allow_undecided: bool,
     derive: bool,
@@ -50,9 +99,10 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     color: str,
     verbose: bool,
     brief: bool,
+    **cluster: Any,  # noqa: ANN401  # the options of LiveOptions
 ) -> None:
-    """Hold a node against the flows that must and must not connect, also with a change not made
-    yet.
+    """Hold a node or a cluster against the flows that must and must not connect, also with a
+    change not made yet.
 
     FLOWS.toml states flows by pod, service or address. Each is walked, there and back; a flow that
     nobody can tell of is never taken to be as expected. The faults that podpath knows by name are
@@ -73,6 +123,8 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
       routes.txt                       ip route, ip rule and sysctl -w commands
       policy.yaml                      a NetworkPolicy, as its specification says
       FILE,netns=NAME                  any of them, in another namespace than the host's
+      FILE,node=NAME                   any of them, on that node of a cluster
+      drain:NODE                       a node that is drained: its pods are evicted
 
     \b
     Examples:
@@ -81,25 +133,93 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
       podpath check flows.toml node.tar.gz --with rules.nft --junit report.xml --sarif report.sarif
       sudo podpath check flows.toml --live
       podpath check flows.toml bundle/ services.yaml policies.yaml --derive
+      podpath check flows.toml --node node1=n1/ --node node2=n2/ --objects api.yaml
+      podpath check flows.toml --cluster --with drain:node2 --with new.v4,node=node1
 
     \b
     Exit codes: 0 all as expected, 1 some are not, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
-    pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
-    if derive:
-        case = read_one(pieces, node=node, limits=limits, progress=progress)
-        write_new(flows, checking.derive(case, progress=progress))
+    asked = LiveOptions(live=cluster.pop("from_cluster"), **cluster)
+    if nodes.bundles or asked.asked_for:
+        if evidence or live:
+            raise UsageError(
+                "expected each node's evidence as --node NAME=BUNDLE, saw some without"
+            )
+        answer = _check_cluster(
+            flows, (nodes.bundles, objects, asked), changes, (derive, allow_undecided), progress
+        )
+    else:
+        pieces: tuple[Piece, ...] = (*((ThisNode(),) if live else ()), *evidence, *objects)
+        answer = _check_node(
+            flows, (pieces, nodes.chosen, limits), changes, (derive, allow_undecided), progress
+        )
+    if answer is None:
         return
-    stated = checking.read_given_flows(flows)
-    case = read_one(
-        pieces, [flow.probe for flow in stated], node=node, limits=limits, progress=progress
-    )
-    answer = checking.check(
-        case, stated, changes, allow_undecided=allow_undecided, progress=progress
-    )
     if junit is not None:
         write_text(junit, answer.junit())
     if sarif is not None:
         write_text(sarif, answer.sarif())
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)
+
+
+def _check_node(
+    flows: str,
+    given: tuple[tuple[Piece, ...], str | None, Limits],
+    changes: Sequence[str],
+    wanted: tuple[bool, bool],
+    progress: Progress,
+) -> checking.FlowsResult | None:
+    """Check one node; None where flows are derived."""
+    pieces, node, limits = given
+    derive, allow_undecided = wanted
+    if derive:
+        case = read_one(pieces, node=node, limits=limits, progress=progress)
+        write_new(flows, checking.derive(case, progress=progress))
+        return None
+    stated = checking.read_given_flows(flows)
+    case = read_one(
+        pieces, [flow.probe for flow in stated], node=node, limits=limits, progress=progress
+    )
+    return checking.check(case, stated, changes, allow_undecided=allow_undecided, progress=progress)
+
+
+def _check_cluster(
+    flows: str,
+    given: tuple[dict[str, tuple[str, ...]], tuple[str, ...], LiveOptions],
+    changes: Sequence[str],
+    wanted: tuple[bool, bool],
+    progress: Progress,
+) -> checking.FlowsResult | None:
+    """Check the nodes of a cluster; None where flows are derived."""
+    bundles, objects, asked = given
+    derive, allow_undecided = wanted
+    stated = () if derive else checking.read_given_flows(flows)
+    nodes: dict[str, Given] = dict(bundles)
+    said: tuple[Piece, ...] = objects
+    absent: tuple[str, ...] = ()
+    if asked.asked_for:
+        read = read_cluster(asked, _list_ends(stated), bundles, progress)
+        nodes |= read.nodes
+        said, absent = (*said, *read.objects), read.absent
+        for sentence in read.lacking:
+            click.echo(f"not read: {sentence}", err=True)
+    if derive:
+        text = cluster_flows.derive_cluster(nodes, objects=said, progress=progress)
+        write_new(flows, text)
+        return None
+    return cluster_flows.check_cluster(
+        nodes,
+        stated,
+        changes,
+        objects=said,
+        lacking=absent,
+        allow_undecided=allow_undecided,
+        progress=progress,
+    )
+
+
+def _list_ends(flows: Sequence[Flow]) -> tuple[str, ...]:
+    """Return the ends of flows, each once; where there are no flows yet, every node."""
+    ends = dict.fromkeys(end for flow in flows for end in (flow.source, flow.target))
+    return tuple(ends) or (EVERY_NODE,)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from podpath.sources.gathering import ClusterEvidence, GatheringOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
+EVERY_NODE = "*"
+"""Stands for an end on every node (`sources.location`)."""
 _EXTRA = "reading a cluster needs more packages: pip install 'podpath[k8s]'"
 
 
@@ -97,6 +99,16 @@ _OPTIONS = (
 def live_options(command: F) -> F:
     """Add the options of a live cluster; the command takes them as `LiveOptions` has them."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def cluster_options(command: F) -> F:
+    """Add the same where `--live` means something else, and `--cluster` asks for the cluster."""
+    flag = click.option(
+        "--cluster", "from_cluster", is_flag=True, help="Read the cluster that kubectl speaks to."
+    )
+    for option in (*reversed(_OPTIONS[1:]), flag):
         command = option(command)
     return command
 

@@ -11,6 +11,7 @@ from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
+from podpath.flows.drained import judge_drained, list_evicted
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
 from podpath.net.errors import UsageError
@@ -129,12 +130,15 @@ def compare_flows(
     second = Engine(changed.node) if changes else first
     whose, later = place_owners(case), place_owners(changed)
     objects = [one for planned in changes for one in planned.objects]
+    evicted = list_evicted(case, changes)
     book = PolicyBook(case, objects) if any(one.kind == KIND for one in objects) else None
     results: list[FlowResult] = []
     for place, (flow, probe) in enumerate(placed):
         before = walk_flow(case, first, probe, whose)
         if changes:
             after = walk_flow(changed, second, probe, later)
+            if evicted:
+                after = judge_drained(changed, probe, after, evicted, later)
             if book is not None:
                 after = judge_by_policies(before, after, book.rule_on(probe))
             results.append(_compare(case, (flow, probe), (before, after), changes))

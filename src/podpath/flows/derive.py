@@ -8,13 +8,14 @@ is that of kinds, namespaces and names, whatever the order of the evidence.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from podpath.checks.endpoints import Place, backends_of
 from podpath.checks.objects import see
 from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook
 from podpath.flows.flow import Expectation, Flow
 from podpath.net.probe import Probe
-from podpath.net.protocols import TCP, UDP
+from podpath.net.protocols import NUMBERS, TCP, UDP
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 from podpath.node.node import Node, Pod
@@ -28,7 +29,7 @@ _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 def derive_flows(case: Case) -> tuple[Flow, ...]:
     """Return the flows that the evidence asks for, one for each pair of ends and port."""
     found: dict[str, Flow] = {}
-    for flow in (*_to_services(case.node), *_probed(case), *_forbidden(case)):
+    for flow in (*_to_services(case), *_probed(case), *_forbidden(case)):
         found.setdefault(flow.probe, flow)
     return tuple(found.values())
 
@@ -67,16 +68,39 @@ def _own_pods(node: Node) -> Sequence[Pod]:
     return sorted(found, key=lambda pod: (pod.namespace, pod.name))
 
 
-def _to_services(node: Node) -> Iterator[Flow]:
+def _endpoints_of(case: Case) -> Mapping[tuple[str, str, int, int], Sequence[Place]]:
+    """Return the endpoints of services' ports by namespace, name, port and protocol: as outputs
+    list them, else as Endpoints and slices do.
+    """
+    found: dict[tuple[str, str, int, int], Sequence[Place]] = {
+        (service.namespace, service.name, port.port, port.protocol): port.endpoints
+        for service in case.node.services
+        for port in service.ports
+        if port.endpoints
+    }
+    for seen in see(case, "Service"):
+        for behind in backends_of(case, seen):
+            number = behind.port.text_at("port")
+            protocol = NUMBERS.get((behind.port.text_at("protocol") or "TCP").lower(), 0)
+            places = [(one.address, one.port) for one in behind.ready]
+            if places and number.isdecimal():
+                key = (seen.namespace or "default", seen.name, int(number), protocol)
+                found.setdefault(key, places)
+    return found
+
+
+def _to_services(case: Case) -> Iterator[Flow]:
     """Yield flows from a pod of the node, or from the node where it shows none, to services."""
+    node, endpoints = case.node, _endpoints_of(case)
     clients = [f"pod/{pod.namespace}/{pod.name}" for pod in _own_pods(node)[:1]] or ["host"]
     for service in sorted(node.services, key=lambda one: (one.namespace, one.name)):
         title = f"svc/{service.namespace}/{service.name}"
         for port in sorted(service.ports, key=lambda one: (one.port, one.protocol)):
             protocol = _PROTOCOLS.get(port.protocol)
-            if protocol is None or not port.endpoints or not service.addresses:
+            key = (service.namespace, service.name, port.port, port.protocol)
+            count = len(endpoints.get(key, ()))
+            if protocol is None or not count or not service.addresses:
                 continue
-            count = len(port.endpoints)
             yield Flow(
                 name=f"{title}:{port.port}/{protocol} answers",
                 source=clients[0],
@@ -125,11 +149,10 @@ def _forbidden(case: Case) -> Iterator[Flow]:
     pods = [pod for pod in case.node.pods if pod.address is not None]
     pods.sort(key=lambda pod: (pod.namespace, pod.name))
     ports = {
-        end: port.protocol
-        for service in case.node.services
-        for port in service.ports
-        for end in port.endpoints
-        if port.protocol == TCP
+        end
+        for (_, _, _, protocol), ends in _endpoints_of(case).items()
+        for end in ends
+        if protocol == TCP
     }
     if not policies:
         return

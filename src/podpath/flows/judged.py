@@ -81,7 +81,13 @@ class FlowWalk:
 
 def walk_flow(case: Case, engine: Engine, probe: Probe, owners: OwnerPlaces = NOBODY) -> FlowWalk:
     """Walk a flow on the node of a case; `engine` is of that node."""
-    conversation = converse(engine, probe)
+    return judge_walk(case, converse(engine, probe), probe, owners)
+
+
+def judge_walk(
+    case: Case, conversation: Conversation, probe: Probe, owners: OwnerPlaces = NOBODY
+) -> FlowWalk:
+    """Say what becomes of a flow that was walked on the node of a case."""
     walked = WalkedConnection(probe, conversation)
     match conversation.verdict:
         case Reachability.ALWAYS:

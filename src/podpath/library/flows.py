@@ -12,6 +12,7 @@ from podpath.collect.texts import read_text
 from podpath.evidence.planned.files import read_change
 from podpath.flows.compared import FlowResult, FlowsAnswer, compare_flows, place_flows
 from podpath.flows.derive import derive_flows, emit_flows
+from podpath.flows.drained import plan_drain
 from podpath.flows.file import read_flows
 from podpath.flows.flow import Flow
 from podpath.library.case import Case
@@ -23,6 +24,7 @@ from podpath.library.result import Result
 from podpath.net.addresses import Family
 from podpath.net.errors import UsageError
 from podpath.net.provenance import Source
+from podpath.node import case as facts
 from podpath.node.alteration import apply_changes
 from podpath.node.node import HOST, Node
 from podpath.node.planned import PlannedChange
@@ -32,7 +34,10 @@ from podpath.report.style import Style
 FlowsGiven = str | PathLike[str] | Pasted | Sequence[Flow]
 """Flows: a file of them, its text, or values."""
 UNMET, UNDECIDED = 1, 3
-_OPTION = re.compile(r"(?P<path>.*?)(?P<options>(?:,(?:noflush|legacy|nft|ipv6|netns=[^,]+))*)")
+_DRAIN = "drain:"
+_OPTION = re.compile(
+    r"(?P<path>.*?)(?P<options>(?:,(?:noflush|legacy|nft|ipv6|netns=[^,]+|node=[^,]+))*)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +52,21 @@ class ChangeFile:
     family: Family | None = None
     """None: by the rules themselves."""
     netns: str = HOST
+    node: str = ""
+    """The node that it is for, of several."""
+    drained: str = ""
+    """The node that is drained: there is no file then."""
 
     @classmethod
     def parse(cls, text: str) -> ChangeFile:
-        """Read `PATH[,noflush][,legacy|nft][,ipv6][,netns=NAME]`."""
+        """Read `PATH[,noflush][,legacy|nft][,ipv6][,netns=NAME][,node=NAME]`, or `drain:NODE`."""
+        if text.startswith(_DRAIN):
+            return cls(path=text, drained=text.removeprefix(_DRAIN))
         found = _OPTION.fullmatch(text)
         path, options = (found["path"], found["options"]) if found is not None else (text, "")
         words = options.split(",")[1:]
         netns = next((word.removeprefix("netns=") for word in words if word[:6] == "netns="), HOST)
+        node = next((word.removeprefix("node=") for word in words if word[:5] == "node="), "")
         flavour = next((word for word in words if word in {"legacy", "nft"}), None)
         return cls(
             path=path,
@@ -62,6 +74,7 @@ class ChangeFile:
             flavour=flavour,
             family=6 if "ipv6" in words else None,
             netns=netns,
+            node=node,
         )
 
 
@@ -130,7 +143,7 @@ def check(
     read = as_case(case, [flow.probe for flow in stated], progress)
     placed = place_flows(stated, read.node)
     with collecting_seldom(), stage(progress, "walking") as share:
-        planned = plan_changes(changes, read.node)
+        planned = plan_changes(changes, read.facts)
         return FlowsResult(compare_flows(read.facts, placed, planned, share), allow_undecided)
 
 
@@ -151,11 +164,18 @@ def read_given_flows(flows: FlowsGiven) -> tuple[Flow, ...]:
             return tuple(flows)
 
 
-def plan_changes(changes: Sequence[str | ChangeFile], node: Node) -> tuple[PlannedChange, ...]:
+def plan_changes(
+    changes: Sequence[str | ChangeFile], case: facts.Case
+) -> tuple[PlannedChange, ...]:
     """Read the changes, each against the node as those before it leave it."""
     planned: list[PlannedChange] = []
+    node = case.node
     for given in changes:
-        change = _plan(ChangeFile.parse(given) if isinstance(given, str) else given, node)
+        file = ChangeFile.parse(given) if isinstance(given, str) else given
+        if file.drained:
+            planned.append(plan_drain(case, file.drained))
+            continue
+        change = _plan(file, node)
         node = apply_changes(node, change.changes)
         planned.append(change)
     return tuple(planned)

@@ -10,6 +10,8 @@ from ipaddress import ip_address
 from podpath.sources.kinds import ApiItem
 from podpath.sources.objects import ApiObjects
 
+EVERY_NODE = "*"
+"""Stands for an end on every node."""
 SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
 
@@ -22,8 +24,10 @@ def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
 def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
     """Return the nodes that an end is on, in order: `pod/NS/NAME`, `svc/NS/NAME[:PORT]`,
     `node/NAME[:PORT]`, `NS/NAME` or `NAME` for a pod, an address with or without a port. None for
-    what is outside of the cluster.
+    what is outside of the cluster; all for `*`.
     """
+    if end == EVERY_NODE:
+        return list_nodes(objects)
     kind, sign, rest = end.partition("/")
     match kind:
         case "pod" | "pods" | "po" if sign:

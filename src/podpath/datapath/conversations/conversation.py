@@ -154,13 +154,14 @@ def converse(
     return Conversation(
         probe=probe,
         branches=branches,
-        verdict=_verdict(branches),
+        verdict=sum_up(branches),
         truncated=explored.truncated,
         pruned=explored.pruned,
     )
 
 
-def _verdict(branches: tuple[Branch, ...]) -> Reachability:
+def sum_up(branches: tuple[Branch, ...]) -> Reachability:
+    """Return what becomes of a connection in all of these branches; there is at least one."""
     works = {branch.works for branch in branches}
     if branches[0].works is None:
         return Reachability.UNDECIDED

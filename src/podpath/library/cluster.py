@@ -1,0 +1,116 @@
+"""Several nodes as a caller gives them: each read with what the API says, the nodes that are
+missing, and all of them as one sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from podpath.diagnosis.across import NodeView, see_from
+from podpath.evidence.gathered import make_gap
+from podpath.evidence.kubernetes.records import ApiObjectRecord, PodRecord, ServiceRecord
+from podpath.evidence.records import Record
+from podpath.library.case import Case
+from podpath.library.given import Given
+from podpath.library.progress import Progress
+from podpath.library.reading import ReadEvidence, read
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+
+_SERVICE_NAME = "kubernetes.io/service-name"
+"""The label by which an endpoint slice says whose it is."""
+_ABSENT = "expected a snapshot of this node, which the connection passes; there is none"
+
+
+class ClusterViews:
+    """All nodes as each of them sees them, made when one is first asked for."""
+
+    def __init__(self, cases: Mapping[str, Case]) -> None:
+        """Take the nodes' cases by their names."""
+        self._facts = {name: case.facts for name, case in cases.items()}
+        self._sources = {name: frozenset(case.sources) for name, case in cases.items()}
+        self._views: dict[str, NodeView] = {}
+
+    def view_of(self, name: str) -> NodeView:
+        """Return all nodes as this one sees them."""
+        if name not in self._views:
+            self._views[name] = see_from(self._facts, self._sources, name)
+        return self._views[name]
+
+
+def read_nodes(
+    nodes: Mapping[str, Case | Given],
+    shared: ReadEvidence | None,
+    absent: Sequence[str],
+    progress: Progress,
+) -> Mapping[str, Case]:
+    """Read each node's evidence together with what is of no node; that of `absent` is a gap."""
+    if absent:
+        missing = _say_absent(absent)
+        shared = missing if shared is None else shared.beside(missing)
+    return {name: _read_node(name, given, shared, progress) for name, given in nodes.items()}
+
+
+def list_absent(
+    ends: Sequence[str], nodes: Collection[str], shared: ReadEvidence | None
+) -> Iterator[str]:
+    """Yield the nodes that the ends' pods and endpoints are on and that are not given, by what the
+    API says.
+    """
+    readings = () if shared is None else shared.readings
+    records = [record for _, reading in readings for record in reading.records]
+    bare = {end.partition("/")[2] if end.startswith(("pod/", "svc/")) else end for end in ends}
+    named = bare | {end.rpartition(":")[0] for end in bare}
+    for record in records:
+        if isinstance(record, ServiceRecord) and {str(each) for each in record.addresses} & named:
+            named.add(f"{record.namespace}/{record.name}")
+    for record in records:
+        for node in _list_nodes(record, named):
+            if node and node not in nodes:
+                yield node
+
+
+def _list_nodes(record: Record, named: Collection[str]) -> Iterator[str | None]:
+    """Yield the nodes that a pod, or a service's endpoints, are on if they are named."""
+    if isinstance(record, PodRecord):
+        if f"{record.namespace}/{record.name}" in named or str(record.address) in named:
+            yield record.node
+    elif isinstance(record, ApiObjectRecord) and record.kind in {"Endpoints", "EndpointSlice"}:
+        tree = record.tree
+        owner = tree.text_at("metadata", "labels", _SERVICE_NAME) or record.name
+        if f"{record.namespace}/{owner}" in named:
+            for subset in tree.items_at("subsets"):
+                yield from (each.text_at("nodeName") for each in subset.items_at("addresses"))
+            yield from (each.text_at("nodeName") for each in tree.items_at("endpoints"))
+
+
+def _say_absent(names: Sequence[str]) -> ReadEvidence:
+    """Return evidence of which there is nothing: what these nodes would say."""
+    gaps = [make_gap(f"node {name}", _ABSENT) for name in names]
+    sources = tuple(gap.span.source for gap in gaps)
+    return ReadEvidence(sources=sources, readings=(), gaps=tuple(gaps), kept=())
+
+
+def _read_node(
+    name: str, given: Case | Given, shared: ReadEvidence | None, progress: Progress
+) -> Case:
+    """Read one node's evidence together with what the API says."""
+    found = given if isinstance(given, Case) else read(given, shared=shared, progress=progress)
+    if len(found.nodes) > 1:
+        names = ", ".join(node.name for node in found.nodes)
+        raise UsageError(f"expected evidence of one node for {name}, saw that of {names}")
+    return found
+
+
+def starts_on(view: NodeView, probe: Probe) -> str:
+    """Return the node that a connection starts on; of one from outside, the one that it comes
+    to.
+    """
+    node = view.case.node
+    if probe.netns is not None and probe.netns in node.namespaces:
+        return node.namespaces[probe.netns].node or view.name
+    for address in (probe.src, probe.dst):
+        for netns in node.namespaces.values():
+            if any(item.address == address for item in netns.addresses.items):
+                return netns.node or view.name
+    return view.name

@@ -1,0 +1,49 @@
+"""Several nodes as a caller gives them."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.library.cluster import ClusterViews, list_absent, read_nodes, starts_on
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from tests.clusters import RECORDED, healthy, objects_of_cluster
+
+
+def test_views_are_made_once() -> None:
+    """All nodes as one sees them, with its own names."""
+    views = ClusterViews(healthy())
+    view = views.view_of("node2")
+
+    assert views.view_of("node2") is view
+    assert "node1/host" in view.case.node.namespaces
+
+
+@pytest.mark.parametrize(
+    ("probe", "node"),
+    [
+        ("tcp 10.244.0.3 > 10.244.1.2:80", "node2"),
+        ("tcp 10.244.1.2 > 10.244.0.3:80", "node1"),
+        ("tcp 198.51.100.7 > 10.199.0.12:30180", "node2"),
+        ("tcp 198.51.100.7 > 198.51.100.8:80", "node1"),
+    ],
+)
+def test_where_a_connection_starts(probe: str, node: str) -> None:
+    """By the address that sends, else by the one it goes to."""
+    assert starts_on(ClusterViews(healthy()).view_of("node1"), Probe.parse(probe)) == node
+
+
+def test_nodes_that_are_not_given() -> None:
+    """By the pods and the endpoints that are named."""
+    shared = objects_of_cluster()
+
+    assert set(list_absent(("svc/shop/far:http",), ("node1",), shared)) == {"node2"}
+    assert list(list_absent(("shop/web-node1", "pod/shop/api-node1"), ("node1",), shared)) == []
+
+
+def test_evidence_of_two_nodes_for_one() -> None:
+    """It is refused."""
+    both = (str(RECORDED / "node1.tar.gz"), str(RECORDED / "node2.tar.gz"))
+
+    with pytest.raises(UsageError, match="expected evidence of one node for x"):
+        read_nodes({"x": both}, None, (), lambda _doing, _share: None)
