@@ -55,6 +55,19 @@ class Vxlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TunnelEnds:
+    """Between which addresses an ipip or gre device is a tunnel (`ip -d link`)."""
+
+    remote: Address | None = None
+    """None: whatever the route's gateway is, and from whomever it comes."""
+    local: Address | None = None
+    sends_key: str = ""
+    takes_key: str = ""
+    external: bool = False
+    """True: routes, or BPF programs, say for each packet where it goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A network device."""
 
@@ -82,6 +95,8 @@ class Link:
     bridge: Bridge | None = None
     port: BridgePort | None = None
     vxlan: Vxlan | None = None
+    ends: TunnelEnds | None = None
+    """Of an ipip or gre device; None where the listing does not say."""
     bond_slave_of: str | None = None
     """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
     span: Span | None = None

@@ -39,6 +39,7 @@ from podpath.node.links import (
     Neighbour,
     OvsBridge,
     Peer,
+    TunnelEnds,
     Vxlan,
 )
 from podpath.node.netfilter import Netfilter
@@ -182,6 +183,7 @@ _LINK: Words = {
     "lower": field("lower", IfName),
     "slave": field("bond_slave_of"),
     "vni": lambda value: {"kind": "vxlan", "vxlan": Vxlan(vni=int(value), port=8472)},
+    "to": lambda value: {"ends": TunnelEnds(remote=Address.parse(value))},
     "state": field("port_state"),
     "pvid": lambda value: {"port_pvid": int(value), "port_vlans": frozenset({int(value)})},
 }

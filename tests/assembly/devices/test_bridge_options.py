@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.assembly.devices.bridge_options import is_on, make_bridge, make_port, make_vxlan
+from podpath.assembly.devices.bridge_options import (
+    is_on,
+    make_bridge,
+    make_ends,
+    make_port,
+    make_vxlan,
+)
 
 
 def test_switches() -> None:
@@ -39,3 +45,16 @@ def test_vxlan() -> None:
     )
     bare = make_vxlan({"id": "x", "local": "here"})
     assert (bare.vni, bare.port, bare.local, bare.dev, bare.learning) == (0, 8472, None, None, True)
+
+
+def test_ends_of_a_tunnel() -> None:
+    """Addresses and keys; `any` is no address, and a listing without options tells nothing."""
+    keyed = make_ends({"remote": "192.0.2.2", "local": "any", "ikey": "0.0.0.5", "okey": "0.0.0.6"})
+    routed = make_ends({"external": "true"})
+
+    assert make_ends({}) is None
+    assert keyed is not None
+    assert (str(keyed.remote), keyed.local) == ("192.0.2.2", None)
+    assert (keyed.takes_key, keyed.sends_key, keyed.external) == ("0.0.0.5", "0.0.0.6", False)
+    assert routed is not None
+    assert routed.external

@@ -16,7 +16,7 @@ from podpath.datapath.reasons.devices import (
     TunnelPortClosed,
     VniUnknown,
 )
-from podpath.datapath.reasons.failures import LeftForPodOf
+from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
 from podpath.datapath.tracing.trace import (
     Conversation,
     Delivered,
@@ -217,7 +217,7 @@ def test_another_nodes_programs_and_switches_are_not_guessed(
     assert "ofproto/trace" in last.outcome.ask
 
 
-@pytest.mark.parametrize("kind", ["wireguard", "tun", "geneve", "gre", "xfrm", "ip6tnl"])
+@pytest.mark.parametrize("kind", ["wireguard", "tun", "geneve", "gre", "ipip", "xfrm", "ip6tnl"])
 def test_tunnels_whose_other_end_no_device_tells(kind: str) -> None:
     """A pod of another node behind one of them is neither reached nor lost for certain."""
 
@@ -230,3 +230,53 @@ def test_tunnels_whose_other_end_no_device_tells(kind: str) -> None:
     reason = found.branches[0].last.deciding.reason
     assert isinstance(reason, NotModelled)
     assert reason.about == ("t0", kind)
+
+
+def pointed(number: int, kind: str, remote: str, **ends: str | bool) -> Node:
+    """Return a node with a tunnel of a fixed remote end to the other's pods."""
+    made = routed(number, f"10.244.{1 - number}.0/24 dev t0", more=f"t0 kind {kind} to {remote}")
+    host = made.host
+    links = tuple(
+        replace(link, mtu=1400, ends=replace(link.ends, **ends)) if link.ends is not None else link
+        for link in host.links.items
+    )
+    changed = replace(host, links=host.links._replace(items=links))
+    return replace(made, namespaces={**made.namespaces, "host": changed})
+
+
+@pytest.mark.parametrize("kind", ["ipip", "gre"])
+def test_a_tunnel_whose_ends_are_each_others(kind: str) -> None:
+    """What one wraps for the other, that one unwraps, there and back."""
+    found = walk(pointed(0, kind, "192.0.2.2"), pointed(1, kind, "192.0.2.1"))
+
+    assert found.verdict is Reachability.ALWAYS
+    steps = [step for trace in found.branches[0].traces for step in trace.steps]
+    assert StepDecision.DECAPSULATE in {step.decision for step in steps}
+
+
+@pytest.mark.parametrize("kind", ["ipip", "gre"])
+def test_a_tunnel_whose_ends_differ(kind: str) -> None:
+    """The other node takes nothing from an end that its device is not configured for."""
+    found = walk(pointed(0, kind, "192.0.2.2"), pointed(1, kind, "192.0.2.9"))
+
+    assert found.verdict is Reachability.NEVER
+    assert isinstance(found.branches[0].failure, OuterDelivered)
+
+
+def test_keys_of_gre_that_differ() -> None:
+    """A packet with a key is for the device with that key."""
+    keyed = {"sends_key": "0.0.0.5", "takes_key": "0.0.0.5"}
+    other = {"sends_key": "0.0.0.6", "takes_key": "0.0.0.6"}
+    here = pointed(0, "gre", "192.0.2.2", **keyed)
+
+    same = walk(here, pointed(1, "gre", "192.0.2.1", **keyed))
+    differ = walk(here, pointed(1, "gre", "192.0.2.1", **other))
+
+    assert (same.verdict, differ.verdict) == (Reachability.ALWAYS, Reachability.NEVER)
+
+
+def test_a_tunnel_that_routes_point_is_not_guessed() -> None:
+    """With external metadata nothing in the listings says where a packet goes."""
+    here = pointed(0, "gre", "192.0.2.2", external=True)
+
+    assert walk(here, pointed(1, "gre", "192.0.2.1")).verdict is Reachability.UNDECIDED

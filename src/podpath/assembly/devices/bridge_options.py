@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.net.addresses import Address, IfName
-from podpath.node.links import Bridge, BridgePort, Vxlan
+from podpath.node.links import Bridge, BridgePort, TunnelEnds, Vxlan
 
 _ON = frozenset({"on", "true", "1", "yes"})
 _VXLAN_PORT = 8472
@@ -58,6 +58,20 @@ def make_vxlan(details: Mapping[str, str]) -> Vxlan:
         ),
         dev=None if device is None else IfName(device),
         learning=is_on(details, "learning", default=True),
+    )
+
+
+def make_ends(details: Mapping[str, str]) -> TunnelEnds | None:
+    """Return the ends of an ipip or gre device; None where no option of it is shown."""
+    external = is_on(details, "external", default=False)
+    if not external and not {"remote", "local"} & details.keys():
+        return None
+    return TunnelEnds(
+        remote=_parse_address(details.get("remote")),
+        local=_parse_address(details.get("local")),
+        sends_key=details.get("okey", ""),
+        takes_key=details.get("ikey", ""),
+        external=external,
     )
 
 

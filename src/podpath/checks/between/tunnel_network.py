@@ -1,8 +1,9 @@
 """tunnel-network: the ends of a tunnel are of different networks, or listen on different ports.
 
 What it is
-    A VXLAN device is of one network (VNI) and takes packets at one UDP port. The device of the node
-    that sends and that of the node that receives do not agree: two plugins or versions of one, or a
+    A VXLAN device is of one network (VNI) and takes packets at one UDP port; an IPIP or GRE device
+    takes them from its configured remote end, and with its key, alone. The device of the node that
+    sends and that of the node that receives do not agree: two plugins or versions of one, or a
     device that an older configuration left behind (8472 is Linux's port, 4789 the standard's).
 
 Why it breaks
@@ -10,7 +11,7 @@ Why it breaks
     where the network differs the driver drops it silently (VXLAN_VNI_NOT_FOUND).
 
 How to confirm
-    ip -d link show type vxlan              # on both nodes: `id` and `dstport`
+    ip -d link show type vxlan              # on both nodes: `id`, `dstport`; `remote` of ipip, gre
     tcpdump -ni UPLINK udp port 8472 or udp port 4789
 
 How to fix

@@ -1,4 +1,4 @@
-"""Tunnels that the node's devices describe: vxlan and ipip. The outer packet takes its own way
+"""Tunnels that the node's devices describe: vxlan, ipip and gre. The outer packet takes its own way
 through output and hooks.
 """
 
@@ -39,8 +39,11 @@ RECEIVED = "drivers/net/vxlan/vxlan_core.c:vxlan_rcv v6.12"
 RECURSION = "net/ipv4/ip_tunnel_core.c:iptunnel_xmit v6.18"
 NESTED = 2
 """Tunnels around the packet that a further one would wrap, beyond the first."""
-_HEADERS = {"vxlan": 50, "ipip": 20}
+_HEADERS = {"vxlan": 50, "ipip": 20, "gre": 24}
 """Bytes that each kind puts in front."""
+_KEY = 4
+_WITHIN_IP = {protocols.IPIP: "ipip", protocols.GRE: "gre"}
+"""Kinds of devices that take what comes in by a protocol."""
 
 
 def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
@@ -130,22 +133,36 @@ def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet
 
 
 def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Wrap a packet in IP toward the gateway of its route, as a tunnel without a fixed remote end
-    does.
+    """Wrap a packet in IP, or in GRE, toward the tunnel's remote end, else toward the gateway of
+    its route.
     """
-    gateway = skb.destination.gateway if skb.destination is not None else None
+    ends = link.ends
     if skb.inner is not None:
         return boundary(walk, skb, BoundaryName.CIRCLE, link.name)
-    if gateway is None:
+    if ends is not None and ends.external:
+        return boundary(walk, skb, BoundaryName.TUNNEL, link.name, f"{link.kind} external")
+    fixed = ends.remote if ends is not None else None
+    gateway = skb.destination.gateway if skb.destination is not None else None
+    remote = fixed or gateway
+    if remote is None or (ends is None and link.kind != "ipip"):
+        if walk.engine.wires or link.kind != "ipip":
+            return boundary(walk, skb, BoundaryName.TUNNEL, link.name, link.kind)
         return wire.send(walk, skb, link)
     inner = skb.packet
     outer = Packet(
-        _unspecified(gateway.family),
-        gateway,
-        protocols.IPIP,
-        length=inner.length + _HEADERS["ipip"],
+        (ends.local if ends is not None else None) or _unspecified(remote.family),
+        remote,
+        protocols.IPIP if link.kind == "ipip" else protocols.GRE,
+        length=inner.length + _header(link),
     )
-    return _wrap(walk, skb, link, outer, ())
+    spans = (link.span,) if fixed is not None and link.span is not None else ()
+    return _wrap(walk, skb, link, outer, spans)
+
+
+def _header(link: Link) -> int:
+    """Return the bytes that a tunnel puts in front."""
+    keyed = link.ends is not None and bool(link.ends.sends_key)
+    return _HEADERS[link.kind] + (_KEY if keyed else 0)
 
 
 def _unspecified(family: Family) -> Address:
@@ -158,7 +175,7 @@ def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ..
     """
     inner = skb.packet
     skb.packet = outer
-    function = VXLAN if outer.protocol == protocols.UDP else IPIP
+    function = IPIP if outer.protocol in _WITHIN_IP else VXLAN
     reason = Wrapped(link.name, outer.dst)
     walk.trace.step(
         StageName.DEVICE_TRANSMIT,
@@ -193,6 +210,7 @@ def receive(walk: Walk, skb: Skb) -> Next:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
     listening = [link for link in namespace.ordered if _listens(link, outer)]
+    listening.sort(key=lambda link: link.ends is None or link.ends.remote is None)
     device = next((link for link in listening if _is_of_network(link, sender)), None)
     if device is None:
         return _refuse_network(walk, skb, sender, listening)
@@ -269,13 +287,21 @@ def _refuse(
 
 def _listens(link: Link, outer: Packet) -> bool:
     """Tell whether a tunnel's device takes what comes in on an outer packet's protocol and port."""
-    if outer.protocol == protocols.IPIP:
-        return link.kind == "ipip"
+    if outer.protocol in _WITHIN_IP:
+        return link.kind == _WITHIN_IP[outer.protocol] and link.up and _is_between(link, outer)
     return link.vxlan is not None and link.up and link.vxlan.port == outer.dport
+
+
+def _is_between(link: Link, outer: Packet) -> bool:
+    """Tell whether a device is configured for the ends of a packet (`ip_tunnel_lookup`)."""
+    ends = link.ends
+    return ends is None or (ends.remote in {None, outer.src} and ends.local in {None, outer.dst})
 
 
 def _is_of_network(link: Link, sender: Link) -> bool:
     """Tell whether a tunnel's device is of the network of the one that sent."""
     if link.vxlan is None or sender.vxlan is None:
-        return link.vxlan is sender.vxlan is None
+        sent = sender.ends.sends_key if sender.ends is not None else ""
+        taken = link.ends.takes_key if link.ends is not None else ""
+        return link.vxlan is sender.vxlan is None and sent == taken
     return link.vxlan.vni == sender.vxlan.vni

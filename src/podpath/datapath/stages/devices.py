@@ -137,7 +137,7 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "ifb": _swallow,
     "vrf": _vrf,
     "geneve": _unknown_tunnel,
-    "gre": _unknown_tunnel,
+    "gre": tunnel.emit_ipip,
     "gretap": _unknown_tunnel,
     "sit": _unknown_tunnel,
     "ip6tnl": _unknown_tunnel,
