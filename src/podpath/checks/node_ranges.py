@@ -4,7 +4,7 @@ have, and which routes of a node follow these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.checks.objects import ObjectSightings, read_prefix, see
@@ -54,6 +54,14 @@ def addresses_of(node: ObjectSightings) -> frozenset[Address]:
     texts += [node.text_at("metadata", "annotations", name) for name in _CHOSEN]
     found = (read_address(text.partition("/")[0]) for text in texts if text)
     return frozenset(address for address in found if address is not None)
+
+
+def list_addresses(nodes: Iterable[ObjectSightings]) -> set[str]:
+    """Return the addresses of nodes, as their objects spell them."""
+    texts: set[str] = set()
+    for node in nodes:
+        texts.update(item.text_at("address") for item in node.items_at("status", "addresses"))
+    return texts
 
 
 def follow_ranges(case: Case, ranges: Sequence[NodeRange]) -> tuple[RangeRoute, ...]:

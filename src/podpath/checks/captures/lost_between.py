@@ -27,7 +27,7 @@ References
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.capture.connections import CapturedConnection, CapturedFlow, is_forwarded
@@ -90,23 +90,20 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     healed = spare or all(lost.repeated for lost in found)
     last_seen, span = gone[0].seen[-1]
     way = "" if first.forward else ", on its way back"
-    whats = list(dict.fromkeys(lost.what for lost in gone))
-    shown = ", ".join(whats[:NAMED]) + (
-        f" and {len(whats) - NAMED} more" if len(whats) > NAMED else ""
-    )
-    verb = "is" if len(whats) == 1 else "are"
-    reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
-    reasons.append(
-        _BASES.get(first.basis, f"It should have been seen there: {first.basis}.").format(
-            first.missing_at
-        )
-    )
-    reasons.append(
-        f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and "
-        f"after ({first.after})."
-    )
+    shown, verb = _name_lost(gone)
+    basis = _BASES.get(first.basis, f"It should have been seen there: {first.basis}.")
+    reasons = [
+        f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it.",
+        basis.format(first.missing_at),
+        (
+            f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and "
+            f"after ({first.after})."
+        ),
+    ]
     if healed:
         reasons.append("Other copies of it passed: the loss was recovered.")
+    spans = [lost.seen[-1][1] for lost in gone[:SHOWN]]
+    spans += [at for _, at in gone[0].seen]
     return Finding(
         check=NAME,
         severity=Severity.NOTE if healed else Severity.FAULT,
@@ -114,19 +111,19 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
             f"{first.connection}: {shown} {verb} lost between {last_seen} and "
             f"{first.missing_at}{way}."
         ),
-        evidence=tuple(
-            dict.fromkeys(
-                (
-                    *(lost.seen[-1][1] for lost in gone[:SHOWN]),
-                    *(at for _, at in gone[0].seen),
-                    first.before,
-                    first.after,
-                )
-            )
-        ),
+        evidence=tuple(dict.fromkeys((*spans, first.before, first.after))),
         reasoning=tuple(reasons),
         breaks=() if healed else (first.connection,),
     )
+
+
+def _name_lost(gone: Iterable[LostPacket]) -> tuple[str, str]:
+    """Name what is lost, the first kinds of it, with the verb that goes with it."""
+    kinds = list(dict.fromkeys(lost.what for lost in gone))
+    shown = ", ".join(kinds[:NAMED])
+    if len(kinds) > NAMED:
+        shown += f" and {len(kinds) - NAMED} more"
+    return shown, "is" if len(kinds) == 1 else "are"
 
 
 def find_loss(connection: CapturedConnection[Sighting]) -> LostBetween | None:

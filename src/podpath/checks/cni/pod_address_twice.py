@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.cni.pod_cidr import list_pod_ranges
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.node_ranges import list_addresses
 from podpath.checks.objects import ObjectSightings, is_on_host_network, see
 from podpath.net.addresses import Address, read_address
 from podpath.node.case import Case
@@ -61,11 +62,7 @@ def _addresses_of_nodes(case: Case) -> frozenset[Address]:
     """Return the addresses that are shown to be a node's: by its object, its devices, or the own
     end of a tunnel.
     """
-    listed = [
-        read_address(item.text_at("address"))
-        for node in see(case, "Node")
-        for item in node.items_at("status", "addresses")
-    ]
+    listed = [read_address(text) for text in sorted(list_addresses(see(case, "Node")))]
     listed += [item.address for item in case.node.host.addresses.items]
     listed += [link.vxlan.local for link in case.node.host.links.items if link.vxlan is not None]
     return frozenset(address for address in listed if address is not None)

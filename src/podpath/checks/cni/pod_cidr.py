@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.node_ranges import ranges_of
+from podpath.checks.node_ranges import list_addresses, ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.provenance import Span
@@ -163,9 +163,7 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
 def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
     """Yield pods with an address outside every range that pods have, or of another node's."""
     nodes = {node.name: node for node in see(case, "Node")}
-    hosts: set[str] = set()
-    for one in nodes.values():
-        hosts.update(each.text_at("address") for each in one.items_at("status", "addresses"))
+    hosts = list_addresses(nodes.values())
     for pod in see(case, "Pod"):
         address = read_address(pod.text_at("status", "podIP"))
         place = pod.at("status", "podIP")

@@ -63,35 +63,42 @@ def _check_forward(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Find
     if len(words) < 3 or words[0].text not in FORWARDERS or words[1].text != ".":
         return
     for word in words[2:]:
-        address = read_address(
-            word.text.partition("://")[2] or word.text.rpartition(":")[0] or word.text
-        ) or read_address(word.text)
+        address = _read_server(word.text)
         if address is not None and (address.is_loopback or address in own):
-            what = (
-                "its own service's address"
-                if address in own
-                else "a loopback address, which is the pod itself"
-            )
+            what = "a loopback address, which is the pod itself"
+            if address in own:
+                what = "its own service's address"
             yield _report(plugin, f"CoreDNS forwards to {address}, {what}.", str(address), 1.0)
     if any(word.text.endswith("resolv.conf") for word in words[2:]):
-        for seen in see(case, "ResolvConf"):
-            servers = [(item, read_address(item.text)) for item in seen.items_at("nameservers")]
-            looped = [
-                item
-                for item, address in servers
-                if address is not None and (address.is_loopback or address in own)
-            ]
-            in_pod = any(address in own for _, address in servers)
-            if (
-                looped
-                and seen.sights[0].netns == "host"
-                and not (in_pod and looped[0].text in {str(one) for one in own})
-            ):
-                claim = (
-                    "CoreDNS forwards to the resolvers of the node's resolv.conf, which names "
-                    f"{looped[0].text}."
-                )
-                yield _report(plugin, claim, looped[0].text, 0.8, looped[0])
+        yield from _check_resolvers(case, plugin, own)
+
+
+def _read_server(text: str) -> Address | None:
+    """Read a server with or without the protocol before it and the port behind it."""
+    bare = text.partition("://")[2] or text.rpartition(":")[0] or text
+    return read_address(bare) or read_address(text)
+
+
+def _check_resolvers(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Finding]:
+    """Report a resolv.conf of the node that leads back; one of a pod names the service anyway."""
+    for seen in see(case, "ResolvConf"):
+        servers = seen.items_at("nameservers")
+        addresses = [read_address(item.text) for item in servers]
+        looped = [
+            item
+            for item, address in zip(servers, addresses, strict=True)
+            if address is not None and (address.is_loopback or address in own)
+        ]
+        if not looped or seen.sights[0].netns != "host":
+            continue
+        server = looped[0].text
+        in_pod = not own.isdisjoint(addresses) and server in map(str, own)
+        if not in_pod:
+            claim = (
+                "CoreDNS forwards to the resolvers of the node's resolv.conf, which names "
+                f"{server}."
+            )
+            yield _report(plugin, claim, server, 0.8, looped[0])
 
 
 def _report(

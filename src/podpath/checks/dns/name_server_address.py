@@ -25,7 +25,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -117,41 +117,52 @@ def _report_address(server: Tree, address: Address, service: ObjectSightings) ->
 
 def _check_domains(case: Case) -> Iterator[Finding]:
     """Report a search list that ends in a domain which no server block of the Corefile has."""
-    zones: dict[str, Tree] = {}
-    for corefile in see(case, "Corefile"):
-        for block in (item for sight in corefile.sights for item in sight.tree.items):
-            for plugin in block.items_at("plugins"):
-                words = [word.text for word in plugin.items]
-                if words[:1] == ["kubernetes"]:
-                    zones |= {
-                        word.rstrip(".").lower(): plugin
-                        for word in words[1:]
-                        if not word.rstrip(".").endswith(".arpa")
-                    }
-    if not zones or any("{" in zone or "$" in zone or "_" in zone for zone in zones):
+    zones = _list_zones(case)
+    if not zones or any(not {"{", "$", "_"}.isdisjoint(zone) for zone in zones):
         return
     for seen in see(case, "ResolvConf"):
         for item in seen.items_at("search"):
             domain = item.text.removeprefix("svc.").rstrip(".").lower()
-            if item.text.startswith("svc.") and not any(
-                domain == zone or domain.endswith(f".{zone}") for zone in zones
-            ):
-                served = next(iter(zones))
-                yield Finding(
-                    check=NAME,
-                    severity=Severity.FAULT,
-                    claim=(
-                        f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}."
-                    ),
-                    evidence=(item.line, zones[served].line),
-                    reasoning=(
-                        (
-                            f"Names of services are completed to names of {domain}, which CoreDNS "
-                            "does not have."
-                        ),
-                    ),
-                    breaks=("names of services in pods",),
-                    prevention="Set the kubelet's clusterDomain and the Corefile's zone together.",
-                    certainty=1.0,
-                    marks=(domain, served),
-                )
+            if item.text.startswith("svc.") and not _is_served(domain, zones):
+                yield _report_domain(item, domain, zones)
+
+
+def _list_zones(case: Case) -> dict[str, Tree]:
+    """Return the zones of the cluster that the Corefile names, each with its plugin."""
+    zones: dict[str, Tree] = {}
+    for corefile in see(case, "Corefile"):
+        for sight in corefile.sights:
+            for block in sight.tree.items:
+                for plugin in block.items_at("plugins"):
+                    zones.update((zone, plugin) for zone in _read_zones(plugin))
+    return zones
+
+
+def _read_zones(plugin: Tree) -> Iterator[str]:
+    """Yield the zones of the plugin kubernetes that are names, without those of addresses."""
+    words = [word.text.rstrip(".") for word in plugin.items]
+    if words[:1] == ["kubernetes"]:
+        for word in words[1:]:
+            if not word.endswith(".arpa"):
+                yield word.lower()
+
+
+def _is_served(domain: str, zones: Iterable[str]) -> bool:
+    return any(domain == zone or domain.endswith(f".{zone}") for zone in zones)
+
+
+def _report_domain(item: Tree, domain: str, zones: Mapping[str, Tree]) -> Finding:
+    served = next(iter(zones))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}.",
+        evidence=(item.line, zones[served].line),
+        reasoning=(
+            (f"Names of services are completed to names of {domain}, which CoreDNS does not have."),
+        ),
+        breaks=("names of services in pods",),
+        prevention="Set the kubelet's clusterDomain and the Corefile's zone together.",
+        certainty=1.0,
+        marks=(domain, served),
+    )

@@ -24,7 +24,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
@@ -34,6 +34,7 @@ from podpath.checks.said import find_said
 from podpath.net.addresses import read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
+from podpath.net.settings import Setting
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION, Category.NETWORK_MANAGER)
@@ -49,33 +50,34 @@ def check(case: Case) -> Iterator[Finding]:
             for server in sight.tree.items_at("nameservers"):
                 word = server.text.partition("%")[0]
                 if read_address(word) is None and _is_name(word):
-                    yield _report(
-                        f"resolv.conf names the server {server.text}, which is not an address.",
-                        server.line,
-                        failed,
-                        server.text,
-                    )
+                    claim = f"resolv.conf names the server {server.text}, which is not an address."
+                    yield _report(claim, server.line, failed, server.text)
     for file in files_of(case, "nsswitch"):
         for setting in file.all("hosts"):
             words = [word.lower() for word in setting.words]
-            if not ASKS & set(words):
+            if ASKS.isdisjoint(words):
                 claim = "The line hosts of nsswitch.conf names no source that asks a name server."
                 yield _report(claim, setting.span, failed, setting.value)
-            elif "notfound=return" in words and words.index("notfound=return") < min(
-                words.index(one) for one in ASKS & set(words)
-            ):
-                local = [
-                    one
-                    for one in failed
-                    if one.values.get("name", "").rstrip(".").endswith(".local")
-                ]
-                if local and any(word.startswith("mdns") for word in words):
-                    name = local[0].values["name"]
-                    claim = (
-                        f"nsswitch.conf ends the search for names in .local at mDNS, so {name} is "
-                        "never asked in DNS."
-                    )
-                    yield _report(claim, setting.span, tuple(local), setting.value)
+            elif _ends_at_mdns(words):
+                yield from _report_local(setting, failed)
+
+
+def _ends_at_mdns(words: Sequence[str]) -> bool:
+    """Tell whether the search ends, where mDNS finds nothing, before a name server is asked."""
+    if "notfound=return" not in words or not any(word.startswith("mdns") for word in words):
+        return False
+    return ASKS.isdisjoint(words[: words.index("notfound=return")])
+
+
+def _report_local(setting: Setting, failed: Sequence[Message]) -> Iterator[Finding]:
+    """Report it where a name in .local is not found."""
+    local = [one for one in failed if one.values.get("name", "").rstrip(".").endswith(".local")]
+    if local:
+        claim = (
+            "nsswitch.conf ends the search for names in .local at mDNS, so "
+            f"{local[0].values['name']} is never asked in DNS."
+        )
+        yield _report(claim, setting.span, tuple(local), setting.value)
 
 
 def _is_name(word: str) -> bool:

@@ -48,11 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
         if bridge is None or attachment.netns.inferred:
             continue
         subnets = bridge_subnets(host, IfName(bridge))
-        spans = [
-            item.span
-            for item in host.addresses.items
-            if item.link == bridge and item.span is not None
-        ]
+        spans = list_spans(item for item in host.addresses.items if item.link == bridge)
         own = [
             item
             for item in attachment.addresses

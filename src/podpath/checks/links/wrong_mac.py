@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from podpath.capture.frames import clock
 from podpath.checks.captured import CapturedTraffic, count, is_group, order_of, quote, words_of
@@ -47,24 +48,32 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """
     _ = traffic
     taught = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
-    own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
+    own = _list_own(case, taught)
     sent: dict[tuple[int, Address], list[Sighting]] = defaultdict(list)
     for seen in case.sightings:
-        packet = seen.packet
-        if packet.smac is not None:
-            own[seen.capture, packet.src].add(packet.smac)
-        if packet.dmac is not None and not is_group(packet.dmac):
-            sent[seen.capture, packet.dst].append(seen)
-    for arp in case.arps:
-        if arp.sender_mac is not None and (arp.sender, arp.sender_mac) not in taught:
-            own[arp.capture, arp.sender].add(arp.sender_mac)
+        if seen.packet.dmac is not None and not is_group(seen.packet.dmac):
+            sent[seen.capture, seen.packet.dst].append(seen)
     for (capture, address), frames in sent.items():
         macs = own.get((capture, address), set())
         right = [seen for seen in frames if seen.packet.dmac in macs]
         wrong = [seen for seen in frames if seen.packet.dmac not in macs]
-        foreign = {seen.packet.dmac for seen in wrong}
-        if right and len(foreign) == 1 and not {(address, mac) for mac in foreign} & taught:
+        foreign = {(address, seen.packet.dmac) for seen in wrong}
+        if right and len(foreign) == 1 and foreign.isdisjoint(taught):
             yield _report(case, address, wrong, right)
+
+
+def _list_own(
+    case: Case, taught: AbstractSet[tuple[Address, Mac | None]]
+) -> dict[tuple[int, Address], set[Mac]]:
+    """Return the MACs with which each address of a capture sends, without what foreign ARP says."""
+    own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
+    for seen in case.sightings:
+        if seen.packet.smac is not None:
+            own[seen.capture, seen.packet.src].add(seen.packet.smac)
+    for arp in case.arps:
+        if arp.sender_mac is not None and (arp.sender, arp.sender_mac) not in taught:
+            own[arp.capture, arp.sender].add(arp.sender_mac)
+    return own
 
 
 def _report(

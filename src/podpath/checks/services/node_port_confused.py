@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.node_ranges import list_addresses
 from podpath.checks.objects import FailedConnection, ObjectSightings, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -37,32 +38,23 @@ def check(case: Case) -> Iterator[Finding]:
     """Report tries at a node's address with the service's port, and at the service's address with
     the node's.
     """
-    hosts = {
-        item.text_at("address")
-        for node in see(case, "Node")
-        for item in node.items_at("status", "addresses")
-    }
+    hosts = list_addresses(see(case, "Node"))
     hosts |= {str(item.address) for item in case.node.host.addresses.items}
+    services = see(case, "Service")
+    open_ports: set[str] = set()
+    for service in services:
+        open_ports.update(port.text_at("nodePort") for port in service.items_at("spec", "ports"))
     failed = tuple(failures(case))
-    open_ports = {
-        text
-        for service in see(case, "Service")
-        for port in service.items_at("spec", "ports")
-        if (text := port.text_at("nodePort"))
-    }
-    for service in see(case, "Service"):
+    for service in services:
         own = service.text_at("spec", "clusterIP")
         for port in service.items_at("spec", "ports"):
             outer, inner = port.at("nodePort"), port.text_at("port")
             if outer is None or not outer.text:
                 continue
+            inside = {inner, port.text_at("targetPort")} - open_ports
             for failure in failed:
                 asked = str(failure.dport)
-                at_node = (
-                    str(failure.dst) in hosts
-                    and asked in {inner, port.text_at("targetPort")}
-                    and asked not in open_ports
-                )
+                at_node = str(failure.dst) in hosts and asked in inside
                 at_service = str(failure.dst) == own and asked == outer.text and asked != inner
                 if at_node or at_service:
                     yield _report(service, outer, failure, outer.text if at_node else inner)

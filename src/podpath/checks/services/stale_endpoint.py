@@ -23,10 +23,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.node_ranges import list_addresses
 from podpath.checks.objects import ObjectSightings, chosen, is_near, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -40,41 +41,35 @@ NAME = "stale-endpoint"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report endpoints whose address none of the service's pods has, where those are shown."""
-    pods_shown = see(case, "Pod")
-    living = {pod.text_at("status", "podIP") for pod in pods_shown}
-    hosts = {
-        item.text_at("address")
-        for node in see(case, "Node")
-        for item in node.items_at("status", "addresses")
-    }
+    shown = see(case, "Pod")
+    known = {pod.text_at("status", "podIP") for pod in shown} | list_addresses(see(case, "Node"))
+    addressed = [pod for pod in shown if pod.text_at("status", "podIP")]
     for found in see(case, "Endpoints"):
-        service = next(
-            (
-                one
-                for one in see(case, "Service")
-                if one.name == found.name and is_near(one.namespace, found.namespace)
-            ),
-            None,
-        )
-        own = (
-            []
-            if service is None
-            else [pod for pod in chosen(case, service) if pod.seen.text_at("status", "podIP")]
-        )
-        own_named = [
-            pod
-            for pod in pods_shown
-            if found.name
-            and pod.name.startswith(f"{found.name}-")
-            and pod.text_at("status", "podIP")
-        ]
-        if not own and not own_named:
+        own = _list_pods(case, found, addressed)
+        if not own:
             continue
         for subset in found.items_at("subsets"):
             for item in subset.items_at("addresses"):
                 address = item.at("ip")
-                if address is not None and address.text not in living | hosts:
-                    yield _report(found, address, own[0].seen if own else own_named[0])
+                if address is not None and address.text not in known:
+                    yield _report(found, address, own[0])
+
+
+def _list_pods(
+    case: Case, found: ObjectSightings, addressed: Sequence[ObjectSightings]
+) -> list[ObjectSightings]:
+    """Return the pods with addresses that endpoints are of: those that the service chooses, else
+    those that are named as it.
+    """
+    own: list[ObjectSightings] = []
+    for service in see(case, "Service"):
+        if service.name == found.name and is_near(service.namespace, found.namespace):
+            own += (pod.seen for pod in chosen(case, service))
+            break
+    own = [pod for pod in own if pod.text_at("status", "podIP")]
+    if own or not found.name:
+        return own
+    return [pod for pod in addressed if pod.name.startswith(f"{found.name}-")]
 
 
 def _report(found: ObjectSightings, address: Tree, pod: ObjectSightings) -> Finding:
