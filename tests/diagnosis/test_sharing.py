@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+import podpath
 from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.sharing import list_ends, shares_ends
+from podpath.library.given import Pasted
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
@@ -68,3 +70,53 @@ def test_a_good_attempt_names_no_end() -> None:
     """What works, and loopback, are not in question."""
     loopback = replace(TRIED, probe=Probe.parse("tcp 127.0.0.1 > 127.0.0.1:80"))
     assert not list_ends(case(replace(TRIED, good=True), loopback)).is_known
+
+
+OBJECTS = """
+```
+$ kubectl get svc,ep,pods -A -o yaml
+apiVersion: v1
+kind: List
+items:
+- kind: Service
+  metadata: {name: metrics, namespace: tools}
+  spec: {clusterIP: 10.96.9.9, selector: {app: metrics}, ports: [{port: PORT, protocol: TCP}]}
+- kind: Endpoints
+  metadata: {name: metrics, namespace: tools}
+  subsets:
+  - notReadyAddresses: [{ip: 10.244.1.9, targetRef: {kind: Pod, name: metrics-0}}]
+    ports: [{port: PORT, protocol: TCP}]
+- kind: Service
+  metadata: {name: db, namespace: shop}
+  spec: {clusterIP: 10.96.4.4, selector: {app: db}, ports: [{port: 5432, protocol: TCP}]}
+- kind: Endpoints
+  metadata: {name: db, namespace: shop}
+  subsets:
+  - addresses: [{ip: 10.244.1.5, targetRef: {kind: Pod, name: db-0}}]
+    ports: [{port: 5432, protocol: TCP}]
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("complaint", "port", "sure"),
+    [
+        ("The web pods cannot reach db.shop at port 5432, connections time out.", 9090, False),
+        ("Connections to 10.96.4.4 port 5432 of the db service time out.", 9090, False),
+        ("The pod web-0 cannot connect to the service db: timeout.", 9090, False),
+        ("The web pods cannot reach metrics.tools at port 9090, it times out.", 9090, True),
+        ("Connections to metrics-0 time out.", 9090, True),
+        ("Some connections in our cluster time out.", 9090, True),
+        ("The web pods cannot reach db.shop at port 5432, connections time out.", 53, True),
+    ],
+)
+def test_a_fault_of_a_service_that_nobody_complains_of_is_no_certain_cause(
+    complaint: str, port: int, *, sure: bool
+) -> None:
+    """It is where that service is named, where none is, and where it answers for names."""
+    text = complaint + "\n" + OBJECTS.replace("PORT", str(port))
+
+    findings = podpath.diagnose(Pasted(text, "ticket.md")).findings
+
+    assert findings[0].check in {"no-endpoints", "endpoint-not-ready"}
+    assert sure is any(finding.certainty == 1 for finding in findings)

@@ -84,6 +84,8 @@ class Finding:
     """What would settle it, where it is not certain."""
     marks: tuple[str, ...] = ()
     """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""
+    about: frozenset[str] = frozenset()
+    """The names and addresses of the one service that it breaks; empty where it may break more."""
     history: tuple[str, ...] = ()
     """What logs say led to it, in order; empty where none does."""
     rests_on: tuple[Inferred, ...] = ()

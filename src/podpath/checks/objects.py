@@ -19,6 +19,7 @@ from podpath.node.objects import ApiObject
 
 TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 """Kinds that hold the template of their pods."""
+DNS_PORT = "53"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,18 @@ class ObjectSightings:
     def items_at(self, *path: str) -> tuple[Tree, ...]:
         """Return the first list under the path that has elements."""
         return next((items for sight in self.sights if (items := sight.tree.items_at(*path))), ())
+
+
+def names_of_service(service: ObjectSightings) -> frozenset[str]:
+    """Return the name and the address of a service; nothing for one that answers for names, on
+    which every other rests.
+    """
+    ports = [port.text_at("port") for port in service.items_at("spec", "ports")]
+    if DNS_PORT in ports:
+        return frozenset()
+    address = service.text_at("spec", "clusterIP")
+    held = (service.name.casefold(), "" if address == "None" else address)
+    return frozenset(filter(None, held))
 
 
 def is_on_host_network(pod: ObjectSightings) -> bool | None:

@@ -34,7 +34,12 @@ from podpath.checks.registry import find_check
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
-from podpath.diagnosis.sharing import ComplainedEnds, list_ends, shares_ends
+from podpath.diagnosis.sharing import (
+    ComplainedEnds,
+    is_of_another_service,
+    list_ends,
+    shares_ends,
+)
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.node.case import Case
@@ -53,7 +58,8 @@ def rank_findings(
     ends = list_ends(case, probes)
     fitting = [finding for finding in findings if _fits(finding, kinds)]
     others = [_set_aside(finding, kinds) for finding in findings if not _fits(finding, kinds)]
-    told = _raise_only(_doubt_rivals(fitting, ends), ends, kinds)
+    placed = [_doubt_other(finding, ends) for finding in fitting]
+    told = _raise_only(_doubt_rivals(placed, ends), ends, kinds)
     weighty = [finding for finding in told if finding.severity in WEIGHTY]
 
     def place(finding: Finding) -> tuple[bool, bool, bool, bool]:
@@ -132,6 +138,18 @@ def _doubt(finding: Finding) -> Finding:
         "question, which something else may break."
     )
     return replace(finding, certainty=DOUBTED, reasoning=(*finding.reasoning, reason))
+
+
+def _doubt_other(finding: Finding, ends: ComplainedEnds) -> Finding:
+    """Return a fault of a service that nobody complains of as a possible cause of what they do."""
+    if finding.severity not in WEIGHTY or not is_of_another_service(finding, ends):
+        return finding
+    reason = "It is a fault of another service than the one that is said to fail."
+    return replace(
+        finding,
+        certainty=min(finding.certainty, DOUBTED),
+        reasoning=(*finding.reasoning, reason),
+    )
 
 
 def _raise_only(

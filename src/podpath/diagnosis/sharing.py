@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding
+from podpath.checks.objects import TEMPLATES
 from podpath.diagnosis.flows import uplinks
 from podpath.net.addresses import Address, Prefix
 from podpath.net.probe import Probe
@@ -22,6 +23,8 @@ from podpath.node.node import Node
 SHORTEST_PREFIX = 8
 """Bits of a range that says anything about an address: everybody has a default route."""
 LONGEST_LINE = 2000
+_PLACES = frozenset({"Service", "Pod", "Endpoints", "EndpointSlice", *TEMPLATES})
+"""Kinds of objects that an end may be named by."""
 _ADDRESSES = re.compile(
     r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w.]\d)|(?<![\w:])[0-9a-fA-F]{0,4}"
     r"(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
@@ -39,6 +42,9 @@ class ComplainedEnds(NamedTuple):
     """The devices of the host's default routes: a line of one is about every connection that
     leaves.
     """
+
+    shown: frozenset[str] = frozenset()
+    """The names of services and pods of the evidence that the sentences hold."""
 
     @property
     def is_known(self) -> bool:
@@ -66,6 +72,7 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
     ends = ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports - {0}), leaving)
     known = _with_partners(case.node, ends)
+    known = known._replace(shown=_list_shown(case, known))
     local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
     return known._replace(addresses=known.addresses - local)
 
@@ -81,6 +88,31 @@ def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:
             addresses |= held
             names.add(name.casefold())
     return ends._replace(addresses=frozenset(addresses), names=frozenset(names))
+
+
+def _list_shown(case: Case, ends: ComplainedEnds) -> frozenset[str]:
+    """Return the names of services and pods of the evidence of which people say that they fail."""
+    names = {one.name.casefold() for one in case.objects if one.kind in _PLACES}
+    names |= {one.name.casefold() for one in (*case.node.services, *case.node.pods)}
+    failing = (complaint for complaint in case.complaints if not complaint.works)
+    spoken = {
+        word.partition(".")[0]
+        for complaint in failing
+        for word in complaint.spoken | complaint.words
+    }
+    return frozenset(names & {*ends.names, *spoken})
+
+
+def is_of_another_service(finding: Finding, ends: ComplainedEnds) -> bool:
+    """Tell whether a finding breaks one service alone, and what fails is named and is another:
+    names of which one begins with the other may be of one workload.
+    """
+    if not finding.about or not ends.shown or shares_ends(finding, ends):
+        return False
+    told = {*ends.shown, *ends.names, *map(str, ends.addresses)}
+    return not any(
+        one.startswith(other) or other.startswith(one) for one in finding.about for other in told
+    )
 
 
 def shares_ends(finding: Finding, ends: ComplainedEnds) -> bool:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.endpoints import PortBackends, backends_of
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import ObjectSightings, chosen, see
+from podpath.checks.objects import ObjectSightings, chosen, names_of_service, see
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -167,6 +167,7 @@ def _report(
         repairs=(Repair(title=f"make {pod.title} ready: {found.why}", commands=()),),
         prevention="Alert on services whose endpoints go to zero.",
         marks=tuple(mark for mark in (text,) if mark),
+        about=names_of_service(service),
         asks=(
             FollowUp(
                 fact="what the pod's events say",

@@ -27,7 +27,14 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
+from podpath.checks.objects import (
+    ObjectSightings,
+    PodView,
+    chosen,
+    failures,
+    names_of_service,
+    see,
+)
 from podpath.net.provenance import list_spans
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -90,4 +97,5 @@ def _report(
         prevention="Let balancers check the healthCheckNodePort.",
         certainty=1.0 if tried else certainty,
         marks=("Local",),
+        about=names_of_service(service),
     )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import DNS_PORT, ObjectSightings, names_of_service, see
 from podpath.net.failures import is_failure
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
@@ -102,6 +102,7 @@ def _report_object(service: ObjectSightings, endpoints: ObjectSightings) -> Find
         breaks=(f"every connection to {service.text_at('spec', 'clusterIP') or service.title}",),
         prevention="Alert on services whose endpoints go to zero.",
         marks=("subsets",),
+        about=names_of_service(service),
     )
 
 
@@ -129,4 +130,14 @@ def _report(case: Case, service: Service, port: ServicePort) -> Finding:
         breaks=(f"every connection to {', '.join(map(str, service.addresses))} port {port.port}",),
         prevention="Alert on services whose endpoints go to zero.",
         marks=("Endpoints", "<none>"),
+        about=_names(service),
     )
+
+
+def _names(service: Service) -> frozenset[str]:
+    """Return the name and the addresses of a service that `kubectl describe` shows; nothing for
+    one that answers for names.
+    """
+    if any(port.port == int(DNS_PORT) for port in service.ports):
+        return frozenset()
+    return frozenset({service.name.casefold(), *map(str, service.addresses)})

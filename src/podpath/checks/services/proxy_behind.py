@@ -34,7 +34,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.endpoints import Backend, PortBackends, backends_of, changed_at, listed_at
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import ObjectSightings, names_of_service, see
 from podpath.checks.proxy_rules import ProxyRules, ServiceRules, find_proxy_rules
 from podpath.net.addresses import Address, read_address
 from podpath.net.protocols import NUMBERS
@@ -213,6 +213,7 @@ def _finish(  # noqa: PLR0913  # the parts of a finding
         prevention="Alert on kubeproxy_sync_proxy_rules_last_timestamp_seconds of each node.",
         certainty=1.0 if sure else POSSIBLE,
         marks=marks,
+        about=names_of_service(seen.behind.service),
         asks=(
             FollowUp(
                 fact="whether kube-proxy on this node still writes, or the change is merely young",

@@ -34,6 +34,7 @@ from podpath.checks.objects import (
     endpoints,
     is_near,
     is_without_endpoints,
+    names_of_service,
     pods,
     see,
 )
@@ -107,4 +108,5 @@ def _report(
         prevention="Render a service's selector and its pods' labels from one template.",
         certainty=1.0 if empty else 0.6,
         marks=(wanted[name],),
+        about=names_of_service(service),
     )

@@ -26,7 +26,14 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
+from podpath.checks.objects import (
+    ObjectSightings,
+    PodView,
+    chosen,
+    failures,
+    names_of_service,
+    see,
+)
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -100,4 +107,5 @@ def _report(service: ObjectSightings, target: Tree, pod: PodView, *, tried: bool
         prevention="Name the container's port and use the name as targetPort.",
         certainty=1.0 if sure else 0.6,
         marks=(target.text,),
+        about=names_of_service(service),
     )
