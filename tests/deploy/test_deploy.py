@@ -46,7 +46,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "CronJob": batch_v1.CronJob,
     "Pod": core_v1.Pod,
 }
-VARIANTS = ["base", "linkerd", "istio", "snapshot"]
+VARIANTS = ["base", "linkerd", "istio", "snapshot", "drops"]
 Object = dict[str, Any]
 
 
@@ -208,13 +208,17 @@ def test_the_agents_configuration_is_good(objects: list[Object], tmp_path: Path)
 
 
 def test_the_agent_has_the_capabilities_that_it_names_and_no_more(objects: list[Object]) -> None:
-    """Not privileged; everything dropped but four; read-only root; health on loopback alone."""
+    """Not privileged; everything dropped but four, and a fifth to hear drops; read-only root;
+    health on loopback alone.
+    """
     spec = pod_spec(of_kind(objects, "DaemonSet"))
     (agent,) = spec["containers"]
     context = agent["securityContext"]
 
     assert ["ALL"] == context["capabilities"]["drop"]
-    assert {"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"} == set(
+    configured = next(each for each in objects if each["kind"] == "ConfigMap")["data"]
+    hears = {"SYSLOG"} if "[drops]" in configured["agent.toml"] else set()
+    assert {"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"} | hears == set(
         context["capabilities"]["add"]
     )
     assert context["readOnlyRootFilesystem"]

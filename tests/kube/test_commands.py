@@ -5,6 +5,8 @@ That real kubelets speak so is tested on a real cluster (`tests/cluster/test_sou
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,12 @@ import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, Refused, Unreachable
-from podpath.kube.commands import CommandOutput, ContainerName, run_command
+from podpath.kube.commands import (
+    CommandOutput,
+    ContainerName,
+    follow_command,
+    run_command,
+)
 from tests.kube.scripted import write_kubeconfig
 from tests.kube.sockets import ScriptedSocket
 
@@ -81,3 +88,38 @@ def test_a_refusal_has_its_code(tmp_path: Path) -> None:
     with pytest.raises(Refused) as refused:
         run(tmp_path, ScriptedSocket([], refused=403))
     assert refused.value.code == 403
+
+
+def follow(
+    tmp_path: Path, server: ScriptedSocket, stopping: Callable[[], bool] = lambda: False
+) -> tuple[list[bytes], str]:
+    """Follow a command at a scripted server; return what came, and how it ended."""
+    heard: list[bytes] = []
+    path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+    with server, Client(access.find(path)) as client:
+        failure = follow_command(
+            client, NAME, ("watch",), heard.append, stopping=stopping, seconds=5.0
+        )
+    return heard, failure
+
+
+def test_what_comes_is_handed_on_at_once(tmp_path: Path) -> None:
+    """Each piece of the output, and none of the complaints."""
+    server = ScriptedSocket([b"\x01one\n", b"\x02no", b"\x01two\n", WELL])
+    assert follow(tmp_path, server) == ([b"one\n", b"two\n"], "")
+
+
+def test_a_command_that_is_followed_says_why_it_failed(tmp_path: Path) -> None:
+    """With what it complained of."""
+    end = b'\x03{"status":"Failure","message":"exit code 2"}'
+    server = ScriptedSocket([b"\x02no BPF", end])
+    assert follow(tmp_path, server) == ([], "exit code 2; no BPF")
+
+
+def test_a_command_is_left_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
+    """Soon, though nothing comes, and without a complaint."""
+    began = time.monotonic()
+    server = ScriptedSocket([b"\x01one\n"], stays=True)
+    heard, failure = follow(tmp_path, server, lambda: time.monotonic() > began + 1.0)
+    assert (heard, failure) == ([b"one\n"], "")
+    assert time.monotonic() < began + 4.0

@@ -199,9 +199,15 @@ class Client:
         return bytes(content)
 
     @contextmanager
-    def stream(self, path: str, *, query: Mapping[str, str]) -> Iterator[Stream]:
+    def stream(
+        self,
+        path: str,
+        *,
+        query: Mapping[str, str] | Sequence[tuple[str, str]],
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[Stream]:
         """Open an answer that goes on; refusals are told at once, breaks while it is read."""
-        with self._opened(path, query, self._patient) as response:
+        with self._opened(path, query, self._patient, headers) as response:
             yield Stream(response)
 
     @contextmanager
@@ -234,14 +240,15 @@ class Client:
     def _opened(
         self,
         path: str,
-        query: Mapping[str, str],
+        query: Mapping[str, str] | Sequence[tuple[str, str]],
         timeout: httpx2.Timeout,
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[httpx2.Response]:
         try:
             http = self._connected()
+            given = query.items() if isinstance(query, Mapping) else query
             request = http.build_request(
-                "GET", path, params=query, timeout=timeout, headers=headers
+                "GET", path, params=tuple(given), timeout=timeout, headers=headers
             )
             response = http.send(request, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:

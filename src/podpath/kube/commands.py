@@ -20,6 +20,9 @@ PROTOCOL: Final = "v4.channel.k8s.io"
 """Messages whose first byte is the channel; known to kubelets since 1.4, and to every later one."""
 _OUT, _COMPLAINT, _STATUS = 1, 2, 3
 _LONGEST_COMPLAINT = 4000
+_MOST_HELD = 16 << 20
+_LOOK_SECONDS = 0.5
+"""How soon a command that prints nothing is left, where somebody wants to stop."""
 
 
 class ContainerName(NamedTuple):
@@ -97,6 +100,43 @@ def run_command(
     return CommandOutput(
         bytes(channels.content), bytes(channels.complaint), _read_end(channels.end)
     )
+
+
+def follow_command(
+    client: Client,
+    name: ContainerName,
+    command: Sequence[str],
+    heard: Callable[[bytes], None],
+    *,
+    stopping: Callable[[], bool],
+    seconds: float,
+) -> str:
+    """Run a command and hand on what it prints as it comes, until it ends, the seconds are over or
+    somebody wants to stop; return why it failed, empty where it did not.
+    """
+    until = time.monotonic() + seconds
+    query = [("container", name.container), ("stdout", "true"), ("stderr", "true")]
+    query += [("command", word) for word in command]
+    channels = _Channels(_MOST_HELD, lambda size: None)  # noqa: ARG005  # nobody counts
+    with client.converse(name.path, query=query, protocol=PROTOCOL, seconds=seconds) as session:
+        while channels.end is None and not stopping():
+            left = until - time.monotonic()
+            if left <= 0:
+                return ""
+            try:
+                channels.take(session.receive_bytes(timeout=min(left, _LOOK_SECONDS)))
+            except TimeoutError:
+                continue
+            except WebSocketDisconnect:
+                break
+            if channels.content:
+                heard(bytes(channels.content))
+                channels.content.clear()
+    if stopping():
+        return ""
+    failure = _read_end(channels.end)
+    said = channels.complaint.decode("utf-8", "replace").strip()
+    return f"{failure}; {said}" if failure else ""
 
 
 def _read_end(end: bytes | None) -> str:

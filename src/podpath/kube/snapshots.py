@@ -1,5 +1,5 @@
-"""What an agent that serves snapshots and whoever asks it agree on: path, header, the
-audience of tokens, and the right that is asked for.
+"""What an agent that serves snapshots and drops and whoever asks it agree on: paths, header, the
+audience of tokens, and the rights that are asked for.
 
 The API server's pod proxy takes the caller's own credentials off a request, and whoever may use
 the proxy may send any other header, those of a front proxy (`X-Remote-User`) too. So the agent
@@ -13,6 +13,7 @@ from podpath.kube.grants import ResourceRight
 PORT_NAME = "snapshot"
 """What the container calls the port: a pod with such a port serves snapshots."""
 PATH = "/snapshot"
+DROPS_PATH = "/drops"
 TOKEN_HEADER = "X-Podpath-Token"  # noqa: S105  # a header's name
 NAMESPACE = "podpath"
 AGENT_LABELS = "app.kubernetes.io/name=podpath-agent"
@@ -34,4 +35,13 @@ def right_to(node: str) -> ResourceRight:
     """
     return ResourceRight(
         verb="get", group="podpath.dev", resource="nodes", subresource="snapshot", name=node
+    )
+
+
+def right_to_watch(node: str) -> ResourceRight:
+    """Return the right that watching a node's drops needs: `get` on `nodes/drops` of
+    `podpath.dev`.
+    """
+    return ResourceRight(
+        verb="get", group="podpath.dev", resource="nodes", subresource="drops", name=node
     )

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from podpath.net.tables import TableError, parse_duration, parse_tables
 from podpath_protect.chain.options import ChainOptions
+from podpath_protect.drops.options import DropOptions
 from podpath_protect.order.options import OrderOptions
 from podpath_protect.reflect.options import ReflectOptions
 from podpath_protect.repair.policy import Policy
@@ -25,7 +26,7 @@ from podpath_protect.snapshot.options import SnapshotOptions
 from podpath_protect.sysctl.options import SysctlOptions
 
 LONGEST_FILE = 1 << 20
-PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot")
+PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot", "drops")
 POD = "pod"
 
 
@@ -121,6 +122,7 @@ class AgentConfig:
     repair: Policy | None = None
     reflect: ReflectOptions | None = None
     snapshot: SnapshotOptions | None = None
+    drops: DropOptions | None = None
 
     def __post_init__(self) -> None:
         """Refuse a file by which nothing would run, and what asks an API server without one."""
@@ -133,6 +135,9 @@ class AgentConfig:
             raise ValueError(
                 f"a section [kubernetes] beside [{asking[0]}], which speaks to the API server"
             )
+
+        if self.drops is not None and self.drops.watchers and self.snapshot is None:
+            raise ValueError("a section [snapshot] beside [drops] with watchers, whom it serves")
 
     def parts(self) -> tuple[str, ...]:
         """Return the names of the parts that run."""

@@ -31,6 +31,7 @@ from podpath_protect.agent.parts import (
     make_keeper,
 )
 from podpath_protect.capabilities import held_capabilities
+from podpath_protect.drops.feed import DropBoard
 from podpath_protect.watch import DirectoryWatch
 
 _log = logging.getLogger("podpath.protect.agent")
@@ -57,6 +58,7 @@ class Agent:
             stream,
             dry_run,
         )
+        self._drops = DropBoard()
         self._config, self._text = self._load()
         self._parts: dict[str, tuple[Recipe, Keeper]] = {}
         self._lock = threading.Lock()
@@ -159,7 +161,9 @@ class Agent:
         """
         config = replace(config, dry_run=self._is_dry(config))
         wanted = list_recipes(config, self._environment)
-        surroundings = AgentContext(environment=self._environment, statuses=self.statuses)
+        surroundings = AgentContext(
+            environment=self._environment, statuses=self.statuses, drops=self._drops
+        )
         for name in [
             name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe
         ]:

@@ -17,6 +17,7 @@ from podpath_protect.agent.config import AgentConfig, node_name
 from podpath_protect.agent.keeper import Body, Keeper, KeeperContext, KeeperStatus, ThreadKeeper
 from podpath_protect.apply import Applier
 from podpath_protect.capabilities import describe_missing
+from podpath_protect.drops.feed import DropBoard
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
         "CAP_NET_ADMIN": "listing rules",
         "CAP_NET_RAW": "legacy iptables, which asks through a raw socket",
     },
+    "drops": {
+        "CAP_SYS_ADMIN": "entering pods' namespaces, and BPF",
+        "CAP_SYS_PTRACE": "finding pods' processes",
+        "CAP_SYSLOG": "the names of the kernel's functions",
+        "CAP_NET_ADMIN": "listing rules",
+        "CAP_NET_RAW": "legacy iptables, which asks through a raw socket",
+    },
 }
 """What each part can need; a part without it says so where it fails."""
 _EXTRA = "speaking to an API server needs more packages: pip install 'podpath[k8s]'"
@@ -53,6 +61,8 @@ class AgentContext:
     environment: Mapping[str, str]
     statuses: Callable[[], Mapping[str, KeeperStatus]]
     """How all parts stand now."""
+    drops: DropBoard
+    """Where `drops` says what it hears, for `snapshot` to serve."""
 
 
 Recipe = tuple[object, ...]
@@ -147,10 +157,17 @@ def _snapshot(config: AgentConfig, surroundings: AgentContext) -> Body:
             options=options,
             access=find_access(kubernetes),
             environment=surroundings.environment,
+            drops=surroundings.drops,
         )
         make_body(scope)(desk)
 
     return body
+
+
+def _drops(config: AgentConfig, surroundings: AgentContext) -> Body:
+    from podpath_protect.drops.keeper import make_body  # noqa: PLC0415  # only where it runs
+
+    return make_body(_required(config.drops), surroundings.drops)
 
 
 def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
@@ -171,7 +188,7 @@ def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
 
 _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
     "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect,
-    "snapshot": _snapshot, NODE: _node,
+    "snapshot": _snapshot, "drops": _drops, NODE: _node,
 }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""Who may have a snapshot: whoever holds a token that was made for this node's agent, and whom the
-API server lets `get` `nodes/snapshot` of this node.
+"""Who may have a snapshot, or watch drops: whoever holds a token that was made for this node's
+agent, and whom the API server lets `get` `nodes/snapshot`, or `nodes/drops`, of this node.
 
 Nothing else of a request is believed. A token that cannot be one is refused without asking, and no
 more than a few are asked about in a second, so that the agent cannot be used to ask the API server
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from podpath.kube.client import Client, KubeError
-from podpath.kube.grants import is_allowed, review_token
+from podpath.kube.grants import ResourceRight, is_allowed, review_token
 from podpath.kube.snapshots import audience_of, right_to
 
 _TOKEN = re.compile(r"[\w-]{1,1024}\.[\w-]{1,6144}\.[\w-]{1,2048}")
@@ -45,10 +45,15 @@ class Gate:
     """Decides for each token. Threads may share it."""
 
     def __init__(
-        self, client: Client, node: str, clock: Callable[[], float] = time.monotonic
+        self,
+        client: Client,
+        node: str,
+        clock: Callable[[], float] = time.monotonic,
+        right: Callable[[str], ResourceRight] = right_to,
     ) -> None:
-        """Keep which node it is about."""
+        """Keep which node it is about, and which right on it is asked for."""
         self._client, self._node, self._clock = client, node, clock
+        self._right = right(node)
         self._lock = threading.Lock()
         self._asked: list[float] = []
         self._remembered: dict[bytes, tuple[float, Admission]] = {}
@@ -77,7 +82,7 @@ class Gate:
             identity = review_token(self._client, token, audience_of(self._node))
             if identity is None:
                 return Admission("unknown", why="nobody's token, or not for this node's agent")
-            right = right_to(self._node)
+            right = self._right
             if is_allowed(self._client, identity, right):
                 return Admission("allowed", identity.username)
         except KubeError as error:

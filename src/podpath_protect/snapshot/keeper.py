@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from podpath.kube.access import Access
 from podpath.kube.client import Client
+from podpath.kube.snapshots import right_to_watch
 from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
+from podpath_protect.drops.feed import DropBoard
 from podpath_protect.reflect.options import resolve
 from podpath_protect.snapshot.gate import ENTRIES, Gate
 from podpath_protect.snapshot.options import SnapshotOptions
-from podpath_protect.snapshot.server import Certificate, SnapshotDesk, SnapshotServer
+from podpath_protect.snapshot.server import Certificate, DropDesk, SnapshotDesk, SnapshotServer
 from podpath_protect.snapshot.taking import SnapshotStore, TakingLimits, command, take
 
 _log = logging.getLogger("podpath.protect.snapshot")
 
 REPORT_SECONDS = 5.0
 OUTCOMES = (*ENTRIES, "failed")
+WATCH_OUTCOMES = (*ENTRIES, "mistaken")
 UNKNOWN = (
     "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in "
     "[snapshot]"
@@ -39,6 +42,8 @@ class SnapshotScope:
     options: SnapshotOptions
     access: Access
     environment: Mapping[str, str]
+    drops: DropBoard | None = None
+    """Where the part that hears drops says which feed there is."""
 
 
 def make_body(scope: SnapshotScope) -> Body:
@@ -56,7 +61,11 @@ def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
     told = ""
     with Client(scope.access) as client:
         desk = SnapshotDesk(
-            node=scope.node, gate=Gate(client, scope.node), store=store, counts=Counter()
+            node=scope.node,
+            gate=Gate(client, scope.node),
+            store=store,
+            counts=Counter(),
+            drops=_make_drop_desk(client, scope),
         )
         while not context.stopping:
             why = UNKNOWN
@@ -79,6 +88,13 @@ def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
                 )
             )
             context.wait(REPORT_SECONDS)
+
+
+def _make_drop_desk(client: Client, scope: SnapshotScope) -> DropDesk | None:
+    if scope.drops is None:
+        return None
+    gate = Gate(client, scope.node, right=right_to_watch)
+    return DropDesk(gate=gate, board=scope.drops, counts=Counter())
 
 
 def _serve(context: KeeperContext, server: SnapshotServer, desk: SnapshotDesk) -> None:
@@ -105,8 +121,20 @@ def _samples(desk: SnapshotDesk, *, listening: bool) -> tuple[Sample, ...]:
     )
     return (
         *requests,
+        *_watch_samples(desk.drops),
         Sample(
             "snapshot_taken", desk.store.taken, kind="counter", help="Snapshots that were taken."
         ),
         Sample("snapshot_listening", int(listening), help="Whether snapshots can be asked for."),
     )
+
+
+def _watch_samples(desk: DropDesk | None) -> Iterator[Sample]:
+    for outcome in WATCH_OUTCOMES if desk is not None else ():
+        yield Sample(
+            "drops_requests",
+            0 if desk is None else desk.counts[outcome],
+            (("outcome", outcome),),
+            "counter",
+            "Requests to watch drops, by what became of them.",
+        )

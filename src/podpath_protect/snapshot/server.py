@@ -1,4 +1,4 @@
-"""`GET /snapshot` over TLS: one path, one header that matters, refusals in the form that API
+"""`GET /snapshot` and `GET /drops` over TLS: one header that matters, refusals in the form that API
 servers have.
 
 A handshake or a request that dawdles, and a client that does not read, cost one of a few places for
@@ -12,6 +12,7 @@ import os
 import socket
 import ssl
 import threading
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +20,22 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Final
 
-from podpath.kube.snapshots import PATH, TOKEN_HEADER
+from podpath.kube.snapshots import DROPS_PATH, PATH, TOKEN_HEADER
+from podpath_protect.drops.feed import (
+    BusyError,
+    DropBoard,
+    DropFeed,
+    DropSubscription,
+    RequestError,
+    parse_wish,
+)
 from podpath_protect.serving import BoundedServer
 from podpath_protect.snapshot.gate import Admission, Entry, Gate
 from podpath_protect.snapshot.taking import SnapshotStore, TakingError
 from podpath_protect.validate.sockets import SocketEnd
 
+BEAT_SECONDS = 2.0
+"""How often a watcher is written to who has no drops, so that one who went is noticed."""
 DAWDLE_SECONDS = 10.0
 """A client that neither sends nor takes anything for so long is left."""
 MOST_CONNECTIONS = 8
@@ -38,6 +49,16 @@ _REFUSALS: Final[Mapping[Entry, HTTPStatus]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DropDesk:
+    """What watchers are served from."""
+
+    gate: Gate
+    board: DropBoard
+    counts: Counter[str]
+    """Requests, by what became of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotDesk:
     """What requests are served from."""
 
@@ -46,6 +67,8 @@ class SnapshotDesk:
     store: SnapshotStore
     counts: Counter[str]
     """Requests, by what became of them."""
+    drops: DropDesk | None = None
+    """What watchers are served from; None where nobody may watch."""
 
 
 class Certificate:
@@ -108,8 +131,12 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         desk = self.server.desk
-        if self.path.partition("?")[0] != PATH:
-            self._refuse(HTTPStatus.NOT_FOUND, f"expected {PATH}")
+        path, _, query = self.path.partition("?")
+        if path == DROPS_PATH:
+            self._watch(desk.drops, query)
+            return
+        if path != PATH:
+            self._refuse(HTTPStatus.NOT_FOUND, f"expected {PATH} or {DROPS_PATH}")
             return
         admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
         if admission.entry != "allowed":
@@ -133,6 +160,50 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         self.end_headers()
         for place in range(0, len(content), _PIECE):
             self.wfile.write(content[place : place + _PIECE])
+
+    def _watch(self, desk: DropDesk | None, query: str) -> None:
+        """Stream drops to whoever may have them, until one of both has enough."""
+        feed = None if desk is None else desk.board.feed
+        if desk is None or feed is None or not feed.options.watchers:
+            self._refuse(
+                HTTPStatus.NOT_FOUND, "no drops are served: [drops] watchers says how many"
+            )
+            return
+        admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
+        if admission.entry != "allowed":
+            desk.counts[admission.entry] += 1
+            self._refuse(_REFUSALS[admission.entry], admission.why)
+            return
+        try:
+            wish = parse_wish(query)
+            with feed.subscribe(wish) as told:
+                desk.counts[admission.entry] += 1
+                self._stream(feed, told)
+        except RequestError as error:
+            desk.counts["mistaken"] += 1
+            self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+        except BusyError as error:
+            desk.counts["held"] += 1
+            self._refuse(HTTPStatus.TOO_MANY_REQUESTS, str(error))
+
+    def _stream(self, feed: DropFeed, told: DropSubscription) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "application/jsonl")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        longest = feed.options.longest
+        until = time.monotonic() + min(told.wish.seconds or longest, longest)
+        why = "its time is over"
+        while (left := until - time.monotonic()) > 0:
+            found = told.take(min(left, BEAT_SECONDS))
+            if found is None:
+                why = feed.failure or "drops are heard no more"
+                break
+            # a line with nothing in it shows whether the client is still there
+            lines = [json.dumps(each, ensure_ascii=False) for each in found] or [""]
+            self.wfile.write("".join(f"{line}\n" for line in lines).encode())
+        last = {"schema": "podpath/drops/v1", "kind": "end", "why": why}
+        self.wfile.write(f"{json.dumps(last)}\n".encode())
 
     def _refuse(self, code: HTTPStatus, why: str) -> None:
         status = {

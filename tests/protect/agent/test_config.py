@@ -48,6 +48,8 @@ actions = ["label"]
 [reflect]
 allow = ["10.244.0.0/16"]
 [snapshot]
+[drops]
+watchers = 2
 """
 
 
@@ -98,7 +100,10 @@ def test_an_empty_section_is_enough(tmp_path: Path) -> None:
     [
         ("", [(
             "1: expected at least one of the sections [sysctl], [order], [chain], [repair], "
-            "[reflect], [snapshot]"
+            "[reflect], [snapshot], [drops]"
+        )]),
+        ("[drops]\nwatchers = 1\n", [(
+            "1: expected a section [snapshot] beside [drops] with watchers, whom it serves"
         )]),
         ("[sysctl]\n[repair]\n", [(
             "1: expected a section [kubernetes] beside [repair], which speaks to the "

@@ -17,6 +17,7 @@ from podpath_protect.agent.parts import (
     make_keeper,
     unhealthy_chain,
 )
+from podpath_protect.drops.feed import DropBoard
 from podpath_protect.order.options import OrderOptions
 from podpath_protect.sysctl.options import SysctlOptions
 
@@ -42,7 +43,7 @@ def test_every_part_can_be_made(tmp_path: Path) -> None:
     path = tmp_path / "agent.toml"
     path.write_text(WHOLE, encoding="utf-8")
     config, _ = load_config(path)
-    surroundings = AgentContext(environment={"NODE_NAME": "n"}, statuses=dict)
+    surroundings = AgentContext(environment={"NODE_NAME": "n"}, statuses=dict, drops=DropBoard())
 
     made = [
         make_keeper(name, config, surroundings) for name in list_recipes(config, {"NODE_NAME": "n"})

@@ -96,7 +96,7 @@ def test_a_snapshot_is_served_whole(served: Served) -> None:
 def test_refusals_are_such_as_an_api_server_writes(served: Served) -> None:
     """Another path, and no token; the message says who refuses."""
     for path, token, code, why in (
-        ("/metrics", TOKEN, 404, "expected /snapshot"),
+        ("/metrics", TOKEN, 404, "expected /snapshot or /drops"),
         ("/snapshot", "", 401, "a token for this agent is expected"),
     ):
         got, body = served.ask(path, token)

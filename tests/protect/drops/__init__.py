@@ -1,0 +1,1 @@
+"""Tests of the agent's part that hears drops."""
