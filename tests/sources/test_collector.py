@@ -21,6 +21,7 @@ from podpath.sources.collector import (
     NAMESPACE,
     RULES,
     CollectorOptions,
+    LineCutter,
     collect_node,
     make_job,
 )
@@ -169,3 +170,12 @@ def test_the_job_ends_by_itself_and_holds_no_credentials() -> None:
     assert pod["containers"][0]["command"] == ["sleep", str(OPTIONS.deadline)]
     assert job["metadata"]["labels"] == LABELS
     assert json.loads(json.dumps(job)) == job
+
+
+def test_pieces_are_cut_into_lines() -> None:
+    """A line that comes in two pieces is one."""
+    heard: list[bytes] = []
+    cutter = LineCutter(heard.append)
+    for piece in (b"one\ntw", b"o\nthr"):
+        cutter.take(piece)
+    assert heard == [b"one", b"two"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.sources.kinds import ApiItem
-from podpath.sources.location import find_nodes, list_nodes
+from podpath.sources.location import PlacedPod, find_nodes, find_pod, list_nodes
 from podpath.sources.objects import ApiObjects
 
 
@@ -105,3 +105,13 @@ def test_an_end_is_on_its_nodes(end: str, nodes: tuple[str, ...]) -> None:
 def test_all_nodes_are_listed() -> None:
     """By their names, in order."""
     assert list_nodes(SHOP) == ("node1", "node2", "node3")
+
+
+@pytest.mark.parametrize("end", ["pod/shop/web-0", "shop/web-0", "po/shop/web-0"])
+def test_a_pod_is_found_with_its_node_and_addresses(end: str) -> None:
+    """Each address once; one on its node's network has none of its own."""
+    assert find_pod(SHOP, end) == PlacedPod("shop/web-0", "node1", ("10.0.1.5", "fd00::0"))
+    host = find_pod(SHOP, "pod/shop/agent-2")
+    assert host is not None
+    assert host.addresses == ()
+    assert find_pod(SHOP, "pod/shop/nobody") is None

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from podpath.cli.cluster_watch import ClusterOptions, DropPrinter, watch_cluster
 from podpath.cli.terminal import ProgressLine, choose_style
 from podpath.collect.beside import BesideWorker
 from podpath.collect.drop_program import DropLosses
@@ -55,6 +58,7 @@ TURN = 2.0
 
 
 @click.command()
+@click.argument("ends", nargs=-1, metavar="[POD|NODE]...")
 @click.option(
     "--pod",
     "pods",
@@ -128,6 +132,26 @@ TURN = 2.0
     help="Keep what podpath and the kernel disagree about: a bundle and the packet.",
 )
 @click.option(
+    "--live",
+    is_flag=True,
+    help="Watch the nodes of the cluster that kubectl speaks to, through their agents.",
+)
+@click.option("--kubeconfig", metavar="FILE", help="The way to the cluster. [$KUBECONFIG]")
+@click.option("--context", metavar="NAME", help="The kubeconfig's context. [the current one]")
+@click.option(
+    "--account",
+    default="podpath/podpath-reader",
+    show_default=True,
+    metavar="NS/NAME",
+    help="The service account that agents know the asker by.",
+)
+@click.option(
+    "--collect",
+    is_flag=True,
+    help="Where no agent serves, run a privileged pod on the node for as long as it is watched.",
+)
+@click.option("--image", metavar="IMAGE", help="The image of that pod, with podpath in it.")
+@click.option(
     "--until-eof",
     is_flag=True,
     help="Stop when standard input ends, for programs that start this and may be killed.",
@@ -143,6 +167,7 @@ TURN = 2.0
     help="Color the output.",
 )
 def watch(  # noqa: PLR0913 - click gives each option as one argument
+    ends: tuple[str, ...],
     pods: tuple[str, ...],
     addresses: tuple[str, ...],
     ports: tuple[int, ...],
@@ -157,16 +182,20 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     until_eof: bool,
     as_json: bool,
     color: str,
+    **cluster: Any,  # noqa: ANN401  # the options of ClusterOptions
 ) -> None:
-    """Watch this node's kernel drop packets, and name the rule, route, sysctl or device that did
-    it.
+    """Watch kernels drop packets, and name the rule, route, sysctl or device that did it: this
+    node's, or with POD (pod/shop/web-0) or NODE (node/node1) those of a cluster.
 
     Each flow is told of once, with the kernel's reason and function, and the line of the node's own
     state that decides it; then its rate. What is the daily life of a node (packets of closed
     connections, multicast that nobody wants) is counted and left out: --all shows it.
 
-    Needs root. Attaches a BPF program to the kernel's tracepoint skb:kfree_skb until it ends, and
-    changes nothing. Another thing is `podpath protect`, which keeps settings as they should be.
+    On this node it needs root, attaches a BPF program to the kernel's tracepoint skb:kfree_skb
+    until it ends, and changes nothing. In a cluster the nodes' agents do that ([drops] in their
+    configuration), and stream what concerns the pod to whoever may have it; kubectl podpath watch
+    without POD watches every node with an agent. Another thing is `podpath protect`, which keeps
+    settings as they should be.
 
     \b
     Examples:
@@ -174,10 +203,20 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
       sudo podpath watch --pod web-0 --for 30
       sudo podpath watch --address 10.244.0.0/16 --port 53 --json
       sudo podpath watch --reason NETFILTER_DROP --save disagreements/
+      kubectl podpath watch pod/shop/web-0
+      podpath watch shop/web-0 node/node2 --for 60
 
     \b
     Exit codes: 0 watched to the end, 2 usage error or not allowed.
     """  # noqa: D301  # click wants the backspace itself
+    style = choose_style(color, verbose=False)
+    options = ClusterOptions(**cluster)
+    if ends or options.asked_for or is_plugin():
+        _refuse_local(click.get_current_context())
+        with stopping(seconds) as until:
+            printer = DropPrinter(as_json=as_json, style=style)
+            watch_cluster(ends, options, seconds, printer, until, ProgressLine())
+        return
     prefixes = tuple(_parse_prefix(text) for text in addresses)
     names = frozenset(name.upper().removeprefix("SKB_DROP_REASON_") for name in reasons)
     choice = DropChoice(prefixes, frozenset(ports), names, everything)
@@ -200,7 +239,6 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
             )
         until = stack.enter_context(stopping(seconds, until_eof=until_eof))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
-        style = choose_style(color, verbose=False)
         printer = _Json(seen) if as_json else _Text(seen, style)
         began = time.monotonic()
         losses = DropLosses(0, 0, 0, 0)
@@ -216,6 +254,23 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
                     err=True,
                 )
         printer.end(time.monotonic() - began, losses)
+
+
+def is_plugin() -> bool:
+    """Tell whether kubectl runs us: then a cluster is watched, not this machine."""
+    return click.get_current_context().find_root().info_name == "kubectl podpath"
+
+
+LOCAL = ("pods", "addresses", "ports", "reasons", "everything", "way", "node_netns", "save")
+"""Options of a node's own watch: an agent has its own, and filters by pods alone."""
+
+
+def _refuse_local(context: click.Context) -> None:
+    """Refuse options that a cluster's watch does not have."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if parameter.name in LOCAL and given is ParameterSource.COMMANDLINE:
+            raise UsageError(f"{parameter.opts[0]}: only where this node is watched, not a cluster")
 
 
 def _parse_prefix(text: str) -> Prefix:

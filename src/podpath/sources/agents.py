@@ -1,5 +1,5 @@
-"""Snapshots from agents: which node has one that serves, and its bundle through the API server's
-pod proxy.
+"""Snapshots and drops from agents: which node has one that serves, and its bundle, or its stream of
+drops, through the API server's pod proxy.
 
 The API server checks that the caller may use the proxy, and takes the caller's credentials off; it
 does not check the agent's certificate. So the agent gets a token that is good for it alone, for
@@ -8,14 +8,16 @@ ten minutes, and that opens nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podpath.kube.client import Client, Refused, Unreachable
-from podpath.kube.grants import ServiceAccountName, request_token
+from podpath.kube.client import Client, Refused, Stream, Unreachable
+from podpath.kube.grants import ResourceRight, ServiceAccountName, request_token
 from podpath.kube.snapshots import (
     AGENT_LABELS,
+    DROPS_PATH,
     MOST_BYTES,
     NAMESPACE,
     PATH,
@@ -24,6 +26,7 @@ from podpath.kube.snapshots import (
     TOKEN_HEADER,
     audience_of,
     right_to,
+    right_to_watch,
 )
 from podpath.sources.kinds import ApiItem
 from podpath.sources.objects import ApiObjects, SourceError
@@ -42,9 +45,13 @@ class ServingAgent(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Return where the API server passes a request on to it."""
+        """Return where the API server passes a request for a snapshot on to it."""
+        return self.path_of(PATH)
+
+    def path_of(self, path: str) -> str:
+        """Return where the API server passes a request for one of its paths on to it."""
         pod = f"https:{self.pod}:{self.port}"
-        return f"/api/v1/namespaces/{self.namespace}/pods/{pod}/proxy{PATH}"
+        return f"/api/v1/namespaces/{self.namespace}/pods/{pod}/proxy{path}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,19 +96,42 @@ def read_snapshot(
     client: Client, agent: ServingAgent, asker: AgentAccess = AgentAccess()
 ) -> bytes:  # frozen
     """Return the bundle of an agent's node, packed; `SourceError` says what is in the way."""
-    account = asker.account
-    try:
-        token = request_token(client, account, audience_of(agent.node))
-    except Refused as refused:
-        raise SourceError(_say_no_token(agent, account, refused)) from refused
+    token = _request_token(client, agent, asker.account)
     try:
         return client.download(
             agent.path, headers={TOKEN_HEADER: token}, most=MOST_BYTES, seconds=asker.seconds
         )
     except Refused as refused:
-        raise SourceError(_say_refused(agent, account, refused)) from refused
+        raise SourceError(_say_refused(agent, asker.account, refused)) from refused
     except Unreachable as error:
         raise SourceError(f"{agent.node}: the agent's snapshot broke off: {error}") from error
+
+
+@contextmanager
+def open_drops(
+    client: Client,
+    agent: ServingAgent,
+    query: Sequence[tuple[str, str]],
+    asker: AgentAccess = AgentAccess(),  # frozen
+) -> Iterator[Stream]:
+    """Open the stream of an agent's drops for a block; `SourceError` says what is in the way."""
+    token = _request_token(client, agent, asker.account)
+    path, headers = agent.path_of(DROPS_PATH), {TOKEN_HEADER: token}
+    try:
+        with client.stream(path, query=query, headers=headers) as stream:
+            yield stream
+    except Refused as refused:
+        right = right_to_watch(agent.node)
+        raise SourceError(_say_refused(agent, asker.account, refused, right)) from refused
+    except Unreachable as error:
+        raise SourceError(f"{agent.node}: the stream of drops broke off: {error}") from error
+
+
+def _request_token(client: Client, agent: ServingAgent, account: ServiceAccountName) -> str:
+    try:
+        return request_token(client, account, audience_of(agent.node))
+    except Refused as refused:
+        raise SourceError(_say_no_token(agent, account, refused)) from refused
 
 
 def _say_no_token(agent: ServingAgent, account: ServiceAccountName, refused: Refused) -> str:
@@ -122,9 +152,14 @@ def _say_no_token(agent: ServingAgent, account: ServiceAccountName, refused: Ref
     )
 
 
-def _say_refused(agent: ServingAgent, account: ServiceAccountName, refused: Refused) -> str:
+def _say_refused(
+    agent: ServingAgent,
+    account: ServiceAccountName,
+    refused: Refused,
+    wanted: ResourceRight | None = None,
+) -> str:
     if "podpath's agent" in refused.message:
-        right = right_to(agent.node)
+        right = wanted or right_to(agent.node)
         rule = (
             f'{{apiGroups: ["{right.group}"], resources: ["{right.resource}/{right.subresource}"], '
             f'verbs: ["{right.verb}"]}}'

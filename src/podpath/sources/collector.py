@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from podpath.kube.client import Client, KubeError, Refused
-from podpath.kube.commands import ContainerName, run_command
+from podpath.kube.commands import ContainerName, follow_command, run_command
 from podpath.kube.snapshots import MOST_BYTES
 from podpath.sources.objects import SourceError
 
@@ -118,6 +118,52 @@ def collect_node(
         said = done.complaint.decode("utf-8", "replace").strip()
         raise SourceError(f"{node}: the snapshot failed: {done.failure}; {said}")
     return done.content
+
+
+def follow_watch(
+    client: Client,
+    node: str,
+    options: CollectorOptions,
+    pods: Sequence[str],
+    heard: Callable[[bytes], None],
+    stopping: Callable[[], bool],
+) -> None:
+    """Watch the drops of a node by a pod that lives for it, until its deadline or until somebody
+    wants to stop, and hand on each line; `SourceError` says what is in the way. The pod is deleted
+    then, and with it whatever the watch attached.
+    """
+    until = time.monotonic() + options.deadline
+    lines = LineCutter(heard)
+    try:
+        with _kept_job(client, node, options) as name:
+            pod = _wait_for_pod(client, name, options, until)
+            where = ContainerName(options.namespace, pod, CONTAINER)
+            wanted = [word for each in pods for word in ("--pod", each)]
+            left = max(1.0, until - time.monotonic())
+            command = ("podpath", "watch", "--json", "--for", f"{left:.0f}", *wanted)
+            failure = follow_command(
+                client, where, command, lines.take, stopping=stopping, seconds=left
+            )
+    except Refused as refused:
+        raise SourceError(f"{node}: {_say_refused(refused, options)}") from refused
+    except KubeError as error:
+        raise SourceError(f"{node}: {error}") from error
+    if failure:
+        raise SourceError(f"{node}: the watch failed: {failure}")
+
+
+class LineCutter:
+    """Cuts what comes in pieces into lines."""
+
+    def __init__(self, heard: Callable[[bytes], None]) -> None:
+        """Keep who hears each line."""
+        self._heard, self._rest = heard, b""
+
+    def take(self, piece: bytes) -> None:
+        """Take a piece, and hand on the lines that are whole."""
+        *whole, self._rest = (self._rest + piece).split(b"\n")
+        for line in whole:
+            self._heard(line)
 
 
 @contextmanager

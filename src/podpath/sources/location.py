@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
+from typing import NamedTuple
 
 from podpath.sources.kinds import ApiItem
 from podpath.sources.objects import ApiObjects
@@ -41,6 +42,29 @@ def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
         case _:
             found = _nodes_of_pod(objects, *_split(end))
     return tuple(dict.fromkeys(name for name in found if name))
+
+
+class PlacedPod(NamedTuple):
+    """A pod, where it runs, and the addresses that are its own."""
+
+    name: str
+    """`NAMESPACE/NAME`."""
+    node: str
+    addresses: tuple[str, ...]
+    """None for a pod on its node's network."""
+
+
+def find_pod(objects: ApiObjects, end: str) -> PlacedPod | None:
+    """Return the pod that an end names (`pod/NS/NAME`, `NS/NAME` or `NAME`); None where there is
+    none.
+    """
+    kind, sign, rest = end.partition("/")
+    name = _split(rest if sign and kind in {"pod", "pods", "po"} else end)
+    for pod in objects.items.get("pods", ()):
+        if _key(pod) == name:
+            own = () if pod.get("spec", {}).get("hostNetwork") else tuple(_addresses_of(pod))
+            return PlacedPod("/".join(name), _node_of(pod), tuple(dict.fromkeys(own)))
+    return None
 
 
 def _split(rest: str) -> tuple[str, str]:

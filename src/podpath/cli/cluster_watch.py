@@ -1,0 +1,212 @@
+"""`podpath watch` of a cluster: drops of the pods that are named, from the agents of their nodes or
+from pods that live for it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from podpath.library.progress import Progress
+from podpath.net.errors import MissingExtra, PodpathError, UsageError
+from podpath.report.drop_document import render_document
+from podpath.report.escape import escape
+from podpath.report.style import Style
+
+if TYPE_CHECKING:
+    from podpath.kube.client import Client
+    from podpath.sources.agents import AgentAccess
+    from podpath.sources.collector import CollectorOptions
+    from podpath.sources.drops import DropRequest, NodeEnd, NodeLine, WatchedNodes
+    from podpath.sources.objects import ApiObjects
+
+_EXTRA = "watching a cluster needs more packages: pip install 'podpath[k8s]'"
+LOOK_SECONDS = 0.3
+COLLECT_SECONDS = 600
+"""How long a pod watches that lives for it, where nobody says for how long."""
+START_SECONDS = 60
+"""How long such a pod may take to begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """What the options say of the cluster."""
+
+    live: bool
+    kubeconfig: str | None
+    context: str | None
+    account: str
+    collect: bool
+    image: str | None
+
+    @property
+    def asked_for(self) -> bool:
+        """Tell whether anything was given that makes no sense without a cluster."""
+        return self.live or self.collect or any((self.kubeconfig, self.context, self.image))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropPrinter:
+    """How what comes is printed."""
+
+    as_json: bool
+    style: Style
+
+    def line(self, news: NodeLine) -> None:
+        """Print a line with its node."""
+        if self.as_json:
+            click.echo(json.dumps({"node": news.node, **news.document}, ensure_ascii=False))
+            return
+        moment = news.document.get("time")
+        now = float(moment) if isinstance(moment, int | float) else time.time()
+        clock = f"{time.strftime('%H:%M:%S', time.localtime(now))}.{int(now % 1 * 1000):03}"
+        text = render_document(news.document, news.node, self.style, clock)
+        click.echo(text, nl=False)
+
+    def end(self, news: NodeEnd) -> None:
+        """Say why a node is watched no more."""
+        click.echo(escape(f"{news.node}: {news.why}" if not news.failed else news.why), err=True)
+
+
+def watch_cluster(
+    ends: Sequence[str],
+    options: ClusterOptions,
+    seconds: float | None,
+    printer: DropPrinter,
+    until: Callable[[], bool],
+    progress: Progress,
+) -> None:
+    """Watch until it is time to stop, or no node is watched any more; `PodpathError` where none
+    ever was.
+    """
+    try:
+        from podpath.kube import access  # noqa: PLC0415  # needs an extra
+        from podpath.kube.client import Client  # noqa: PLC0415  # as above
+        from podpath.sources.objects import read_objects  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise MissingExtra(_EXTRA) from error
+    if options.collect and not options.image:
+        raise UsageError("--collect: expected --image IMAGE too, with podpath in it")
+    kubeconfig = None if options.kubeconfig is None else Path(options.kubeconfig)
+    with Client(access.find(kubeconfig, context=options.context)) as client:
+        objects = read_objects(client, told=progress)
+        for sentence in objects.missing:
+            click.echo(f"not read: {escape(sentence)}", err=True)
+        watched, request = _plan(objects, ends, options, seconds)
+        click.echo(escape(f"watching {', '.join(watched.nodes)}"), err=True)
+        _print_all(client, watched, request, printer, until)
+
+
+def _print_all(
+    client: Client,
+    watched: WatchedNodes,
+    request: DropRequest,
+    printer: DropPrinter,
+    until: Callable[[], bool],
+) -> None:
+    from podpath.sources.drops import DropStreams, NodeLine  # noqa: PLC0415  # needs an extra
+
+    failed: list[str] = []
+    running = len(watched.nodes)
+    with DropStreams(client, watched, request) as streams:
+        while running and not until():
+            for news in streams.read(LOOK_SECONDS):
+                if isinstance(news, NodeLine):
+                    printer.line(news)
+                    continue
+                running -= 1
+                if news.failed:
+                    failed.append(news.why)
+                else:
+                    printer.end(news)
+    if len(failed) == len(watched.nodes):
+        raise PodpathError("\n".join(failed))
+    for why in failed:
+        click.echo(escape(why), err=True)
+
+
+class _Wanted:
+    """What the ends stand for. Local to this module."""
+
+    def __init__(self) -> None:
+        self.nodes: list[str] = []
+        self.pods: list[str] = []
+        self.addresses: list[str] = []
+
+    def add(self, objects: ApiObjects, end: str) -> None:
+        """Add a node, or a pod with the node that it is on."""
+        from podpath.sources.location import find_nodes, find_pod  # noqa: PLC0415  # needs an extra
+
+        if end.partition("/")[0] in {"node", "nodes", "no"}:
+            self.nodes += find_nodes(objects, end)
+            return
+        pod = find_pod(objects, end)
+        if pod is None:
+            raise UsageError(
+                f"expected pod/NAMESPACE/NAME or node/NAME of this cluster, saw {end!r}: `kubectl "
+                "get pods -A -o wide` lists what there is"
+            )
+        if not pod.addresses:
+            raise UsageError(
+                f"{pod.name} has no address of its own (it is on its node's network, or has none "
+                f"yet): watch node/{pod.node or 'NAME'}"
+            )
+        self.nodes.append(pod.node)
+        self.pods.append(pod.name)
+        self.addresses += pod.addresses
+
+
+def _plan(
+    objects: ApiObjects, ends: Sequence[str], options: ClusterOptions, seconds: float | None
+) -> tuple[WatchedNodes, DropRequest]:
+    """Say which nodes are watched, and for which pods."""
+    from podpath.sources.agents import find_agents  # noqa: PLC0415  # needs an extra
+    from podpath.sources.drops import DropRequest, WatchedNodes  # noqa: PLC0415  # as above
+    from podpath.sources.gathering import MOST_NODES  # noqa: PLC0415  # as above
+    from podpath.sources.location import list_nodes  # noqa: PLC0415  # as above
+
+    agents, wanted = find_agents(objects), _Wanted()
+    for end in ends:
+        wanted.add(objects, end)
+    if not ends:
+        wanted.nodes += [name for name in list_nodes(objects) if options.collect or name in agents]
+    nodes = tuple(dict.fromkeys(wanted.nodes))
+    if not nodes:
+        raise PodpathError("no agent serves drops in this cluster: deploy/drops has one that does")
+    if len(nodes) > MOST_NODES:
+        raise UsageError(f"{len(nodes)} nodes: name at most {MOST_NODES}, or a pod")
+    watched = WatchedNodes(
+        nodes=nodes,
+        agents=agents,
+        asker=_make_asker(options),
+        collector=_make_collector(options, seconds),
+    )
+    request = DropRequest(
+        pods=frozenset(wanted.pods), addresses=frozenset(wanted.addresses), seconds=seconds or None
+    )
+    return watched, request
+
+
+def _make_asker(options: ClusterOptions) -> AgentAccess:
+    from podpath.kube.grants import ServiceAccountName  # noqa: PLC0415  # needs an extra
+    from podpath.sources.agents import AgentAccess  # noqa: PLC0415  # as above
+
+    namespace, sign, name = options.account.partition("/")
+    if not (namespace and sign and name):
+        raise UsageError(f"--account: expected NAMESPACE/NAME, saw {options.account!r}")
+    return AgentAccess(account=ServiceAccountName(namespace, name))
+
+
+def _make_collector(options: ClusterOptions, seconds: float | None) -> CollectorOptions | None:
+    from podpath.sources.collector import CollectorOptions  # noqa: PLC0415  # needs an extra
+
+    if not (options.collect and options.image):
+        return None
+    deadline = START_SECONDS + int(seconds or COLLECT_SECONDS)
+    return CollectorOptions(image=options.image, deadline=deadline)
