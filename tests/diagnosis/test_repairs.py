@@ -14,7 +14,7 @@ from podpath.diagnosis.repairs import list_repairs
 from podpath.diagnosis.repairs_rules import name_tool
 from podpath.diagnosis.unanswered import leave_unanswered
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import Node
+from podpath.node.node import Node, Pod
 from podpath.testing.nodes import forwarding, given_netns, given_node, listening, probe
 from tests.datapath.given import given_rules, given_tables
 
@@ -404,3 +404,31 @@ def test_both_flavours_are_told_apart_where_both_hold_rules() -> None:
     assert ("iptables-nft", "iptables") == (named(both), named(empty))
     assert "iptables" == name_tool(table, made, "absent")
     assert "ip6tables" == name_tool(replace(table, family=6), made, "host")
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        (
+            "api-0",
+            (
+                "nsenter -n -t $(crictl inspectp -o go-template --template '{{.info.pid}}' $(crictl "
+                "pods -q --state Ready --namespace shop --name '^api-0$')) iptables "
+            ),
+        ),
+        ("$(reboot)", "ip netns exec pod2 iptables "),
+    ],
+)
+def test_a_pod_of_a_snapshot_is_entered_by_its_runtime(name: str, begins: str) -> None:
+    """A namespace that is called as the pod is exists under no such name on the node; a name that a
+    shell would run is never in a command.
+    """
+    pod = Pod(namespace="shop", name=name, netns="pod2")
+    broken = replace(node("INPUT -p tcp -j DROP", at="pod2"), pods=(pod,))
+    branch = converse(broken, probe(ACROSS)).branches[0]
+    cause = find_cause(broken, branch)
+    assert cause is not None
+
+    first = next(iter(list_repairs(broken, cause)))
+
+    assert first.commands[0].startswith(begins)

@@ -6,6 +6,7 @@ what delivers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -42,7 +43,7 @@ from podpath.diagnosis import (
 )
 from podpath.diagnosis.difference.difference import inside
 from podpath.node.change import LoadModule, SetCiliumOption
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, NetnsRole, Node
 
 Generator = Callable[[Node, Cause], Iterator[Repair]]
 
@@ -50,14 +51,36 @@ Generator = Callable[[Node, Cause], Iterator[Repair]]
 def list_repairs(node: Node, cause: Cause) -> Iterator[Repair]:
     """Yield the candidates for a cause, the least invasive first."""
     for generate in _GENERATORS.get(cause.check, ()):
-        yield from map(_typed_on_host, generate(node, cause))
+        yield from (_typed_on_host(node, repair) for repair in generate(node, cause))
 
 
-def _typed_on_host(repair: Repair) -> Repair:
+def _typed_on_host(node: Node, repair: Repair) -> Repair:
     """Let commands that change another namespace enter it from the host."""
     changed = [change for change in repair.changes if not isinstance(change, NODE_WIDE)]
     netns = changed[0].netns if changed else HOST
-    return replace(repair, commands=tuple(inside(netns, command) for command in repair.commands))
+    return replace(repair, commands=tuple(_enter(node, netns, one) for one in repair.commands))
+
+
+def _enter(node: Node, netns: str, command: str) -> str:
+    """Return a command as it is typed on the host: a pod's namespace, which a snapshot calls by the
+    pod's name, is found by the runtime.
+    """
+    found = node.namespaces.get(netns)
+    pod = next((pod for pod in node.pods if pod.netns == netns), None)
+    if found is not None and found.role == NetnsRole.HOST:
+        return command
+    plain = pod is not None and all(map(_PLAIN.fullmatch, (pod.namespace, pod.name)))
+    if pod is None or not plain or netns.startswith(_NAMED):
+        return inside(netns, command)
+    sandbox = f"$(crictl pods -q --state Ready --namespace {pod.namespace} --name '^{pod.name}$')"
+    pid = f"$(crictl inspectp -o go-template --template '{{{{.info.pid}}}}' {sandbox})"
+    return f"nsenter -n -t {pid} {command}"
+
+
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9.-]*")
+"""Names that a shell reads as one word."""
+_NAMED = "cni-"
+"""How namespaces begin that plugins name, and `ip netns` lists."""
 
 
 NODE_WIDE = (LoadModule, SetCiliumOption)
@@ -82,7 +105,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     pod_route.NAME: (repairs_between.route_to_pods, repairs_routes.mend_routes),
     tunnel_mac.NAME: (repairs_between.rewrite_tunnel_mac,),
     tunnel_end.NAME: (repairs_between.rewrite_tunnel_end,),
-    tunnel_network.NAME: (repairs_between.bring_tunnel_up,),
+    tunnel_network.NAME: (repairs_between.bring_tunnel_up, repairs_between.recreate_tunnel),
     address_on_two_nodes.NAME: (repairs_between.give_up_address,),
     mtu_shrinks.NAME: (repairs_between.widen_mtu,),
     no_route.NAME: (repairs_routes.mend_routes,),

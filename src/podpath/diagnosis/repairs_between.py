@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
-from podpath.datapath.reasons.devices import Wrapped
+from podpath.datapath.reasons.devices import TunnelPortClosed, VniUnknown, Wrapped
 from podpath.net.addresses import WIDTH, Address, Mac, Prefix
 from podpath.node.change import (
     AddRoute,
@@ -18,7 +18,7 @@ from podpath.node.change import (
     PutNeighbour,
     SetLink,
 )
-from podpath.node.links import FdbEntry, Link, Neighbour
+from podpath.node.links import FdbEntry, Link, Neighbour, Vxlan
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import MAIN, Nexthop, Route
 
@@ -191,6 +191,72 @@ def bring_tunnel_up(node: Node, cause: Cause) -> Iterator[Repair]:
                 SetLink(netns=cause.step.netns, link=link.name, attributes=(("state", "up"),)),
             ),
         )
+
+
+def recreate_tunnel(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the device made anew with the network and port by which the other node sends, with all
+    that stood on it.
+    """
+    reason = cause.trace.deciding.reason
+    here = node.namespaces.get(cause.step.netns)
+    link = _link_of(node, cause.step.netns, cause.step.link)
+    if here is None or link is None or link.vxlan is None or link.master is not None:
+        return
+    vni, port = link.vxlan.vni, link.vxlan.port
+    match reason:
+        case VniUnknown(vni=sent):
+            vni = sent
+        case TunnelPortClosed(port=sent, own=own) if sent != own:
+            port = sent
+        case _:
+            return
+    yield Repair(
+        title=f"make {link.name} anew with network {vni} and port {port}, by which it is sent to",
+        commands=(
+            f"ip link del {link.name}",
+            _spell_vxlan(link, link.vxlan, vni, port),
+            *_spell_what_stands_on(here, link),
+        ),
+        changes=(
+            SetLink(
+                netns=here.name,
+                link=link.name,
+                attributes=(("vni", str(vni)), ("dstport", str(port))),
+            ),
+        ),
+    )
+
+
+def _spell_vxlan(link: Link, vxlan: Vxlan, vni: int, port: int) -> str:
+    """Spell how a device is made, with the MAC that other nodes know."""
+    words = [f"ip link add {link.name}"]
+    words += [f"address {link.mac}"] if link.mac is not None else []
+    words += [f"mtu {link.mtu} type vxlan id {vni} dstport {port}"]
+    words += [f"local {vxlan.local}"] if vxlan.local is not None else []
+    words += [f"remote {vxlan.remote}"] if vxlan.remote is not None else []
+    words += [f"dev {vxlan.dev}"] if vxlan.dev is not None else []
+    words += [] if vxlan.learning else ["nolearning"]
+    return " ".join(words)
+
+
+def _spell_what_stands_on(here: Netns, link: Link) -> Iterator[str]:
+    """Spell the addresses, entries and routes that go with a device."""
+    for item in here.addresses.items:
+        if item.link == link.name and item.scope != "link":
+            yield f"ip addr add {item.address}/{item.length} dev {link.name}"
+    yield f"ip link set dev {link.name} up"
+    for entry in here.neighbours.items:
+        if entry.link == link.name and entry.state == "PERMANENT" and entry.mac is not None:
+            known = f"{entry.address} lladdr {entry.mac}"
+            yield f"ip neigh replace {known} dev {link.name} nud permanent"
+    for far in here.fdb.items:
+        if far.link == link.name and far.dst is not None:
+            yield f"bridge fdb append {far.mac} dev {link.name} dst {far.dst}"
+    for route in here.routes.items:
+        hop = route.nexthops[0] if len(route.nexthops) == 1 else None
+        if hop is not None and hop.link == link.name and route.table == MAIN and hop.gateway:
+            onlink = " onlink" if hop.onlink else ""
+            yield f"ip route replace {route.prefix} via {hop.gateway} dev {link.name}{onlink}"
 
 
 def widen_mtu(node: Node, cause: Cause) -> Iterator[Repair]:

@@ -194,6 +194,10 @@ def _with_attributes(link: Link, attributes: Mapping[str, str]) -> Link:
                 link = replace(link, promisc=on)
             case "mtu":
                 link = replace(link, mtu=int(value))
+            case "vni" if link.vxlan is not None:
+                link = replace(link, vxlan=replace(link.vxlan, vni=int(value)))
+            case "dstport" if link.vxlan is not None:
+                link = replace(link, vxlan=replace(link.vxlan, port=int(value)))
             case _:
                 raise AssertionError(f"no such attribute of a link: {name}={value}")
     return link

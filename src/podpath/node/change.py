@@ -201,7 +201,9 @@ class DeleteConntrack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetLink:
-    """`ip link set`: the named attributes of a device, or of it as a bridge port (`hairpin`)."""
+    """`ip link set`: the named attributes of a device, or of it as a bridge port (`hairpin`), and
+    those that a vxlan device is made with (`vni`, `dstport`).
+    """
 
     netns: str
     link: str
