@@ -412,8 +412,8 @@ def test_both_flavours_are_told_apart_where_both_hold_rules() -> None:
         (
             "api-0",
             (
-                "nsenter -n -t $(crictl inspectp -o go-template --template '{{.info.pid}}' $(crictl "
-                "pods -q --state Ready --namespace shop --name '^api-0$')) iptables "
+                "nsenter -n -t $(crictl inspectp -o go-template --template '{{.info.pid}}' "
+                "$(crictl pods -q --state Ready --namespace shop --name '^api-0$')) iptables "
             ),
         ),
         ("$(reboot)", "ip netns exec pod2 iptables "),

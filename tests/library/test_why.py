@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,17 @@ def test_rules_that_are_behind_the_endpoints() -> None:
 
     assert (answer.verdict, first.check) == ("fault", "proxy-behind")
     assert "--to-destination 10.244.0.3:8080" in first.evidence[0].text
+
+
+def test_a_network_that_may_know_the_pods_is_asked_first(tmp_path: Path) -> None:
+    """Where no node has a route to the pods of another, its routes are what would tell."""
+    nodes = unpack(tmp_path)
+    for bundle in nodes.values():
+        path = Path(bundle) / "netns" / "host" / "ip-route.json"
+        routes = json.loads(path.read_text())
+        kept = [one for one in routes if one.get("dev") != "flannel.1" or "type" in one]
+        path.write_text(json.dumps(kept))
+    answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
+
+    assert answer.verdict == "possible"
+    assert answer.questions[0].ask.startswith("aws ec2 describe-route-tables")

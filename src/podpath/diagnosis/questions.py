@@ -152,13 +152,19 @@ def ask_for_findings(findings: Iterable[Finding]) -> tuple[Question, ...]:
 
 
 def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
-    """Return what would have to be given for the all-clear, the weightiest first."""
+    """Return what would have to be given for the all-clear, the weightiest first: what no listing of
+    a node would tell comes before what one would.
+    """
     found: dict[str, Question] = {}
-    for one in forbids:
+    for one in sorted(forbids, key=lambda forbid: not _asks_elsewhere(forbid)):
         for question in _clearing(one):
             if question.ask:
                 found.setdefault(question.ask, question)
     return tuple(found.values())[:MOST]
+
+
+def _asks_elsewhere(one: Forbids) -> bool:
+    return isinstance(one, RestsOnInference) and any(guess.ask for guess in one.guesses)
 
 
 def _clearing(  # noqa: C901  # one arm for each thing that forbids the all-clear
@@ -195,7 +201,9 @@ def _clearing(  # noqa: C901  # one arm for each thing that forbids the all-clea
         case NotShown(what=what, netns=netns, ask=ask):
             yield Question(fact=f"{what} of netns {netns}", ask=ask, decides=())
         case RestsOnInference(guesses=guesses):
-            yield Question(fact=guesses[0].why, ask="podpath snapshot -o node.tar.gz", decides=())
+            asked = next((guess for guess in guesses if guess.ask), guesses[0])
+            ask = asked.ask or "podpath snapshot -o node.tar.gz"
+            yield Question(fact=asked.why, ask=ask, decides=())
         case ComplaintUnexplained(probe=probe):
             example = str(probe) if probe is not None else "tcp SOURCE > DESTINATION:PORT"
             ask = (

@@ -165,6 +165,8 @@ class Inferred(NamedTuple):
     """What it was concluded from, in words."""
     source: Span | None = None
     """The line that it was concluded from; None where there is none."""
+    ask: str = ""
+    """What would tell, where a snapshot of the node would not."""
 
     @property
     def is_guess(self) -> bool:
