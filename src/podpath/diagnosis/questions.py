@@ -152,8 +152,8 @@ def ask_for_findings(findings: Iterable[Finding]) -> tuple[Question, ...]:
 
 
 def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
-    """Return what would have to be given for the all-clear, the weightiest first: what no listing of
-    a node would tell comes before what one would.
+    """Return what would have to be given for the all-clear, the weightiest first: what no listing
+    of a node would tell comes before what one would.
     """
     found: dict[str, Question] = {}
     for one in sorted(forbids, key=lambda forbid: not _asks_elsewhere(forbid)):

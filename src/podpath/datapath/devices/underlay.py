@@ -27,8 +27,8 @@ DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is taken to delive
 KNOWS_PODS = Inferred(
     Basis.GUESSED,
     "no node has a route to the pods of another: the network between them is taken to have them",
-    ask="aws ec2 describe-route-tables (gcloud compute routes list, az network route-table list, or "
-    "the routers' ip route): does each node's range of pods lead to that node?",
+    ask="aws ec2 describe-route-tables (gcloud compute routes list, az network route-table list, "
+    "or the routers' ip route): does each node's range of pods lead to that node?",
 )
 
 
