@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.net.provenance import Known, Listing, Unknown
+from podpath.node.netfilter import Netfilter, Table
 from podpath.node.node import Netns, NetnsRole, Node
 
 NOTHING: Listing[object] = Listing((), False, "")
@@ -50,3 +53,11 @@ def test_the_host_is_a_namespace_of_the_node() -> None:
     host = netns()
 
     assert Node(name="n", namespaces={"host": host}).host is host
+
+
+def test_tables_of_both_families_are_the_namespaces() -> None:
+    """A family that nobody printed has none."""
+    table = Table(name="filter", family=6, flavour="nft", chains={}, complete=True)
+    filtered = replace(netns(), netfilter={6: Netfilter(tables=(table,), complete=True, ask="")})
+    assert [] == netns().tables
+    assert [table] == filtered.tables

@@ -88,8 +88,7 @@ class OwnerPlaces:
 
     def of_branch(self, branch: Branch, span: Span) -> Owner | None:
         """Return whose a line is that decided a step of a walk."""
-        steps = [step for trace in branch.traces for step in trace.steps]
-        step = next((step for step in reversed(steps) if span in step.spans[:1]), None)
+        step = next((step for step in reversed(branch.steps) if span in step.spans[:1]), None)
         return self.of_step(step) if step is not None else self.by_span.get(span)
 
     def of_finding(self, finding: Finding) -> Owner | None:
@@ -119,7 +118,7 @@ def _list_rules(case: Case, quoted: Collection[Span]) -> Iterator[tuple[Span, Ow
     """
     texts = [(span, span.text) for span in quoted]
     for namespace in case.node.namespaces.values():
-        for table in (one for held in namespace.netfilter.values() for one in held.tables):
+        for table in namespace.tables:
             for name, fact in table.chains.items():
                 near = {span for span, text in texts if name in text}
                 for rule in fact.value.rules if near and isinstance(fact, Known) else ():

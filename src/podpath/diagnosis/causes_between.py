@@ -5,6 +5,7 @@ packet fail on the other.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterator
 
 from podpath.checks.between import (
     address_on_two_nodes,
@@ -29,6 +30,8 @@ from podpath.datapath.reasons.routes import OwnSource, RoutedOn, RoutedOut, Sour
 from podpath.datapath.tracing.trace import Branch, Step, Trace
 from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.net.addresses import Address
+from podpath.net.provenance import list_spans
+from podpath.node.links import InterfaceAddress
 from podpath.node.node import Netns, NetnsRole, Node
 
 _ROUTED = (StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT)
@@ -83,22 +86,26 @@ def _held_twice(node: Node, last: Step) -> Step | None:
     refusal = reason.refusal if isinstance(reason, ArpRefused) else reason
     if not isinstance(refusal, OwnSource | SourceOfType):
         return None
-    hosts = [netns for netns in node.namespaces.values() if netns.role == NetnsRole.HOST]
-    sources = {last.before.src, *_own_addresses(node, last.netns)}
-    holders = [
-        (netns.name, item)
-        for netns in hosts
-        for item in netns.addresses.items
-        if item.address in sources and item.scope == "global"
-    ]
+    holders = list(_list_holders(node, {last.before.src, *_own_addresses(node, last.netns)}))
     held = Counter(item.address for _, item in holders)
-    seconds = [(name, item) for name, item in holders if item.secondary and held[item.address] > 1]
-    if not seconds or seconds[0][1].span is None:
-        return None
-    name, wrong = seconds[0]
-    others = [item.span for _, item in holders if item.address == wrong.address and item.span]
-    spans = tuple(dict.fromkeys((*([wrong.span] if wrong.span else []), *others)))
-    return last._replace(netns=name, spans=spans)
+    for name, wrong in holders:
+        if wrong.secondary and held[wrong.address] > 1:
+            if wrong.span is None:
+                return None
+            same = [item for _, item in holders if item.address == wrong.address]
+            return last._replace(netns=name, spans=tuple(dict.fromkeys(list_spans((wrong, *same)))))
+    return None
+
+
+def _list_holders(
+    node: Node, addresses: Collection[Address]
+) -> Iterator[tuple[str, InterfaceAddress]]:
+    """Yield the global addresses of nodes that are among some, each with its node's name."""
+    for netns in node.namespaces.values():
+        if netns.role == NetnsRole.HOST:
+            for item in netns.addresses.items:
+                if item.address in addresses and item.scope == "global":
+                    yield netns.name, item
 
 
 def _own_addresses(node: Node, netns: str) -> frozenset[Address]:

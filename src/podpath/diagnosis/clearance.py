@@ -214,11 +214,11 @@ def _depends_on_entries(netns: Netns) -> bool:
     """Tell whether a rule translates addresses or goes by the state of a connection: what is
     tracked decides there.
     """
-    tables = [table for filtered in netns.netfilter.values() for table in filtered.tables]
-    rules = [rule for table in tables for rule in known_rules(table)]
-    names = {match.name for rule in rules for match in rule.matches}
-    if not names.isdisjoint(_STATEFUL) or any(rule.table == "nat" for rule in rules):
-        return True
+    for table in netns.tables:
+        for rule in known_rules(table):
+            stateful = any(match.name in _STATEFUL for match in rule.matches)
+            if stateful or rule.table == "nat":
+                return True
     return any(_asks_for_connection(netns))
 
 

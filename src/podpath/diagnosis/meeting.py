@@ -82,23 +82,17 @@ def meet(symptom: Symptom, branch: Branch) -> tuple[PacketComparison, ...]:
     """Hold each packet of a walk against the captures of its connection, in the order in which the
     packets are sent.
     """
-    frames = [
-        seen
-        for observed in symptom.observed
-        for seen in observed.seen
-        if seen.place.link is not None
-    ]
-    watched = {_place(seen) for seen in frames}
-    meetings = []
+    frames: list[ConnectionFrame] = []
+    for observed in symptom.observed:
+        frames += (seen for seen in observed.seen if seen.place.link is not None)
+    watched = set(map(_place, frames))
+    meetings: list[PacketComparison] = []
     for trace in branch.traces:
-        mine = [
-            seen
-            for seen in frames
-            if (seen.kind, seen.original) == (kind_of(trace.packet), trace.direction == "original")
-        ]
-        hops = predict_places(trace)
-        if mine or any(hop in watched for hop in hops):
-            meetings.append(_meet(symptom, trace, mine, [hop for hop in hops if hop in watched]))
+        part = (kind_of(trace.packet), trace.direction == "original")
+        mine = [seen for seen in frames if (seen.kind, seen.original) == part]
+        hops = [hop for hop in predict_places(trace) if hop in watched]
+        if mine or hops:
+            meetings.append(_meet(symptom, trace, mine, hops))
     return tuple(meetings)
 
 

@@ -93,24 +93,22 @@ def _list_left_out(cause: Cause) -> Iterator[Inferred]:
 
 def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]:
     """Return every guess that a connection was walked over."""
-    steps = [
-        step for branch in conversation.branches for trace in branch.traces for step in trace.steps
-    ]
-    places = {step.netns for step in steps} & set(node.namespaces)
-    origins = [step.rests_on for step in steps] + [
-        node.namespaces[name].inferred for name in sorted(places)
-    ]
-    return tuple(
-        dict.fromkeys(guess for origin in origins if (guess := _guess(origin)) is not None)
-    )
+    origins: list[Inferred | None] = []
+    places: set[str] = set()
+    for branch in conversation.branches:
+        for step in branch.steps:
+            origins.append(step.rests_on)
+            places.add(step.netns)
+    origins += [node.namespaces[name].inferred for name in sorted(places & set(node.namespaces))]
+    guesses = (_guess(origin) for origin in origins)
+    return tuple(dict.fromkeys(guess for guess in guesses if guess is not None))
 
 
 def list_routes_taken_for_best(branch: Branch) -> Iterator[Inferred]:
     """Yield the guesses by which the host routed packets of a branch: the listing of its routes
     leaves others out.
     """
-    steps = (step for trace in branch.traces for step in trace.steps)
-    yield from dict.fromkeys(filter(None, map(_routed_by_guess, steps)))
+    yield from dict.fromkeys(filter(None, map(_routed_by_guess, branch.steps)))
 
 
 def _steps_before(cause: Cause) -> Iterator[tuple[Trace, Step]]:
@@ -176,14 +174,15 @@ def _named_by_rule(node: Node, cause: Cause) -> Inferred | None:
         return None
     passed = {step.link for step in cause.trace.steps if step.netns == cause.step.netns}
     namespace = node.namespaces.get(cause.step.netns)
-    links = (
-        [link for link in namespace.links.items if link.name in passed]
-        if namespace is not None
-        else []
-    )
-    asked = [match for match in (rule.in_link, rule.out_link) if match is not None]
-    guesses = (_guess_of_name(match, link) for link in links for match in asked)
-    return next((guess for guess in guesses if guess is not None), None)
+    if namespace is None:
+        return None
+    for link in namespace.links.items:
+        for match in (rule.in_link, rule.out_link):
+            if match is not None and link.name in passed:
+                guess = _guess_of_name(match, link)
+                if guess is not None:
+                    return guess
+    return None
 
 
 def _guess_of_name(match: InterfaceMatch, link: Link) -> Inferred | None:

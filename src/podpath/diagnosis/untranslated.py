@@ -29,8 +29,7 @@ def list_translations_left_out(branch: Branch) -> tuple[Assumption, ...]:
     """
     if branch.works is not False or not _wants_translation(branch):
         return ()
-    steps = (step for trace in branch.traces for step in trace.steps)
-    passed = [step for step in steps if isinstance(step.reason, NotTranslated)]
+    passed = [step for step in branch.steps if isinstance(step.reason, NotTranslated)]
     return tuple(dict.fromkeys(made for step in passed for made in step.assumed))
 
 

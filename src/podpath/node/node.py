@@ -10,7 +10,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
-from podpath.node.netfilter import ConntrackEntry, Netfilter
+from podpath.node.netfilter import ConntrackEntry, Netfilter, Table
 from podpath.node.nftables import NftTable
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 from podpath.node.wires import Wire
@@ -90,6 +90,11 @@ class Netns:
         return (
             where if self.role == NetnsRole.HOST else f"{where}in the network namespace of {name}: "
         )
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of iptables, of both families."""
+        return [table for netfilter in self.netfilter.values() for table in netfilter.tables]
 
     def holds(self, address: Address) -> bool:
         """Tell whether an address is the namespace's own."""

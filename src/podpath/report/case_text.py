@@ -65,7 +65,7 @@ def _node(node: NodeSummary, style: Style) -> list[str]:
 
 
 def _holdings(netns: Netns) -> str:
-    tables = [table for filtering in netns.netfilter.values() for table in filtering.tables]
+    tables = netns.tables
     told = _count_all(
         (len(netns.links.items), "device", ""),
         (len(netns.addresses.items), "address", "addresses"),

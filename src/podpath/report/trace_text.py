@@ -68,8 +68,7 @@ def _decisive(branch: Branch | None) -> tuple[Span, ...]:
     """
     if branch is None or branch.works:
         return ()
-    steps = [step for trace in branch.traces for step in trace.steps]
-    return next((step.spans for step in reversed(steps) if step.spans), ())
+    return next((step.spans for step in reversed(branch.steps) if step.spans), ())
 
 
 def _next_question(

@@ -20,3 +20,12 @@ def test_the_last_step_decides_and_the_last_trace_ends() -> None:
         branch.last.deciding.stage,
         branch.last.deciding.reason,
     )
+
+
+def test_a_branch_has_the_steps_of_all_its_packets() -> None:
+    """In the order in which they are sent: those of the reply follow those of the request."""
+    node = given_node(given_netns("host", "eth0 192.0.2.2/24"))
+    branch = converse(node, probe("tcp 192.0.2.2:5000 > 192.0.2.2:80")).branches[0]
+    request, reply, *_ = branch.traces
+    assert [*request.steps, *reply.steps] == branch.steps[: len(request.steps) + len(reply.steps)]
+    assert sum(len(trace.steps) for trace in branch.traces) == len(branch.steps)

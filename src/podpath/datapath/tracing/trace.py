@@ -193,6 +193,11 @@ class Branch:
         """The trace that ended the conversation: the failing one where it failed."""
         return self.traces[-1]
 
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of all its packets, in their order."""
+        return [step for trace in self.traces for step in trace.steps]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.registry import run_checks
@@ -28,7 +27,7 @@ from podpath.diagnosis.naming import names_of
 from podpath.diagnosis.proof import BRANCHES, describe
 from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.net.probe import Probe
-from podpath.net.provenance import Gap
+from podpath.net.provenance import Gap, Span
 from podpath.node.case import Case
 from podpath.node.node import Node
 
@@ -168,11 +167,13 @@ def _walk_both(bad: Case, good: Case, probes: Sequence[Probe]) -> tuple[Compared
 
 def _near(failing: Conversation, differences: Sequence[Difference]) -> list[Difference]:
     """Order differences by what the failing walk quotes and says."""
-    steps = [step for branch in failing.branches for trace in branch.traces for step in trace.steps]
-    quoted = {span for step in steps for span in step.spans}
-    return order_by_nearness(
-        differences, quoted, frozenset(chain.from_iterable(map(names_of, steps)))
-    )
+    quoted: set[Span] = set()
+    names: set[str] = set()
+    for branch in failing.branches:
+        for step in branch.steps:
+            quoted.update(step.spans)
+            names.update(names_of(step))
+    return order_by_nearness(differences, quoted, frozenset(names))
 
 
 def _explain_faults(

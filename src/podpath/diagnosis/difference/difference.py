@@ -88,20 +88,13 @@ def unpaired(
     A listing in part cannot tell what it lacks, and one without an item of a family may have been
     asked for the other.
     """
-    mine, theirs = {identity(item) for item in here.items}, {identity(item) for item in there.items}
-    told, tell = {family(item) for item in here.items}, {family(item) for item in there.items}
-    if here.complete:
-        yield from (
-            (item, True)
-            for item in there.items
-            if identity(item) not in mine and family(item) in told
-        )
-    if there.complete:
-        yield from (
-            (item, False)
-            for item in here.items
-            if identity(item) not in theirs and family(item) in tell
-        )
+    for one, other, is_there in ((here, there, True), (there, here, False)):
+        if not one.complete:
+            continue
+        listed, families = set(map(identity, one.items)), set(map(family, one.items))
+        for item in other.items:
+            if identity(item) not in listed and family(item) in families:
+                yield item, is_there
 
 
 def tell_owner(*, taken: bool) -> str:
