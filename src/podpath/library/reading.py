@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from podpath.assembly.case import assemble_case
+from podpath.assembly.host.clashes import list_clashes
 from podpath.assembly.scenes.hosts import HostEvidence, part_by_host
 from podpath.collect.captures import End, Kept
 from podpath.collect.limits import DEFAULT, Limits
@@ -133,10 +134,16 @@ def read_together(
 
 
 def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
-    """Return the case with what the prose of all evidence says: it names no host that it is
-    about.
+    """Return the case with what the prose of all evidence says, which names no host that it is
+    about, and with what outputs of several hosts have alike.
     """
-    return replace(case, complaints=found.complaints, told=found.told, mentions=found.mentions)
+    return replace(
+        case,
+        complaints=found.complaints,
+        told=found.told,
+        mentions=found.mentions,
+        clashes=list_clashes(found.readings),
+    )
 
 
 def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) -> Case:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Mac
+from podpath.net.clashes import Clash
 from podpath.net.complaints import Complaint, Told
 from podpath.net.failures import Result, breaks_path, is_failure
 from podpath.net.messages import Message
@@ -253,6 +254,8 @@ class Case:
     """What files in the evidence set sysctls to."""
     shifts: tuple[Shift, ...] = ()
     """What differs between outputs of two states."""
+    clashes: tuple[Clash, ...] = ()
+    """What two hosts of the evidence have alike, or apart, and must not."""
     files: tuple[SettingsFile, ...] = ()
     """Configuration files as the evidence shows them, in its order."""
     objects: tuple[ApiObject, ...] = ()

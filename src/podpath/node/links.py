@@ -122,6 +122,8 @@ class InterfaceAddress:
     """The far end of a point-to-point address."""
     noprefixroute: bool = False
     tentative: bool = False
+    leased: bool = False
+    """True where it ends by itself (`dynamic`): a DHCP client or a router's announcement set it."""
     span: Span | None = None
     inferred: Inferred | None = None
 

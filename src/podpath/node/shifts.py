@@ -39,7 +39,13 @@ class Shift:
     netns: str
     between: str = ""
     """The label of the failing state: what had happened by then."""
+    act: str = ""
+    """A command that was typed between the two, and changes what the host's programs do."""
+    lost: tuple[str, ...] = ()
+    """Of a zone's setting, the values that it has in the state that works alone."""
     prefix: Prefix | None = None
     """Of a route, its destination."""
     address: Address | None = None
     link: str = ""
+    port: int | None = None
+    """Of a listener, its port."""

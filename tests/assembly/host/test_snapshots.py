@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from podpath.assembly.case import assemble_case
@@ -22,7 +24,11 @@ def _case(*parts: tuple[str, str]) -> Case:
     lines: list[str] = []
     for label, output in parts:
         lines += [label, "", "```", "$ ip route", *output.split("\n"), "```", ""]
-    sources = split_document("ticket.md", lines)
+    return _case_of_text("\n".join(lines))
+
+
+def _case_of_text(text: str) -> Case:
+    sources = split_document("ticket.md", dedent(text).split("\n"))
     readings = [(source, read(source)) for source in sources]
     return assemble_case([(source, reading) for source, reading in readings if reading is not None])
 
@@ -94,3 +100,38 @@ def test_another_familys_routes_are_no_second_state() -> None:
         ).shifts
         == ()
     )
+
+
+def test_an_output_that_lists_nothing_is_a_state() -> None:
+    """At one prompt, the same command shows that the last address went, and what was typed."""
+    case = _case_of_text("""
+    ```
+    root@lb1:~# ip -4 addr show dev eth1
+    4: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+        inet 192.0.2.9/32 scope global eth1
+    root@lb1:~# systemctl restart systemd-networkd
+    root@lb1:~# ip -4 addr show dev eth1
+    root@lb1:~# uname -r
+    6.1.0
+    ```
+    """)
+    (shift,) = case.shifts
+
+    assert "192.0.2.9/32 on eth1" == shift.name
+    assert "systemctl restart systemd-networkd" == shift.act
+    assert (None, False) == (shift.bad, shift.told)
+
+
+def test_an_empty_output_of_another_host_is_no_state() -> None:
+    """Two prompts without a host say nothing of one host."""
+    case = _case_of_text("""
+    ```
+    $ ip -4 addr show dev eth1
+    4: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+        inet 192.0.2.9/32 scope global eth1
+    $ ip -4 addr show dev eth1
+    $ uname -r
+    6.1.0
+    ```
+    """)
+    assert () == case.shifts

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from podpath.checks.host.state_changed import check
 from podpath.net.complaints import Complaint
 from podpath.net.provenance import Source, Span
 from podpath.node.shifts import Shift, ShiftKind
-from tests.checks.pasted import case_of
+from tests.checks.pasted import case_of, ticket_of
 
 SPAN = Span(Source(name="ticket.md", lines=("default via 192.0.2.1", "$ true")), 1, 1)
 SHIFT = Shift(
@@ -35,3 +37,58 @@ def test_a_guessed_direction_leaves_it_open() -> None:
 def test_what_only_appeared_is_not_lost() -> None:
     """A new route alone takes nothing away."""
     assert not list(check(replace(CASE, shifts=(replace(SHIFT, good=None, bad=SPAN),))))
+
+
+RESTARTED = """
+{complaint}
+
+```
+root@lb1:~# ip -4 addr show dev eth1
+4: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+    inet 192.0.2.1/24 scope global eth1
+    inet 192.0.2.9/32 scope global eth1
+root@lb1:~# {act}
+root@lb1:~# ip -4 addr show dev eth1
+4: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+    inet 192.0.2.1/24 scope global eth1
+root@lb1:~# uname -r
+6.1.0
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("complaint", "act"),
+    [
+        (
+            "Clients lose the VIP whenever systemd-networkd restarts.",
+            "systemctl restart systemd-networkd",
+        ),
+        (
+            "Since the openvpn-client was started nobody reaches us.",
+            "systemctl start openvpn-client",
+        ),
+    ],
+)
+def test_a_command_that_people_blame_tells_the_direction(complaint: str, act: str) -> None:
+    """It stands between the two outputs, and a sentence says that things fail since."""
+    (finding,) = check(ticket_of(RESTARTED.format(complaint=complaint, act=act)))
+
+    assert 1.0 == finding.certainty
+    assert act in str(finding.claim)
+
+
+@pytest.mark.parametrize(
+    ("complaint", "act"),
+    [
+        ("Clients cannot connect.", "systemctl restart systemd-networkd"),
+        ("Clients cannot connect. With openvpn-client everything works.",
+         "systemctl start openvpn-client"),
+        ("Clients cannot connect since networkd restarts.", "ip addr del 192.0.2.9/32 dev eth1"),
+    ],
+)  # fmt: skip
+def test_a_command_that_nobody_blames_leaves_it_open(complaint: str, act: str) -> None:
+    """It may have been a cure, or somebody's own change."""
+    (finding,) = check(ticket_of(RESTARTED.format(complaint=complaint, act=act)))
+
+    assert finding.certainty < 1

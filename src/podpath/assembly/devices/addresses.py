@@ -85,5 +85,6 @@ def _make_address(record: AddressRecord, link: IfName) -> InterfaceAddress:
         peer=record.peer,
         noprefixroute="noprefixroute" in record.flags,
         tentative="tentative" in record.flags,
+        leased="dynamic" in record.flags,
         span=record.span,
     )

@@ -8,15 +8,16 @@ starting the VPN:`); where none says it, from what is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import StateLikelihood, judge_label
-from podpath.assembly.scenes.scene import ReadSource, ReadSources
+from podpath.assembly.scenes.scene import ReadSource, ReadSources, host_of_prompt
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import (
     AddressRecord,
+    ChangeCommandRecord,
     PolicyRuleRecord,
     Record,
     RouteRecord,
@@ -49,6 +50,20 @@ _CURE = re.compile(
     r"roll(?:ed|ing)? back|work|help)\w*",
     re.IGNORECASE,
 )
+_ACT = re.compile(
+    r"\s*(?:sudo\s+)?(?:systemctl|service|rc-service|/etc/init\.d/|ifup|ifdown|dhclient|dhcpcd|"
+    r"wg-quick|openvpn|nmcli|netplan|networkctl|docker|podman|firewall-cmd|ufw|virsh|tailscale|"
+    r"wicked|NetworkManager|kubectl|helm|cilium|calicoctl|reboot)\b"
+)
+"""Programs that do more than their words say; what `ip` or `iptables` does is what they say."""
+_LISTS: Mapping[ShiftKind, frozenset[str]] = {
+    ShiftKind.ADDRESS: frozenset({"addr"}),
+    ShiftKind.ROUTE: frozenset({"route"}),
+    ShiftKind.RULE: frozenset({"rule"}),
+}
+"""The word of a command whose output lists all things of a kind, so that an empty one says that
+there are none.
+"""
 _COMMON_RULES = frozenset({"local", "main", "default"})
 
 
@@ -61,6 +76,7 @@ class _ListedThing(NamedTuple):
     prefix: Prefix | None = None
     address: Address | None = None
     link: str = ""
+    port: int | None = None
     common: bool = False
     """True where every host has it."""
 
@@ -76,7 +92,7 @@ def list_shifts(evidence: ReadSources) -> tuple[Shift, ...]:
     """Return what differs between neighboring outputs of one kind, the first pair's first."""
     found: list[Shift] = []
     for kind, record_type in _TYPES:
-        groups: dict[object, dict[int, _OutputState]] = {}
+        groups: dict[tuple[str, object], dict[int, _OutputState]] = {}
         for scene, record in evidence.records(record_type):
             thing = _read(kind, record)
             if thing is None or scene.is_elsewhere or scene.command.filters:
@@ -85,10 +101,42 @@ def list_shifts(evidence: ReadSources) -> tuple[Shift, ...]:
                 scene.number, _OutputState(scene, {})
             )
             state.things.setdefault(*thing)
-        for states in groups.values():
-            for one, other in pairwise(islice(states.values(), MOST)):
-                found += _compare(kind, one, other)
+        acts = _list_acts(evidence) if groups else ()
+        for (netns, subject), states in groups.items():
+            _add_empty(kind, evidence, netns, subject, states)
+            ordered = [states[number] for number in sorted(states)]
+            for one, other in pairwise(islice(ordered, MOST)):
+                found += _compare(kind, one, other, acts)
     return tuple(found)
+
+
+def _list_acts(evidence: ReadSources) -> tuple[ChangeCommandRecord, ...]:
+    """Return the commands that start, stop or reload a program, which then does what it does."""
+    return tuple(
+        record
+        for _, record in evidence.records(ChangeCommandRecord)
+        if _ACT.match(record.command) is not None
+    )
+
+
+def _add_empty(
+    kind: ShiftKind,
+    evidence: ReadSources,
+    netns: str,
+    subject: object,
+    states: dict[int, _OutputState],
+) -> None:
+    """Add the outputs of the same command that list nothing of this kind: it is all gone there."""
+    if kind not in _LISTS or not _LISTS[kind] & set(_words_of(subject)):
+        return
+    for scene in evidence.scenes:
+        same = scene.netns == netns and _subject(scene) == subject and not scene.command.filters
+        if same and scene.number not in states and not scene.is_elsewhere and scene.whole:
+            states[scene.number] = _OutputState(scene, {})
+
+
+def _words_of(subject: object) -> tuple[str, ...]:
+    return subject[2] if isinstance(subject, tuple) else ()
 
 
 _TYPES: tuple[tuple[ShiftKind, type[Record]], ...] = (
@@ -118,13 +166,18 @@ _SHORT = {
 }  # fmt: skip
 
 
-def _compare(kind: ShiftKind, one: _OutputState, other: _OutputState) -> Iterator[Shift]:
+def _compare(
+    kind: ShiftKind, one: _OutputState, other: _OutputState, acts: Sequence[ChangeCommandRecord]
+) -> Iterator[Shift]:
     differing = {
         key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
     }
     shared = [key for key, thing in one.things.items() if key in other.things and not thing.common]
     direction = _direct(one, other)
-    if not differing or len(differing) > MOST or (not shared and direction is None):
+    act = _find_act(one.scene, other.scene, acts)
+    empty = not one.things or not other.things
+    told = direction is not None or (empty and (act or _is_one_host(one.scene, other.scene)))
+    if not differing or len(differing) > MOST or (not shared and not told):
         return
     first_lacks = differing - one.things.keys()
     second_lacks = differing - other.things.keys()
@@ -151,10 +204,47 @@ def _compare(kind: ShiftKind, one: _OutputState, other: _OutputState) -> Iterato
                 told=direction is not None,
                 netns=bad.scene.netns,
                 between=label,
+                act=act if bad is other else "",
+                lost=_list_lost(kind, was, now),
+                port=thing.port,
                 prefix=thing.prefix,
                 address=thing.address,
                 link=thing.link,
             )
+
+
+def _find_act(one: ReadSource, other: ReadSource, acts: Sequence[ChangeCommandRecord]) -> str:
+    """Return the last command that was typed between two outputs of one file; empty where none
+    was.
+    """
+    first, second = one.source, other.source
+    if first.name != second.name:
+        return ""
+    between = [
+        act.command.strip()
+        for act in acts
+        if act.span.source.name == first.name
+        and first.first_line < act.span.line < second.first_line
+    ]
+    return between[-1] if between else ""
+
+
+def _is_one_host(one: ReadSource, other: ReadSource) -> bool:
+    """Tell whether two outputs were typed at one prompt, which names a host."""
+    named = host_of_prompt(one)
+    return named is not None and named == host_of_prompt(other)
+
+
+def _list_lost(
+    kind: ShiftKind, was: _ListedThing | None, now: _ListedThing | None
+) -> tuple[str, ...]:
+    """Return the values of a zone's setting that the failing state lacks."""
+    if kind is not ShiftKind.ZONE or was is None or now is None:
+        return ()
+    had, has = was.value, now.value
+    if not isinstance(had, frozenset) or not isinstance(has, frozenset):
+        return ()
+    return tuple(sorted(map(str, had - has)))
 
 
 def _value(state: _OutputState, key: object) -> object:
@@ -257,4 +347,6 @@ def _read_listener(record: SocketRecord) -> tuple[object, _ListedThing] | None:
     if record.state != "LISTEN" or record.port is None:
         return None
     name = f"the listener of port {record.port}"
-    return (record.protocol, record.local, record.port), _ListedThing(None, record.span, name)
+    return (record.protocol, record.local, record.port), _ListedThing(
+        None, record.span, name, port=record.port
+    )

@@ -44,6 +44,10 @@ CATEGORIES = (
 )
 NAME = "state-changed"
 QUOTED = 4
+LONG = 5
+"""Letters of a command's word that a sentence may mean."""
+_COMMON = frozenset({"start", "restart", "reload", "systemctl", "service", "docker", "kubectl"})
+"""Words of commands that say nothing of which program they are about."""
 _ORDER = (ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS, ShiftKind.ZONE, ShiftKind.LISTENER)
 _PATHS = frozenset({ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS})
 
@@ -61,8 +65,10 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     first = lost[0]
     failing = any(not one.works for one in case.complaints)
     gone = first.bad is None
-    sure = first.told and failing and (gone or first.kind is ShiftKind.ROUTE)
-    after = f" ({first.between.strip()[:80]})" if first.between and first.told else ""
+    told = first.told or _is_blamed(case, first)
+    sure = told and failing and (gone or first.kind is ShiftKind.ROUTE)
+    since = first.act or first.between
+    after = f" ({since.strip()[:80]})" if since and told else ""
     spans = [span for one in lost[:QUOTED] for span in (one.bad, one.good) if span is not None]
     return Finding(
         check=NAME,
@@ -97,6 +103,17 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
             ),
         ),
     )
+
+
+def _is_blamed(case: Case, shift: Shift) -> bool:
+    """Tell whether people say that it fails since the command that stands between the two outputs,
+    and nobody that something works since.
+    """
+    words = {word.lower() for word in shift.act.replace("/", " ").split() if len(word) >= LONG}
+    words = {part for word in words for part in (word, word.removesuffix(".service"))} - _COMMON
+    fails = any(words & one.spoken for one in case.complaints if not one.works)
+    works = any(words & one.spoken for one in case.complaints if one.works)
+    return shift.bad is None and fails and not works
 
 
 def _upper(text: str) -> str:

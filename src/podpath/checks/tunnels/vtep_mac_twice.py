@@ -33,6 +33,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_tunnel
+from podpath.net.clashes import ClashKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -51,6 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each MAC on a tunnel device that stands for two remote ends, or for two nodes'
     addresses.
     """
+    yield from _list_clashing(case)
     owners: dict[tuple[str, str], dict[str, Span]] = defaultdict(dict)
     for entry in case.node.host.fdb.items:
         if entry.dst is not None and entry.span is not None and entry.mac != ZEROS:
@@ -85,3 +87,25 @@ def check(case: Case) -> Iterator[Finding]:
             prevention=PREVENTION,
             marks=(mac, *ends),
         )
+
+
+def _list_clashing(case: Case) -> Iterator[Finding]:
+    """Report a MAC that the tunnel devices of two named hosts have in common."""
+    for clash in case.clashes:
+        if clash.kind is ClashKind.TUNNEL_MAC:
+            ends = " and ".join(clash.values)
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"The tunnel devices of {' and '.join(clash.hosts)} ({ends}) have one MAC, "
+                    f"{clash.key}."
+                ),
+                evidence=clash.spans,
+                reasoning=(
+                    "A tunnel finds the node by the MAC: frames for one of them go to the other.",
+                ),
+                breaks=("traffic to the pods of one of these nodes",),
+                prevention="Empty /etc/machine-id in images before they are cloned.",
+                marks=(clash.key, *clash.values),
+            )
