@@ -16,6 +16,7 @@ from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
 from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import PLAYS
+from podpath.net.messages import TRAFFIC
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Node
@@ -59,7 +60,12 @@ def is_asked(case: Case) -> bool:
     for, not its cause.
     """
     complaints = any(not complaint.works for complaint in case.complaints)
-    return complaints or bool(case.unplaced) or any(_failing(case)) or bool(case.messages)
+    return complaints or bool(case.unplaced) or any(_failing(case)) or _is_told(case)
+
+
+def _is_told(case: Case) -> bool:
+    """Tell whether a line names something that fails; what a capture prints is no failure."""
+    return any(message.kind not in TRAFFIC for message in case.messages)
 
 
 def weigh(play: Play, clues: frozenset[Clue]) -> int:

@@ -235,6 +235,12 @@ class MessageKind(StrEnum):
     PEER_SPEAKS_TLS = "peer speaks tls"
     NO_ENDPOINTS = "no endpoints"
 
+    # What captures print of neighbors and leases
+    NEIGHBOUR_ASKED = "neighbour asked"
+    NEIGHBOUR_ANSWERED = "neighbour answered"
+    LEASE_ASKED = "lease asked"
+    LEASE_ANSWERED = "lease answered"
+
     # What became of who said something
     PROGRAM_ENDED = "program ended"
     PROGRAM_STARTED = "program started"
@@ -266,3 +272,10 @@ class Message(NamedTuple):
     """The namespace that the source shows."""
     speaker: str = ""
     """Who printed the line, by its name and number: `nginx[812]`; empty where it does not say."""
+
+
+TRAFFIC = frozenset({
+    MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
+    MessageKind.LEASE_ANSWERED,
+})  # fmt: skip
+"""What a capture prints of any host's daily life: no fault by itself."""

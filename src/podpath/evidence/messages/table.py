@@ -36,6 +36,7 @@ FAMILIES = (
     "plugins",
     "switches",
     "servers",
+    "traffic",
 )
 """Each is a file of rows beside this module, which begins with what its programs are."""
 ROWS: tuple[MessagePattern, ...] = (

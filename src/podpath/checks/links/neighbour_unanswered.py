@@ -1,0 +1,109 @@
+"""neighbour-unanswered: a capture shows that an address is asked for again and again, by ARP or
+neighbor discovery, and nobody answers.
+
+What it is
+    tcpdump prints at least three requests for one address (`who-has`, `neighbor solicitation ...
+    who has`), and no output of the ticket shows an answer for it. Names and masked addresses count
+    as they stand.
+
+Why it breaks
+    Without the MAC nothing is sent to that address: connections to it, or by it as a gateway, end
+    with no route to host after three seconds, or time out. Either nobody has the address, the
+    request does not reach its owner (VLAN, a switch or hypervisor that drops the MAC, snooping of
+    multicast), or the owner does not answer (arp_ignore, another prefix length).
+
+How to confirm
+    tcpdump -nn -e -i DEVICE arp or icmp6    # at both ends: the request arrives, or does not
+    ip neigh show dev DEVICE
+    arping -I DEVICE ADDRESS; ndisc6 ADDRESS DEVICE
+
+How to fix
+    Find the last place that shows the request. If it reaches the owner, look at the owner's
+    addresses and arp_ignore; if not, at VLANs, port security and multicast in between.
+
+References
+    arp_process (net/ipv4/arp.c v6.12); ndisc_recv_ns (net/ipv6/ndisc.c v6.12); RFC 4861
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.said import find_said
+from podpath.checks.told import list_failing, list_failing_addresses
+from podpath.net.addresses import read_address
+from podpath.net.messages import Message, MessageKind
+from podpath.node.case import Case
+
+CATEGORIES = (
+    Category.NEIGHBOUR_UNRESOLVED,
+    Category.VLAN,
+    Category.MAC_NOT_ALLOWED,
+)
+NAME = "neighbour-unanswered"
+LEAST = 3
+"""Requests for one address: the kernel sends so many before it gives up."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the addresses that are asked for most and that nobody answers for."""
+    if not any(True for _ in list_failing(case)):
+        return
+    answered = {_target(one) for one in find_said(case, MessageKind.NEIGHBOUR_ANSWERED)}
+    asked: Counter[str] = Counter()
+    first: dict[str, Message] = {}
+    for one in find_said(case, MessageKind.NEIGHBOUR_ASKED):
+        if _is_of_itself(one) or _target(one) in answered:
+            continue
+        asked[_target(one)] += one.times
+        first.setdefault(_target(one), one)
+    named = {str(address) for address in list_failing_addresses(case)}
+    often = [(target, times) for target, times in asked.most_common() if times >= LEAST]
+    often.sort(key=lambda found: found[0] not in named)
+    for target, times in often[:1]:
+        yield _report(first[target], times, likely=target in named and _shows_both_ways(case))
+
+
+def _target(message: Message) -> str:
+    text = message.values["target"]
+    address = read_address(text)
+    return text if address is None else str(address)
+
+
+def _is_of_itself(message: Message) -> bool:
+    """Tell whether the request announces its sender, or looks for a duplicate: silence is right."""
+    asker = message.values.get("asker", "")
+    return asker == message.values["target"] or asker.strip("0.:") == ""
+
+
+def _shows_both_ways(case: Case) -> bool:
+    """Tell whether any output shows an answer, or a packet of the other side: a capture that shows
+    requests alone may have been filtered for them.
+    """
+    return bool(find_said(case, MessageKind.NEIGHBOUR_ANSWERED))
+
+
+def _report(message: Message, times: int, *, likely: bool) -> Finding:
+    target = message.values["target"]
+    asker = message.values.get("asker", "")
+    ask = FollowUp(
+        f"how far the request for {target} gets, and whether its owner answers",
+        "tcpdump -nn -e -i any arp or icmp6 (at both ends, and on the bridge or switch between)",
+        "it does not arrive: VLAN, port security or multicast in between; it arrives and is not "
+        "answered: the owner's addresses, arp_ignore",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Nobody answers for {target}: {asker or 'somebody'} asks for it {times} times.",
+        evidence=(message.span,),
+        reasoning=("Nothing is sent to an address whose MAC is not known.",),
+        breaks=(f"connections to {target}, and by it as a gateway",),
+        prevention="Watch neighbor entries of gateways.",
+        certainty=0.9 if likely else 0.7,
+        marks=(target,),
+        asks=(ask,),
+    )

@@ -1,0 +1,82 @@
+"""Addresses that are asked for and nobody answers for."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.checks.links.neighbour_unanswered import check
+from tests.checks.pasted import ticket_of
+
+ND = "IP6 {asker} > ff02::1:ff00:1: ICMP6, neighbor solicitation, who has {target}, length 32"
+ARP = "ARP, Request who-has {target} tell {asker}, length 28"
+OTHERS = "10:11:20.000001 ARP, Reply 192.0.2.9 is-at 02:00:00:00:00:09, length 28"
+
+
+def findings(
+    line: str,
+    target: str,
+    asker: str,
+    *more: str,
+    times: int = 3,
+    said: str = "The host is cut off.",
+) -> list[Finding]:
+    """Return what is found in a ticket with a capture of one request, sent several times."""
+    asked = line.format(target=target, asker=asker)
+    lines = [f"10:11:1{number}.000001 {asked}" for number in range(times)]
+    pasted = "\n".join((*lines, *more))
+    text = f"{said}\n\n```\n# tcpdump -i eth0 arp or icmp6\n{pasted}\n```\n"
+    return list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "asker"),
+    [
+        (ND, "router.lab.example", "node1.lab.example"),
+        (ND, "2001:db8::1", "2001:db8::5"),
+        (ND, "2001:db8:xxxx::1", "2001:db8:xxxx::5"),
+        (ARP, "192.0.2.1", "192.0.2.5"),
+        (ARP, "192.0.x.1", "192.0.x.5"),
+        (ARP, "gateway", "node1"),
+    ],
+)
+def test_silence_is_found_however_the_ends_are_spelled(line: str, target: str, asker: str) -> None:
+    """Names and masked addresses are equal to themselves."""
+    (found,) = findings(line, target, asker)
+
+    assert (0.7, (target,)) == (found.certainty, found.marks)
+
+
+def test_it_is_likelier_where_people_name_the_address() -> None:
+    """The capture shows answers for others, so it was not filtered for requests."""
+    (found,) = findings(ARP, "192.0.2.1", "192.0.2.5", OTHERS, said="192.0.2.1 cannot be pinged.")
+
+    assert 0.9 == found.certainty
+    (open_one,) = findings(ARP, "192.0.2.1", "192.0.2.5", said="192.0.2.1 cannot be pinged.")
+    assert 0.7 == open_one.certainty
+
+
+@pytest.mark.parametrize(
+    ("line", "target", "asker", "answer", "times"),
+    [
+        (ARP, "192.0.2.1", "192.0.2.5", "ARP, Reply 192.0.2.1 is-at 02:00:00:00:00:01", 3),
+        (
+            ND, "2001:db8::1", "2001:db8::5",
+            "IP6 2001:db8::1 > 2001:db8::5: ICMP6, neighbor advertisement, tgt is 2001:db8::1", 3,
+        ),
+        (ARP, "192.0.2.5", "192.0.2.5", "", 4),
+        (ND, "fe80::5", "::", "", 4),
+        (ARP, "192.0.2.1", "192.0.2.5", "", 2),
+    ],
+)  # fmt: skip
+def test_an_answer_an_announcement_and_two_requests_are_healthy(
+    line: str, target: str, asker: str, answer: str, times: int
+) -> None:
+    """So is a probe for a duplicate, which nobody should answer."""
+    more = (f"10:11:19.000001 {answer}",) if answer else ()
+    assert not findings(line, target, asker, *more, times=times)
+
+
+def test_nobody_complains() -> None:
+    """A capture of a host that works says nothing."""
+    assert not findings(ARP, "192.0.2.1", "192.0.2.5", said="All is well.")
