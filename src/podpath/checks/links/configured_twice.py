@@ -71,13 +71,16 @@ def _find_routes(
     found = {
         route.prefsrc: route
         for route in namespace.routes.items
-        if route.prefix == network
-        and route.span is not None
-        and not route.inferred
-        and all(hop.gateway is None and hop.link == lease.link for hop in route.nexthops)
+        if route.prefix == network and _is_connected(route, lease.link)
     }
     pair = found.get(lease.address), found.get(static.address)
     return (pair[0], pair[1]) if pair[0] is not None and pair[1] is not None else None
+
+
+def _is_connected(route: Route, link: str) -> bool:
+    """Tell whether a listed route leads straight onto a device's network."""
+    ways = [hop.gateway is None and hop.link == link for hop in route.nexthops]
+    return route.span is not None and not route.inferred and all(ways)
 
 
 def _report(
