@@ -217,9 +217,15 @@ def has_console_marks(text: str) -> bool:
             return True
         end = text.find("\n", found.start())
         line = text[found.start() : end if end >= 0 else len(text)]
-        if len(line) < MANY_LINES and match_prompt(line) is not None:
+        if len(line) < MANY_LINES and _is_at_prompt(line):
             return True
     return False
+
+
+def _is_at_prompt(line: str) -> bool:
+    """Tell whether a line is a prompt, be it quoted: a sign of a quotation may touch it."""
+    bare = line.lstrip(" \t>")
+    return match_prompt(line) is not None or (bare != line and match_prompt(bare) is not None)
 
 
 def _leave_line_open(sources: tuple[Source, ...], text: str) -> tuple[Source, ...]:

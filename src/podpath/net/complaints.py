@@ -42,6 +42,8 @@ class Circumstance(StrEnum):
     SEVERAL_WAYS = "packets come in and leave by different ways"
     MARTIANS = "the kernel speaks of martians"
     ON_ONE_BRIDGE = "both ends are on one bridge"
+    TO_ITSELF = "a program asks for itself"
+    SEEN_AT_NODE = "a capture was taken at the host's own card"
 
 
 class Told(NamedTuple):

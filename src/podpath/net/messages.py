@@ -210,6 +210,8 @@ class MessageKind(StrEnum):
 
     # Switches, routers and balancers
     VLAN_REFUSED = "vlan refused"
+    VLAN_UNSUPPORTED = "vlan unsupported"
+    PEER_NAMED = "peer named"
     TUNNEL_PORT_UNKNOWN = "tunnel port unknown"
     UPCALLS_LOST = "upcalls lost"
     NEIGHBOUR_SILENT = "neighbour silent"

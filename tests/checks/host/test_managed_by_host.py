@@ -10,6 +10,7 @@ from podpath.diagnosis.diagnose import diagnose
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -80,3 +81,35 @@ def test_what_a_daemon_did_is_the_cause_of_what_goes_over_it(
     assert bool(found[0].asks) == (certainty < 1)
     by_start = Ground.AT_CONTAINER_START in found[0].reasoning
     assert by_start == (STARTS in prose)
+
+
+OVERVIEW = "{said}\n\n```\n$ nmcli\n{link}: {state}\n        ethernet (veth), sw, mtu 1480\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "certainty"),
+    [
+        ("Containers lose their network now and then.",
+         "connecting (getting IP configuration) to Wired connection 3", 1.0),
+        ("The web page is refused.",
+         "connecting (getting IP configuration) to Wired connection 3", 0.5),
+        ("Containers lose their network now and then.", "connected to Wired connection 3", 0.5),
+    ],
+)  # fmt: skip
+def test_a_manager_that_configures_a_pods_device(said: str, state: str, certainty: float) -> None:
+    """It asks for an address on the device just now, and workloads lose theirs."""
+    text = OVERVIEW.format(said=said, link="cali1a81d481534", state=state)
+    (finding,) = check(ticket_of(text))
+
+    assert certainty == finding.certainty
+
+
+@pytest.mark.parametrize(
+    ("link", "state"),
+    [("cali1a81d481534", "unmanaged"), ("docker0", "connected (externally) to docker0"),
+     ("eth0", "connecting (getting IP configuration) to System eth0")],
+)  # fmt: skip
+def test_devices_that_are_left_alone_or_the_hosts_own(link: str, state: str) -> None:
+    """They are as they should be."""
+    text = OVERVIEW.format(said="Containers lose their network.", link=link, state=state)
+    assert not list(check(ticket_of(text)))

@@ -325,3 +325,21 @@ def test_a_listing_keeps_its_command_whose_trailer_comes_first(garbage: str, pla
         ("conntrack -L 2>&1", tuple(printed)),
         ("ip route", ("default via 10.0.0.1 dev eth0",)),
     ]
+
+
+def test_marks_of_people_on_lines_are_taken_off() -> None:
+    """Bold lines of an output, a quotation's sign right before a prompt, and Markdown's escapes."""
+    (source,) = _split(
+        "Nothing works.\n\n>root@box:~# ip r\n**default dev br0 scope link metric 204**\n"
+        "default via 192.0.2.1 dev wlan0 metric 303\n"
+    )
+    assert ("ip r", "default dev br0 scope link metric 204") == (source.command, source.lines[0])
+    (escaped,) = _split(
+        "Look at it.\n\n[root@node1 \\~\\]\\# ip route\n10.0.0.0/8 via 192.0.2.1 dev eth0\n"
+    )
+    assert ("[root@node1 ~]#", "ip route") == (escaped.prompt, escaped.command)
+
+
+def test_marks_of_people_on_words_stay() -> None:
+    """A bold sentence is no output."""
+    assert () == _split("**The default route is gone.**\n\nAnd a \\* in a sentence.\n")

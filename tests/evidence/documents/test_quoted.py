@@ -74,3 +74,10 @@ def test_a_quotation_states_nothing_of_the_node() -> None:
     reading = read(source)
     assert reading is not None
     assert {type(record) for record in reading.records} == {MessageRecord}
+
+
+def test_a_quotation_over_several_lines_is_one() -> None:
+    """People set single backticks as if they were a fence, and forget to close them."""
+    text = f"It fails.\n\n`{TABLE_FULL} of\nstart failed: code 1`\n\n"
+    assert [(MessageKind.CONNTRACK_TABLE_FULL, 3)] == kinds(text)
+    assert [(MessageKind.CONNTRACK_TABLE_FULL, 3)] == kinds(f"It fails.\n\n`{TABLE_FULL}\n\n")

@@ -42,3 +42,27 @@ IDX LINK  TYPE     OPERATIONAL SETUP
     assert [("lo", "unmanaged"), ("cali1", "configuring")] == [
         (one.link, one.state) for one in found
     ]
+
+
+def test_the_overview_of_nmcli_names_states_and_profiles() -> None:
+    """Below each device stand its details, which state nothing here."""
+    source = block(
+        "eth0: connected to System eth0\n"
+        '        "Red Hat Virtio"\n'
+        "        ethernet (virtio_net), 52:54:00:12:34:56, hw, mtu 1500\n"
+        "\n"
+        "cali1a2b3c: connecting (getting IP configuration) to Wired connection 3\n"
+        "docker0: connected (externally) to docker0\n"
+        "lo: unmanaged\n",
+        "nmcli",
+    )
+    reading = read(source)
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+
+    assert () == reading.gaps
+    assert [
+        ("eth0", "connected", "System eth0"),
+        ("cali1a2b3c", "connecting (getting IP configuration)", "Wired connection 3"),
+        ("docker0", "connected (externally)", "docker0"),
+        ("lo", "unmanaged", ""),
+    ] == [(one.link, one.state, one.profile) for one in found if isinstance(one, ManagedDevice)]

@@ -40,9 +40,10 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
-from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.told import LOSSES, WORKLOADS, list_failing
 from podpath.net.addresses import Address
 from podpath.net.complaints import EndKind
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Known, list_spans
 from podpath.net.statements import ManagedDevice
@@ -78,6 +79,8 @@ TAKEN = (
 )
 
 
+_CUT_OFF = LOSSES | {FailureKind.SOMETIMES, FailureKind.NO_ADDRESS, None}
+"""How people say that a workload's device lost what it had."""
 _OF_CONTAINERS = re.compile(
     r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|(?:docker|cni|podman|nerdctl|"
     r"flannel|cilium_|weave|vxlan\.calico|wireguard\.cali|kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|"
@@ -124,10 +127,23 @@ def _list_stated(case: Case) -> Iterator[Finding]:
                 "addresses, routes and rules of pods, when the manager next looks at the device",
             ),
             prevention="Tell the manager to leave the plugin's devices alone.",
-            certainty=0.5,
+            certainty=1.0 if _is_acting(case, device) else 0.5,
             marks=(str(device.link), device.state),
         )
         return
+
+
+def _is_acting(case: Case, device: ManagedDevice) -> bool:
+    """Tell whether a manager configures a workload's device by a profile of its own just now, where
+    people say that workloads lose their network.
+    """
+    own = device.profile not in {"", str(device.link)}
+    configures = device.state.startswith(("connecting", "configuring"))
+    lost = any(
+        {one.source, one.target} & WORKLOADS and one.failure in _CUT_OFF
+        for one in list_failing(case)
+    )
+    return own and configures and lost
 
 
 def _list_told(case: Case) -> Iterator[Finding]:

@@ -108,6 +108,28 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
         r"(?:same|one|single|shared) (?:\w+ )?(?:bridge|docker network|compose network|network)",
     ),
     (Circumstance.ON_ONE_BRIDGE, r"(?:on|of|to) (?:the )?(?:docker0|cni0|br0|virbr0)"),
+    (
+        Circumstance.TO_ITSELF,
+        (
+            r"(?:reach|connect to|ping|call|ask|access|contact|talk to|curl|use) (?:\w+ ){0,2}?"
+            r"(?:itself|themselves|(?:its|their) own (?:\w+ ){0,2}(?:service|address|name|ip|"
+            r"cluster ?ip|published port))"
+        ),
+    ),
+    (
+        Circumstance.SEEN_AT_NODE,
+        (
+            r"(?:node|host|machine|server)(?:'s|s)? (?:own |network |physical |public ){0,2}"
+            r"(?:card|nic|interface|uplink|wire|eth\d|ens\w+|enp\w+)"
+        ),
+    ),
+    (
+        Circumstance.SEEN_AT_NODE,
+        (
+            r"(?:eth\d|ens\w+|enp\w+|uplink|physical (?:card|nic|interface)) (?:of|on) (?:the )?"
+            r"(?:node|host|machine|server)"
+        ),
+    ),
 )
 """Who and what stand near each other within one clause."""
 _TABLE = tuple((one, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for one, pattern in _ROWS)

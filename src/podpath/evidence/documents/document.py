@@ -48,6 +48,8 @@ _JSON_LINES = 50_000
 _HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
 _COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
 _JSON_START = re.compile(r"\s*(?:[\[{]\s*$|\[\s*[\[{\"]|\{\s*\")")
+_BOLD = re.compile(r"\s*(?P<mark>\*\*|__)(?P<inner>[^*]+)(?P=mark)\s*")
+_GLUED = re.compile(r"\s{0,3}>(?=[\w\[(])")
 _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
 
@@ -62,7 +64,7 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
     for region in split_regions(decoded):
-        splitter.split(_unescape_console(region))
+        splitter.split(_strip_marks(_unescape_console(region)))
     splitter.finish()
     quoted = find_quoted(name, splitter.aside)
     sources = _leave_open(splitter.sources, decoded)
@@ -94,6 +96,27 @@ def _unescape_console(region: Region) -> Region:
         for new, old in zip(lines, region.lines, strict=True)
     )
     return region._replace(lines=lines) if found else region
+
+
+def _strip_marks(region: Region) -> Region:
+    """Take off what people put round lines of an output to point at them: `**default dev eth1**`,
+    and the sign of a quotation that stands right before a prompt.
+    """
+    if region.fenced:
+        return region
+    lines = tuple(line._replace(text=_strip_mark(line.text)) for line in region.lines)
+    return region._replace(lines=lines)
+
+
+def _strip_mark(text: str) -> str:
+    bold = _BOLD.fullmatch(text)
+    if bold is not None:
+        inner = bold["inner"].strip()
+        return inner if match_shape(inner) is not None else text
+    glued = _GLUED.match(text)
+    if glued is not None and _is_at_named_prompt(text[glued.end() :]):
+        return text[glued.end() :]
+    return text
 
 
 def _is_at_named_prompt(text: str) -> bool:

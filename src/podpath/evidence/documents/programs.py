@@ -55,6 +55,10 @@ _COMMAND = (
     (re.compile(r"(?:ip6?tables|ebtables|arptables)(?:-\w+)*"), re.compile(r"(?:-|>|\||$)")),
     (re.compile(_TOOLS), re.compile(_TOOL_ARGUMENTS)),
     (re.compile(_CLUSTER_TOOLS), re.compile(r"(?:-\S|[a-z][\w-]*(?:\s|$))")),
+    (
+        re.compile(r"(?:nmcli|networkctl|resolvectl|firewall-cmd|ufw|wg|virsh|netplan)"),
+        re.compile(r"(?:-\S|$|[a-z][\w-]*(?:\s|$))"),
+    ),
     (re.compile(r"ovs-(?:vsctl|appctl|ofctl|dpctl)"), re.compile(r"(?:-\S|[a-z][\w/-]*(?:\s|$))")),
     (re.compile(r"(?:sudo|watch|time)"), re.compile(r"(?:-\S+\s+)*[a-z][\w./-]*(?:\s|$)")),
     (re.compile(r"(?:cat|head|tail|grep|ls|echo)"), re.compile(r"-\S|(?:\S+\s+)*[>/.~]")),

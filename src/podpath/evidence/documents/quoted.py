@@ -19,6 +19,8 @@ from podpath.net.provenance import Source
 
 QUOTED = "quoted"
 """The format of a source that holds a message out of prose, and nothing else."""
+SPREAD = 20
+"""Lines of a quotation between single backticks: people set them as if they were a fence."""
 SHORTEST = 12
 """Characters of a quotation that may be a message."""
 _QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\"\u201d\u201c]")
@@ -43,7 +45,10 @@ def find_quoted(name: str, lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
     """Return a source for each line of prose that quotes a known message; the lines are those that
     no block has.
     """
-    texts = [_cut_quoted(line.text) for line in lines]
+    spread = _list_spread(lines)
+    texts = [
+        line.text.strip("` ") if line.number in spread else _cut_quoted(line.text) for line in lines
+    ]
     told = find_messages(Source(name=name, lines=tuple(texts), first_line=0))
     places = sorted({record.span.line for record in told})
     return tuple(_make_source(name, lines[place], texts[place]) for place in places)
@@ -52,6 +57,26 @@ def find_quoted(name: str, lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
 def is_quoted(source: Source) -> bool:
     """Tell whether a source is a message out of prose: of it only messages are read."""
     return source.format == QUOTED
+
+
+def _list_spread(lines: Sequence[DocumentLine]) -> frozenset[int]:
+    """Return the numbers of the lines of quotations that begin a line with a backtick, and end on
+    another one.
+    """
+    found: set[int] = set()
+    opened: list[int] = []
+    for line in lines:
+        odd = line.text.count("`") % 2 == 1
+        if opened and (line.number > opened[-1] + 2 or len(opened) > SPREAD):
+            opened = []
+        if opened:
+            opened.append(line.number)
+            if odd:
+                found.update(opened)
+                opened = []
+        elif odd and line.text.lstrip().startswith("`"):
+            opened = [line.number]
+    return frozenset(found)
 
 
 def _make_source(name: str, line: DocumentLine, text: str) -> Source:

@@ -1,0 +1,117 @@
+"""private-source-leaves: a capture on the host's own card shows packets of a container leave with
+the container's private address for a public one, and no answer.
+
+What it is
+    tcpdump on the uplink prints requests from an address of a container engine's or plugin's range
+    (172.17.0.0/16, or the network of a bridge that the evidence shows) to a public address.
+
+Why it breaks
+    No router of the Internet knows a way back to a private address, so nothing answers. The source
+    has to become the host's by MASQUERADE or SNAT in POSTROUTING: the rule is missing, or does not
+    cover this range or device (--iptables=false, --ip-masq=false, a flushed nat table, a plugin's
+    agent that covers pods alone).
+
+How to confirm
+    iptables -t nat -S POSTROUTING; nft list table ip nat
+    tcpdump -nn -i UPLINK host DESTINATION       # the source is the container's
+
+How to fix
+    Let whoever owns the range write its rule again (restart the engine, allow it to write rules),
+    or: iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE
+
+References
+    RFC 1918; iptables-extensions(8), MASQUERADE; dockerd(8), --ip-masq
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import is_inner_bridge
+from podpath.checks.told import WORKLOADS, find_told, list_failing
+from podpath.net.addresses import Address, Prefix
+from podpath.net.complaints import Circumstance
+from podpath.node.case import Case, Sighting
+from podpath.node.node import HOST
+
+CATEGORIES = (Category.MASQUERADE_MISSING,)
+NAME = "private-source-leaves"
+LEAST = 2
+"""Requests without an answer that show it."""
+ENGINES = (Prefix.parse("172.17.0.0/16"),)
+"""What engines give to containers where nobody says otherwise."""
+_NOT_PUBLIC = tuple(
+    Prefix.parse(text)
+    for text in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
+        "172.16.0.0/12", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3",
+    )
+)  # fmt: skip
+_CARD = re.compile(r"(?:en[opsx]|ens|bond|wl|wwan|ppp|em\d|eth)\w*")
+_IN_CONTAINERS = re.compile(r"eth\d+")
+"""Names of cards that containers have, too: a capture there shows the address before it leaves."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first container whose own address leaves by the uplink and gets no answer."""
+    ranges = (*ENGINES, *_list_bridged(case))
+    asked: dict[tuple[Address, Address], list[Sighting]] = defaultdict(list)
+    answered: set[tuple[Address, Address]] = set()
+    for seen in case.sightings:
+        packet = seen.packet
+        answered.add((packet.dst, packet.src))
+        if _is_on_uplink(seen) and _is_public(packet.dst) and _is_in(packet.src, ranges):
+            asked[packet.src, packet.dst].append(seen)
+    for ends, seen in asked.items():
+        if ends not in answered and len(seen) >= LEAST and any(True for _ in list_failing(case)):
+            yield _report(case, seen)
+            return
+
+
+def _list_bridged(case: Case) -> Iterator[Prefix]:
+    """Yield the networks of bridges for containers that an output shows."""
+    for own in case.node.host.addresses.items:
+        if is_inner_bridge(own.link) and own.span is not None and own.address.family == 4:
+            yield own.prefix
+
+
+def _is_on_uplink(seen: Sighting) -> bool:
+    link = seen.link or ""
+    return seen.netns in {None, HOST} and not seen.tunnel and _CARD.fullmatch(link) is not None
+
+
+def _is_public(address: Address) -> bool:
+    return address.family == 4 and not _is_in(address, _NOT_PUBLIC)
+
+
+def _is_in(address: Address, ranges: Sequence[Prefix]) -> bool:
+    return address.family == 4 and any(address in one for one in ranges)
+
+
+def _report(case: Case, seen: Sequence[Sighting]) -> Finding:
+    first = seen[0]
+    src, dst, link = first.packet.src, first.packet.dst, first.link or ""
+    at_node = find_told(case, Circumstance.SEEN_AT_NODE) is not None
+    outside = any(one.source in WORKLOADS for one in list_failing(case))
+    sure = outside and (at_node or _IN_CONTAINERS.fullmatch(link) is None)
+    ask = FollowUp(
+        "whether a rule translates what this range sends",
+        "iptables -t nat -S POSTROUTING; nft list ruleset | grep -i -e masquerade -e snat",
+        "no rule covers it: it leaves with an address that nobody can answer",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Packets of {src} leave by {link} untranslated: {dst} cannot answer that address.",
+        evidence=tuple(one.span for one in seen[:LEAST]),
+        reasoning=("A private source has no way back from a public address.",),
+        breaks=("whatever this range sends beyond the host's own networks",),
+        prevention="Check after each change of the engine's options that its rules are there.",
+        certainty=1.0 if sure else 0.7,
+        marks=(str(src),),
+        asks=() if sure else (ask,),
+    )

@@ -1,0 +1,96 @@
+"""default-by-link-local: a default route with a link-local source beats the one by a gateway.
+
+What it is
+    `ip route` lists a default route without a gateway whose source is of 169.254.0.0/16, with a
+    lower metric than the default route by a gateway. A DHCP client (dhcpcd, avahi-autoipd, ConnMan)
+    that got no lease on a bridge or a second card gives it such an address and such a route.
+
+Why it breaks
+    The kernel takes the default route with the lowest metric. It asks for every address of the
+    Internet by ARP on a link where nobody has it, or sends with a source that nobody answers.
+
+How to confirm
+    ip route get 1.1.1.1
+    ip addr show dev DEVICE; journalctl -b -u dhcpcd -u NetworkManager -u avahi-autoipd
+
+How to fix
+    ip route del default dev DEVICE
+    Keep the client off the device: denyinterfaces DEVICE and noipv4ll (dhcpcd.conf),
+    ipv4.link-local=disabled (NetworkManager), LinkLocalAddressing=ipv6 (networkd).
+
+References
+    RFC 3927; fib_select_default (net/ipv4/fib_semantics.c v6.12); dhcpcd.conf(5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.stated import spans_of
+from podpath.checks.told import list_lost
+from podpath.net.addresses import Prefix
+from podpath.net.complaints import EndKind
+from podpath.node.case import Case
+from podpath.node.routing import MAIN, Route
+
+CATEGORIES = (Category.WRONG_ROUTE, Category.NETWORK_MANAGER)
+NAME = "default-by-link-local"
+LINK_LOCAL = Prefix.parse("169.254.0.0/16")
+_BEYOND = frozenset({EndKind.OUTSIDE, EndKind.NAME_SERVER, None})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a default route of a link-local source before every one that has a gateway."""
+    for namespace in case.node.namespaces.values():
+        defaults = [
+            route
+            for route in namespace.routes.items
+            if route.prefix == Prefix.parse("0.0.0.0/0") and _is_listed(route)
+        ]
+        local = [route for route in defaults if _is_link_local(route)]
+        proper = [route for route in defaults if _has_gateway(route)]
+        if local and proper and local[0].metric < min(route.metric for route in proper):
+            yield _report(case, local[0], proper[0])
+
+
+def _is_listed(route: Route) -> bool:
+    return route.span is not None and not route.inferred and route.table == MAIN
+
+
+def _is_link_local(route: Route) -> bool:
+    bare = all(hop.gateway is None for hop in route.nexthops)
+    return bare and route.prefsrc is not None and route.prefsrc in LINK_LOCAL
+
+
+def _has_gateway(route: Route) -> bool:
+    return any(hop.gateway is not None for hop in route.nexthops)
+
+
+def _report(case: Case, local: Route, proper: Route) -> Finding:
+    device = next((str(hop.link) for hop in local.nexthops if hop.link is not None), "a device")
+    sure = any(one.target in _BEYOND for one in list_lost(case))
+    ask = FollowUp(
+        "which way packets to the Internet take",
+        "ip route get 1.1.1.1",
+        f"by {device}: this default route takes them",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The default route by {device}, with the link-local source {local.prefsrc} and metric "
+            f"{local.metric}, beats the one by a gateway (metric {proper.metric})."
+        ),
+        evidence=spans_of((local, proper)),
+        reasoning=("Nobody on that link answers for addresses of the Internet.",),
+        breaks=("everything beyond the host's own networks",),
+        repairs=(
+            Repair(title="delete that route", commands=(f"ip route del default dev {device}",)),
+        ),
+        prevention="Keep the DHCP client off devices that get no lease.",
+        certainty=1.0 if sure else 0.7,
+        marks=(str(local.prefsrc),),
+        asks=() if sure else (ask,),
+    )

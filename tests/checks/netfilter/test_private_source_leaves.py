@@ -1,0 +1,75 @@
+"""Containers' own addresses on the uplink."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.checks.netfilter.private_source_leaves import check
+from tests.checks.pasted import ticket_of
+
+AT_NODE = "A container cannot reach the Internet. The node's network card shows:"
+PLAIN = "A container cannot reach the Internet."
+
+
+def findings(
+    said: str = AT_NODE,
+    link: str = "eth0",
+    src: str = "172.17.0.3",
+    dst: str = "8.8.8.8",
+    more: str = "",
+    bridge: str = "",
+) -> list[Finding]:
+    """Return what is found in a ticket with a capture of two pings."""
+    lines = "".join(
+        f"08:48:0{number}.813755 IP {src} > {dst}: ICMP echo request, id 256, seq {number}, "
+        "length 64\n"
+        for number in range(2)
+    )
+    text = f"{said}\n\n```\n# tcpdump -n -i {link} icmp\n{lines}{more}{bridge}```\n"
+    return list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize(("said", "link"), [(AT_NODE, "eth0"), (PLAIN, "enp3s0"), (PLAIN, "ens5")])
+def test_an_untranslated_source_on_the_hosts_card(said: str, link: str) -> None:
+    """People say where it was taken, or no container has a card of that name."""
+    (finding,) = findings(said, link)
+
+    assert 1.0 == finding.certainty
+
+
+def test_a_bridge_of_the_host_names_its_range() -> None:
+    """Whatever the range is."""
+    shown = (
+        "# ip addr show br-0123456789ab\n"
+        "5: br-0123456789ab: <BROADCAST,UP> mtu 1500 state UP\n    inet 10.99.0.1/24 scope global "
+        "br-0123456789ab\n"
+    )
+    (finding,) = findings(src="10.99.0.7", bridge=shown)
+
+    assert ("10.99.0.7",) == finding.marks
+
+
+def test_a_capture_that_may_be_the_containers_leaves_it_open() -> None:
+    """Its own card is called eth0, too."""
+    (finding,) = findings(PLAIN)
+
+    assert finding.certainty < 1
+
+
+REPLY = "08:48:09.813755 IP 8.8.8.8 > 172.17.0.3: ICMP echo reply, id 256, seq 0, length 64\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "link", "src", "dst", "more"),
+    [
+        (AT_NODE, "eth0", "172.17.0.3", "8.8.8.8", REPLY),
+        (AT_NODE, "eth0", "172.17.0.3", "192.168.1.1", ""),
+        (AT_NODE, "eth0", "192.168.1.5", "8.8.8.8", ""),
+        (AT_NODE, "docker0", "172.17.0.3", "8.8.8.8", ""),
+        ("All is well. The node's network card shows:", "eth0", "172.17.0.3", "8.8.8.8", ""),
+    ],
+)
+def test_healthy_captures(said: str, link: str, src: str, dst: str, more: str) -> None:
+    """An answer, a private far end, the host's own network, the bridge, and no complaint."""
+    assert not findings(said, link, src, dst, more)
