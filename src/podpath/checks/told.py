@@ -20,6 +20,8 @@ WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
 BEHIND = WORKLOADS | {EndKind.OUTSIDE}
 """Who may stand behind a host that is a gateway; clients of a LAN are outside of it, too."""
 SERVICES = frozenset({EndKind.SERVICE, EndKind.NAME_SERVER, EndKind.API_SERVER})
+INNER = WORKLOADS | SERVICES | {EndKind.NODE_PORT, EndKind.LOAD_BALANCER}
+"""Whom a host forwards for."""
 LOSSES = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
     FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT,
@@ -78,6 +80,8 @@ def list_cut_from_forwarding(case: Case) -> tuple[Span, ...]:
         found += [one.span for one in list_lost(case) if one.source is EndKind.OUTSIDE]
     if find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None:
         found += [one.span for one in list_lost(case) if _is_from_behind(one)]
+    if find_told(case, Circumstance.SERVES_VPN) is not None:
+        found += [one.span for one in list_lost(case) if is_from_others(one)]
     return tuple(dict.fromkeys(found))
 
 
@@ -87,6 +91,20 @@ def _is_from_behind(complaint: Complaint) -> bool:
     """
     behind = Circumstance.ROUTES_FOR_OTHERS in complaint.circumstances or complaint.source in BEHIND
     return behind and complaint.target is EndKind.OUTSIDE
+
+
+def is_from_others(complaint: Complaint) -> bool:
+    """Tell whether what fails goes from other machines to the outside world."""
+    return complaint.source in BEHIND and complaint.target is EndKind.OUTSIDE
+
+
+def is_forwarding_asked(case: Case) -> bool:
+    """Tell whether what fails may be of pods or containers: nobody says what fails, or it has to do
+    with what the host forwards for.
+    """
+    failing = tuple(list_failing(case))
+    told = {end for one in failing for end in (one.source, one.target)}
+    return not failing or bool(ROUTERS & case.mentions) or bool(told & INNER)
 
 
 def is_forwarder(case: Case) -> bool:
@@ -100,9 +118,8 @@ def is_forwarded(complaint: Complaint) -> bool:
     """Tell whether what fails has to be forwarded: from a workload to the outside world, or to one
     on another node.
     """
-    leaves = complaint.target is EndKind.OUTSIDE or (
-        complaint.target in WORKLOADS and complaint.same_node is False
-    )
+    elsewhere = complaint.target in {*WORKLOADS, EndKind.NODE} and complaint.same_node is False
+    leaves = complaint.target is EndKind.OUTSIDE or elsewhere
     return complaint.source in WORKLOADS and leaves and complaint.failure in {None, *LOSSES}
 
 

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.netfilter.policy_drop import check
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+from podpath.node.case import Case
 from tests.checks.pasted import found
+
+
+def case_of(text: str) -> Case:
+    """Read a ticket with its prose."""
+    return read_together([Pasted(text, "ticket.md")]).facts
 
 
 def test_a_fragment_that_counted_is_enough() -> None:
@@ -32,6 +42,26 @@ $ iptables -S INPUT
 -A INPUT -p icmp -j ACCEPT
 """
     assert found(check, text) == [(1.0, "-P INPUT DROP")]
+
+
+@pytest.mark.parametrize(
+    ("said", "chain", "expected"),
+    [
+        ("Port 8080 of this server times out from the LAN.", "FORWARD", 0.4),
+        ("The server cannot resolve names, ping works.", "FORWARD", 0.4),
+        ("Containers cannot reach the internet.", "FORWARD", 1.0),
+        ("Containers cannot reach the internet.", "INPUT", 0.4),
+        ("Outgoing connections time out.", "INPUT", 0.4),
+        ("Clients cannot reach the server.", "INPUT", 1.0),
+    ],
+)
+def test_a_policy_is_blamed_for_what_may_pass_its_chain(
+    said: str, chain: str, expected: float
+) -> None:
+    """What the host forwards meets FORWARD alone, what comes to it INPUT."""
+    case = case_of(f"{said}\n\n```\n# iptables -S {chain}\n-P {chain} DROP\n```\n")
+    (finding,) = check(case)
+    assert (expected, expected < 1) == (finding.certainty, bool(finding.asks))
 
 
 def test_a_jump_may_accept() -> None:

@@ -13,6 +13,8 @@ from podpath.net.complaints import Circumstance
 
 START, BY_HAND = Circumstance.AT_CONTAINER_START, Circumstance.BY_HAND
 ROUTES, PUBLISHES = Circumstance.ROUTES_FOR_OTHERS, Circumstance.PUBLISHES
+VPN, BACK = Circumstance.SERVES_VPN, Circumstance.RETURNS_ELSEWHERE
+BRIDGED = Circumstance.BRIDGED
 LOOPBACK, DROPS = Circumstance.TO_LOOPBACK, Circumstance.FORWARD_DROPS
 WAYS, BRIDGE = Circumstance.SEVERAL_WAYS, Circumstance.ON_ONE_BRIDGE
 
@@ -47,7 +49,14 @@ def told(text: str) -> set[Circumstance]:
         ("The firewall drops forwarded packets by default.", DROPS),
         ("The host has two uplinks.", WAYS),
         ("Replies are policy-routed.", WAYS),
-        ("Requests arrive on eth1 and the replies leave by another card.", WAYS),
+        ("Requests arrive on eth1 and the replies leave by another card.", BACK),
+        ("The route back to the clients leads out of eth0.", BACK),
+        ("The path is asymmetric.", BACK),
+        ("It is a WireGuard server for a few phones.", VPN),
+        ("An exit node of Tailscale.", VPN),
+        ("The proxy listens on localhost:3128, so port 80 is redirected to it.", LOOPBACK),
+        ("The guests are bridged to the LAN.", BRIDGED),
+        ("VMs hang on the network by br0.", BRIDGED),
         ("Both are on the same bridge.", BRIDGE),
         ("Two containers on docker0 cannot talk.", BRIDGE),
     ],

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from podpath.checks.bridged import find_end
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
+from podpath.checks.firewall import chains_named
 from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
 from podpath.net.complaints import Circumstance, EndKind
-from podpath.net.provenance import Known, Span
+from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain
+
+FILTERED, MANY = "TcpExtIPReversePathFilter", 100
+"""The counter of what strict filtering dropped, and more than strays of a network make."""
 
 
 def _list_by_loopback(case: Case) -> tuple[Span, ...]:
@@ -24,46 +26,60 @@ def _list_by_loopback(case: Case) -> tuple[Span, ...]:
 
 def _list_by_two_ways(case: Case) -> tuple[Span, ...]:
     """Return who says that packets come and go by different ways and get lost."""
-    told = find_told(case, Circumstance.SEVERAL_WAYS)
+    ways = (Circumstance.SEVERAL_WAYS, Circumstance.RETURNS_ELSEWHERE)
+    told = next((span for one in ways if (span := find_told(case, one)) is not None), None)
     lost = [one.span for one in list_lost(case)]
     return (told, *lost) if told is not None and lost else ()
 
 
-def _list_martians(case: Case) -> tuple[Span, ...]:
-    """Return who says so, where the kernel is said to have called them martians."""
-    said = find_told(case, Circumstance.MARTIANS)
+def _list_filtered(case: Case) -> tuple[Span, ...]:
+    """Return who says so, where the kernel is said to have called them martians, or has counted
+    many that its filter dropped while the route back is said to lead elsewhere.
+    """
     lost = _list_by_two_ways(case)
-    return (said, *lost) if said is not None and lost else ()
+    if not lost:
+        return ()
+    said = find_told(case, Circumstance.MARTIANS)
+    back = find_told(case, Circumstance.RETURNS_ELSEWHERE)
+    counted = case.node.host.counters.get(FILTERED)
+    many = counted is not None and counted.value >= MANY
+    if said is None and (back is None or not many):
+        return ()
+    spans = (said, back, counted.span if counted is not None and many else None, *lost)
+    return tuple(span for span in spans if span is not None)
 
 
 def _list_bridged(case: Case) -> tuple[Span, ...]:
-    """Return who says that two ends of one bridge do not reach each other."""
-    told = find_told(case, Circumstance.ON_ONE_BRIDGE)
-    ends = (None, *WORKLOADS)
-    lost = [one.span for one in list_lost(case) if one.source in WORKLOADS and one.target in ends]
-    return (told, *lost) if told is not None and lost else ()
+    """Return who says that two ends of one bridge do not reach each other, or that guests which
+    are bridged to the network outside have none.
+    """
+    lost: list[Span] = []
+    for one in list_lost(case):
+        near = one.source in WORKLOADS and one.target in (None, *WORKLOADS)
+        if near and find_told(case, Circumstance.ON_ONE_BRIDGE) is not None:
+            lost.append(one.span)
+        guests = {one.source, one.target} & {EndKind.GUEST, EndKind.CONTAINER}
+        if guests and find_told(case, Circumstance.BRIDGED) is not None:
+            lost.append(one.span)
+    told = (find_told(case, one) for one in (Circumstance.ON_ONE_BRIDGE, Circumstance.BRIDGED))
+    said = tuple(span for span in told if span is not None)
+    return (*said[:1], *lost) if lost else ()
 
 
 def _list_bridged_and_dropped(case: Case) -> tuple[Span, ...]:
-    """Return who says so, where forwarding is dropped by default, as people say or the empty chain
-    shows. A chain with rules may accept what is bridged.
+    """Return who says so, where what comes in and leaves by a bridge is dropped in FORWARD, as its
+    rules show, or as people say where no rule is shown.
     """
     lost = _list_bridged(case)
-    chains = list(_list_forward(case))
-    told = find_told(case, Circumstance.FORWARD_DROPS)
-    if any(chain.rules or chain.policy != "DROP" for chain in chains):
+    if not lost:
         return ()
-    shown = [chain.span for chain in chains if chain.span is not None]
-    shown += [told] if told is not None else []
-    return (*lost[:1], *shown, *lost[1:]) if lost and shown else ()
-
-
-def _list_forward(case: Case) -> Iterator[Chain]:
-    """Yield the base chain of forwarded packets, where rules are shown."""
-    filtered = case.node.host.netfilter.get(4)
-    tables = filtered.tables if filtered is not None else ()
-    chains = (table.chains.get("FORWARD") for table in tables if table.name == "filter")
-    return (chain.value for chain in chains if isinstance(chain, Known))
+    shown = [(table, chain) for table, chain in chains_named(case.node.host, "filter", "FORWARD")]
+    told = find_told(case, Circumstance.FORWARD_DROPS)
+    if not shown:
+        return (*lost[:1], told, *lost[1:]) if told is not None else ()
+    ends = [find_end(table, chain) for table, chain in shown]
+    spans = tuple(end for end in ends if end is not None)
+    return (*lost[:1], *spans, *lost[1:]) if len(spans) == len(ends) else ()
 
 
 def _list_pings(case: Case) -> tuple[Span, ...]:
@@ -126,7 +142,7 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         value="1",
         unless=frozenset({"2"}),
         categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL),
-        cuts=_list_martians,
+        cuts=_list_filtered,
         may_cut=_list_by_two_ways,
         possible=0.6,
         claim="The strict reverse-path filter drops packets whose route back leads out of another "

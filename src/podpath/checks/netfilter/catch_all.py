@@ -32,8 +32,7 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, ends, is_plain, lets_new_in, owner_of
-from podpath.checks.told import ROUTERS, SERVICES, WORKLOADS, list_failing
-from podpath.net.complaints import EndKind
+from podpath.checks.told import is_forwarding_asked
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.netfilter_text import emit_rule
@@ -42,7 +41,6 @@ CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
 NAME = "catch-all"
 QUOTED = 3
 POSSIBLE = 0.4
-_INNER = WORKLOADS | SERVICES | {EndKind.NODE_PORT, EndKind.LOAD_BALANCER}
 ASK = FollowUp(
     "whether the rule counts packets of the connection that fails",
     "iptables -L FORWARD -n -v --line-numbers",
@@ -72,16 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
                 alone.append((chain, found))
     if alone:
         found_alone = _report_alone([rule for _, rule in alone])
-        yield found_alone if _is_forwarding_asked(case) else _doubt(found_alone)
-
-
-def _is_forwarding_asked(case: Case) -> bool:
-    """Tell whether what fails may be of pods or containers: nobody says what fails, or it has to do
-    with what the host forwards for.
-    """
-    failing = tuple(list_failing(case))
-    ends_told = {end for one in failing for end in (one.source, one.target)}
-    return not failing or bool(ROUTERS & case.mentions) or bool(ends_told & _INNER)
+        yield found_alone if is_forwarding_asked(case) else _doubt(found_alone)
 
 
 def _doubt(finding: Finding) -> Finding:

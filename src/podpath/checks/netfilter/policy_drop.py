@@ -31,11 +31,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
 from podpath.checks.stated import statements_of
+from podpath.checks.told import is_forwarded, is_forwarding_asked, list_failing
+from podpath.net.complaints import Circumstance
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -43,6 +46,12 @@ from podpath.node.netfilter import Chain
 
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
+POSSIBLE = 0.4
+ASK = FollowUp(
+    "whether the connection that fails is forwarded by this host",
+    "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
+    "the policy counts packets with each try: they are forwarded, and end there",
+)
 BREAKS = {
     "FORWARD": (
         "what is forwarded: packets of pods and containers to anything but their own bridge, and "
@@ -65,9 +74,36 @@ def check(case: Case) -> Iterator[Finding]:
                 and chain.span is not None
                 and not any(map(lets_new_in, chain.rules))
             ):
-                yield _report(name, chain.span, _judge(chain), chain.packets or 0)
+                found = _report(name, chain.span, _judge(chain), chain.packets or 0)
+                yield found if _is_asked(case, name) else _doubt(found)
     if typed:
         yield _report_typed(typed)
+
+
+def _is_asked(case: Case, name: str) -> bool:
+    """Tell whether what fails may pass the chain: what the host forwards passes FORWARD alone, and
+    what others open at the host passes INPUT.
+    """
+    if name == "FORWARD":
+        return is_forwarding_asked(case)
+    failing = tuple(list_failing(case))
+    return not failing or not all(
+        is_forwarded(one) or (name == "INPUT" and Circumstance.OUTGOING in one.circumstances)
+        for one in failing
+    )
+
+
+def _doubt(finding: Finding) -> Finding:
+    """Return it as what may matter."""
+    reason = "Nothing says that what fails passes this chain."
+    return replace(
+        finding,
+        severity=Severity.RISK,
+        certainty=POSSIBLE,
+        repairs=(),
+        asks=(ASK,),
+        reasoning=(*finding.reasoning, reason),
+    )
 
 
 def _judge(chain: Chain) -> float:

@@ -25,13 +25,13 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
+from podpath.checks.asked_ports import AskedPort, list_asked_ports
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named, ends, owner_of, port_of, tables_named
-from podpath.checks.told import ROUTERS, list_failing
+from podpath.checks.nft_input import find_refusal
 from podpath.checks.topology import option_values
 from podpath.net import protocols
-from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
@@ -42,10 +42,6 @@ NAME = "port-not-accepted"
 QUOTED = 3
 POSSIBLE = 0.7
 DEEPEST = 16
-_TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST})
-"""Whom a sentence calls the host itself: clients elsewhere call it the outside."""
-_PODS = frozenset({EndKind.POD, EndKind.CONTAINER})
-"""Who sends by FORWARD, or by a service's address; a machine may be this one."""
 _OLD = frozenset({"ESTABLISHED", "RELATED", "INVALID", "UNTRACKED"})
 _FELT: Mapping[str, frozenset[FailureKind]] = {
     "icmp-host-prohibited": frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE}),
@@ -56,7 +52,14 @@ _FELT: Mapping[str, frozenset[FailureKind]] = {
     "icmp-port-unreachable": frozenset({FailureKind.REFUSED, FailureKind.UNREACHABLE}),
 }
 """What a client sees of each way to reject."""
-_LOST = frozenset({FailureKind.TIMEOUT})
+NATIVE_ANSWERS = {
+    "port": "icmp-port-unreachable", "port-unreachable": "icmp-port-unreachable",
+    "admin-prohibited": "icmp-admin-prohibited", "host-prohibited": "icmp-host-prohibited",
+    "host-unreachable": "icmp-host-unreachable", "no-route": "icmp-net-unreachable",
+    "net-unreachable": "icmp-net-unreachable", "tcp reset": "tcp-reset",
+}  # fmt: skip
+"""How nftables spells what iptables calls by another name."""
+_LOST = frozenset({FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS})
 _DEVICES = "without -v does not show devices"
 """What is unread of a rule in columns that leave out its devices."""
 ASK = FollowUp(
@@ -92,14 +95,11 @@ class PortRefusal(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first port that people say fails and that INPUT takes before it is accepted."""
-    for complaint in list_failing(case):
-        if complaint.source in _PODS or complaint.target not in _TARGETS:
-            continue
-        for port in complaint.ports:
-            found = _find(case, complaint.protocol or protocols.TCP, port)
-            if found is not None and _may_be_felt(found, complaint):
-                yield _report(case, complaint, port, found)
-                return
+    for asked in list_asked_ports(case):
+        found = _find(case, asked.protocol, asked.port)
+        if found is not None and _may_be_felt(found, asked):
+            yield _report(case, asked, found)
+            return
 
 
 def _find(case: Case, protocol: int, port: int) -> PortRefusal | None:
@@ -110,7 +110,11 @@ def _find(case: Case, protocol: int, port: int) -> PortRefusal | None:
         if fate is Fate.PASSED and chain.policy == "DROP" and chain.complete and chain.span:
             rules = tuple(rule for rule in chain.rules if port_of(rule))
             return PortRefusal(chain.span, "DROP", "", rules)
-    return None
+    native = find_refusal(case.node.host, protocol, port)
+    if native is None:
+        return None
+    how = NATIVE_ANSWERS.get(native.how, native.how)
+    return PortRefusal(native.span, native.target.upper(), how)
 
 
 class _InputWalk:
@@ -221,38 +225,45 @@ def _reject_with(rule: Rule) -> Iterator[str]:
             yield from option.values
 
 
-def _may_be_felt(found: PortRefusal, complaint: Complaint) -> bool:
-    return complaint.failure is None or complaint.failure in _list_felt(found)
+def _may_be_felt(found: PortRefusal, asked: AskedPort) -> bool:
+    return asked.failure is None or asked.failure in _list_felt(found)
 
 
 def _list_felt(found: PortRefusal) -> frozenset[FailureKind]:
     return _LOST if found.target == "DROP" else _FELT.get(found.how, frozenset())
 
 
-def _report(case: Case, complaint: Complaint, port: int, found: PortRefusal) -> Finding:
+def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
     """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
     what the port comes to.
     """
-    elsewhere = bool(ROUTERS & case.mentions) or _is_translated(case, port)
-    sure = not found.doubts and not elsewhere
-    told = complaint.failure in _list_felt(found)
-    name = protocols.protocol_name(complaint.protocol or protocols.TCP).upper()
+    own = asked.own and not _is_translated(case, asked.port)
+    sure = own and not found.doubts
+    told = asked.failure in _list_felt(found)
+    name = protocols.protocol_name(asked.protocol).upper()
     evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]))
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"INPUT accepts no new connection to {name} port {port}: it comes to {found.target}.",
-        evidence=(*evidence, complaint.span),
+        claim=(
+            f"INPUT accepts no new connection to {name} port {asked.port}: it comes to "
+            f"{found.target}."
+        ),
+        evidence=(*evidence, asked.span),
         reasoning=("Rules are tried in order, and none that is shown above accepts the port.",),
-        breaks=(f"new connections to port {port} of this host",),
-        repairs=(_accept(found.rule, name.casefold(), port),) if found.rule is not None else (),
+        breaks=(f"new connections to port {asked.port} of this host",),
+        repairs=_list_cures(found, name.casefold(), asked.port),
         prevention="Accept the port where the rules come from, above what takes everything.",
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),
         marks=(found.target,),
         explains=_list_felt(found),
-        proves=_list_felt(found) if told and not elsewhere else frozenset(),
+        proves=_list_felt(found) if told and own else frozenset(),
     )
+
+
+def _list_cures(found: PortRefusal, protocol: str, port: int) -> tuple[Repair, ...]:
+    return (_accept(found.rule, protocol, port),) if found.rule is not None else ()
 
 
 def _accept(rule: Rule, protocol: str, port: int) -> Repair:

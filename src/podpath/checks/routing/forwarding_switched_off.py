@@ -29,8 +29,10 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.firewall import chains_named
 from podpath.checks.told import is_forwarder, list_cut_from_forwarding
 from podpath.checks.topology import known_sysctl
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -103,6 +105,8 @@ def _missed(case: Case) -> Iterator[Finding]:
     cut = list_cut_from_forwarding(case)
     if not cut and (host.sysctls_complete or not is_forwarder(case)):
         return
+    bare = _list_untranslated(case)
+    also = ("No rule of POSTROUTING translates anything, either.",) if bare else ()
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -110,12 +114,13 @@ def _missed(case: Case) -> Iterator[Finding]:
             "IPv4 forwarding is off, so the host drops what containers, guests or networks behind "
             "it send beyond it."
         ),
-        evidence=(*off, *cut[:1]),
+        evidence=(*off, *bare, *cut[:1]),
         reasoning=(
             (
                 "Without forwarding the kernel drops each packet that is not for the host itself, "
                 "and tells nobody."
             ),
+            *also,
         ),
         breaks=("everything that the host would have to forward",),
         repairs=(
@@ -128,6 +133,15 @@ def _missed(case: Case) -> Iterator[Finding]:
         asks=() if cut else (ASK,),
         marks=("ip_forward", "0"),
     )
+
+
+def _list_untranslated(case: Case) -> tuple[Span, ...]:
+    """Return the chain that would translate what leaves, where it is shown empty: with forwarding
+    on, what is behind a private address would get no answer still.
+    """
+    shown = [chain for _, chain in chains_named(case.node.host, "nat", "POSTROUTING")]
+    empty = all(chain.complete and not chain.rules for chain in shown)
+    return tuple(chain.span for chain in shown if chain.span is not None) if empty else ()
 
 
 POSSIBLE = 0.6

@@ -44,7 +44,7 @@ _BY_HAND = r"(?:by hand|manually|afterwards|later(?: on)?|once more)"
 _TRANSLATES = (
     r"(?:dnat\w*|redirect\w*|translat\w*|rewrit\w*|nat(?:s|ted|ting)?|nat rules?|forward\w*|map\w*)"
 )
-_LOOPBACK = r"(?:127\.\d+\.\d+\.\d+|localhost|loopback)"
+_LOOPBACK = r"(?:127\.\d+\.\d+\.\d+|localhost|loopback)(?::\d+)?"
 _OFFERED = r"(?:ports?|sites?|web ?sites?|services?|apps?|containers?)"
 _SEVERAL = r"(?:two|both|second|2nd|several|multiple)"
 _UPLINK = r"(?:uplinks?|default (?:routes?|gateways?)|gateways?|providers?|network cards?|nics?)"
@@ -52,6 +52,8 @@ _COMES, _LEAVES = (
     r"(?:comes?|came|arrives?|enters?)",
     r"(?:leaves?|goes?|answers?|repl(?:y|ies)|returns?)",
 )
+_VPN = r"(?:wireguard|openvpn|vpn|ipsec|strongswan|tailscale|headscale|l2tp|pptp|ikev2)"
+_BACK = r"(?:route|way|path)s?(?: back)? (?:to|for|towards)"
 _GAP, _FAR = r"[^.;:]{0,40}?", r"[^.;:]{0,80}?"
 
 _ROWS: tuple[tuple[Circumstance, str], ...] = (
@@ -81,6 +83,21 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
         Circumstance.ROUTES_FOR_OTHERS,
         r"shar(?:es?|ing) (?:its|the|an?|my|our) (?:\w+ ){0,2}(?:connection|internet|uplink)",
     ),
+    (Circumstance.OUTGOING, r"outgoing|outbound|out-?going|egress"),
+    (
+        Circumstance.OUTGOING,
+        (
+            rf"(?:host|server|machine|box|node|it)\b (?:can(?:not|'t)|could not|is unable to|"
+            rf"fails? to|does not) (?:\w+ )?(?:reach|connect|open|send|contact|talk)\b{_GAP}"
+            rf"\bports?\b{_GAP}\b"
+            r"(?:of|on|at) (?!it\b|the (?:host|server|node|machine)\b)"
+        ),
+    ),
+    (
+        Circumstance.SERVES_VPN,
+        rf"{_VPN} (?:\w+ )?(?:server|hub|gateway|exit node|concentrator|router)",
+    ),
+    (Circumstance.SERVES_VPN, rf"(?:subnet router|exit node)\b{_GAP}\b{_VPN}"),
     (Circumstance.PUBLISHES, rf"(?:published|exposed|mapped)\b{_GAP}\b(?:{_OFFERED}|on the host)"),
     (Circumstance.PUBLISHES, rf"{_OFFERED}\b{_GAP}\b(?:published|exposed|mapped)"),
     (Circumstance.PUBLISHES, r"host ?ports?|port mappings?|publish(?:es|ed)? (?:\w+ ){0,3}ports?"),
@@ -95,14 +112,26 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     (Circumstance.SEVERAL_WAYS, rf"{_SEVERAL} (?:\w+ ){{0,2}}{_UPLINK}"),
     (
         Circumstance.SEVERAL_WAYS,
-        r"policy[- ](?:based )?rout\w+|asymmetric\w*|multi-?homed|fwmark\w*",
+        r"policy[- ](?:based )?rout\w+|multi-?homed|fwmark\w*",
     ),
     (
-        Circumstance.SEVERAL_WAYS,
+        Circumstance.RETURNS_ELSEWHERE,
         rf"{_COMES}\b{_GAP}\b{_LEAVES}\b{_GAP}\b(?:other|another|different|through|by)",
     ),
+    (
+        Circumstance.RETURNS_ELSEWHERE,
+        (
+            rf"{_BACK}\b{_GAP}\b(?:is|goes|leads?|points?|leaves?|runs?)\b{_GAP}\b(?:other|another|"
+            r"different|by|via|through|out)"
+        ),
+    ),
+    (Circumstance.RETURNS_ELSEWHERE, r"asymmetric\w*"),
     (Circumstance.SEVERAL_WAYS, r"vpn|wireguard|wg\d|tun\d|direct server return"),
     (Circumstance.MARTIANS, r"martians?"),
+    (Circumstance.BRIDGED, rf"{_MACHINE}\b{_GAP}\b(?:are|is|were|was|being) bridged"),
+    (Circumstance.BRIDGED, rf"bridged (?:\w+ ){{0,2}}{_MACHINE}"),
+    (Circumstance.BRIDGED, rf"{_MACHINE}\b{_GAP}\b(?:on|by|over|through) (?:the |a )?bridge"),
+    (Circumstance.BRIDGED, rf"{_MACHINE}\b{_GAP}\b(?:on|by|over|through) (?:the )?br\d\b"),
     (
         Circumstance.ON_ONE_BRIDGE,
         r"(?:same|one|single|shared) (?:\w+ )?(?:bridge|docker network|compose network|network)",

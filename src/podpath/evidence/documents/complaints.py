@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.documents.circumstances import find_circumstances
+from podpath.evidence.documents.clauses import Clause, split_clauses
+from podpath.evidence.documents.ends import Ends, find_ends, find_subject, has_pronoun
 from podpath.evidence.documents.sentences import list_sentences, list_taken
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
@@ -70,20 +72,28 @@ _FAILS = re.compile(
     r"\bflaps?\b|\bflapping\b|\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
-    r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|reach|"
-    r"get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
+    r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"
+    r"reach|open|load|ping|get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
     r"\binstead of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|\blands? on\b|"
     r"\bduplicate\w*|\bdecline[sd]?\b|\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|"
-    r"\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b",
+    r"\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b|"
+    r"\b(?:stays?|is|remains?) empty\b|\b(?:sees?|gets?|receives?|shows?) nothing\b|"
+    r"\b(?:can |could )?only (?:reach|ping|see|connect|talk|resolve)\w*\b",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
     r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|"
     r"ok)\b|\bsucceeds?\b|\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
     r"\banswers?\b|\bno (?:problem|trouble|failure)s?\b|"
-    r"\bsuccessful(?:ly)?\b|\bgets? through\b",
+    r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
+    r"each other|the|its|their|it|them)\b",
     re.IGNORECASE,
 )
+
+
+_ONLY = re.compile(r"\b(?:can |could )?only (?:reach|ping|see|connect|talk)\w*\b", re.IGNORECASE)
+"""Says that whatever else there is cannot be reached."""
+_DENIAL = re.compile(r"\b(?:not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
 class _MeaningWords(NamedTuple):
@@ -151,24 +161,6 @@ _FAILURES: tuple[_MeaningWords, ...] = (
 )  # fmt: skip
 """The more telling first: of a sentence that says several the first counts."""
 
-_ENDS: tuple[_MeaningWords, ...] = (
-    _words(EndKind.NAME_SERVER, r"coredns|kube-?dns|node-?local-?dns|name ?servers?|"
-                                r"dns(?: servers?| service)?|resolver"),
-    _words(EndKind.API_SERVER, r"api[- ]?server|kube-?apiserver|kubernetes (?:service|api)|"
-                               r"control[- ]plane|10\.96\.0\.1"),
-    _words(EndKind.NODE_PORT, r"node ?ports?|host ?ports?|published ports?|port mappings?"),
-    _words(EndKind.LOAD_BALANCER, r"load ?balancers?|external[- ]?ips?|metallb|ingress|virtual ip|"
-                                  r"vip"),
-    _words(EndKind.SERVICE, r"services?|cluster[- ]?ips?|service (?:ip|address)(?:es)?|svc"),
-    _words(EndKind.POD, r"pods?|daemon ?sets?|deployments?|sidecars?|replicas?"),
-    _words(EndKind.CONTAINER, r"containers?|docker0"),
-    _words(EndKind.GUEST, r"vms?|virtual machines?|guests?|instances?|droplets?"),
-    _words(EndKind.OUTSIDE, r"internet|outside(?: world)?|external(?:ly)?|public (?:address|ip|"
-                            r"internet|sites?)|world|lan|local network|home network|"
-                            r"(?:web ?)?sites?|clients?|browsers?|other machines?|github|google"),
-    _words(EndKind.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|"
-                         r"notebook"),
-)  # fmt: skip
 _SAME_NODE = re.compile(
     r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|"
     r"\blocal pods?\b",
@@ -180,7 +172,6 @@ _OTHER_NODE = re.compile(
     r"(?:node|host|worker)s\b|\b(?:second|third) (?:node|worker|host|vm)\b",
     re.IGNORECASE,
 )
-_FROM = re.compile(r"\bfrom(?: (?:inside|within))? ", re.IGNORECASE)
 _PORT = re.compile(
     r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
     r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
@@ -223,92 +214,96 @@ def read_complaints(
     outputs. Never raises.
     """
     document = Source(name=name, lines=tuple(lines))
-    complaints = (
-        _read_sentence(text, Span(document, first, last))
-        for text, first, last in list_sentences(lines, list_taken(sources))
+    return tuple(
+        islice(_read_sentences(document, list_sentences(lines, list_taken(sources))), MOST)
     )
-    return tuple(islice((complaint for complaint in complaints if complaint is not None), MOST))
 
 
-def _read_sentence(text: str, span: Span) -> Complaint | None:
+def _read_sentences(
+    document: Source, sentences: Iterable[tuple[str, int, int]]
+) -> Iterator[Complaint]:
+    """Yield what each sentence says, a pronoun being whom the one before it speaks of."""
+    subject: EndKind | None = None
+    for text, first, last in sentences:
+        carried = subject if has_pronoun(text) else None
+        yield from _read_sentence(text, Span(document, first, last), carried)
+        subject = carried or find_subject(text)
+
+
+def _read_sentence(text: str, span: Span, carried: EndKind | None) -> Iterator[Complaint]:
     if len(text.split()) < SHORTEST:
-        return None
+        return
+    clauses = split_clauses(text, _judge)
+    if not clauses:
+        complaint = _read_clause(Clause(text, works=not _FAILS.search(text)), text, span, carried)
+        yield from () if complaint is None else (complaint,)
+        return
+    for clause in clauses:
+        complaint = _read_clause(clause, text, span, carried)
+        if complaint is not None:
+            carried = complaint.source or carried
+            yield complaint
+
+
+def _judge(text: str) -> bool | None:
+    """Tell whether a text says that something works, or fails; None where it says neither."""
+    if _FAILS.search(text):
+        return False
+    return True if _WORKS.search(text) else None
+
+
+def _read_clause(
+    clause: Clause, sentence: str, span: Span, carried: EndKind | None
+) -> Complaint | None:
+    """Return what a clause says. What fails may have its addresses and ports in another clause of
+    its sentence.
+    """
+    text, works = clause
     fails = _FAILS.search(text)
-    works = _WORKS.search(text)
-    verb = fails or works
+    verb = fails or _WORKS.search(text) or (None if works else _DENIAL.search(text))
     if verb is None:
         return None
-    source, target = _find_ends(text, verb)
-    same_node: bool | None = None
-    if _SAME_NODE.search(text) or _OTHER_NODE.search(text):
-        same_node = _SAME_NODE.search(text) is not None
+    ends = find_ends(text, verb, carried)
+    same_node = _find_same_node(text)
+    only = None if works else _ONLY.search(text)
+    if only is not None:
+        ends = Ends(ends.source, ends.source if same_node else EndKind.OUTSIDE)
+        same_node = False if same_node else None
+    failure = None if works else _find_failure(text if fails is not None else sentence)
+    whole = text if works else sentence
     return Complaint(
         span=span,
-        works=fails is None,
-        failure=_find_failure(text) if fails is not None else None,
-        source=source,
-        target=target,
+        works=works,
+        failure=FailureKind.UNREACHABLE if only is not None and failure is None else failure,
+        source=ends.source,
+        target=ends.target,
         same_node=same_node,
-        protocol=next((number for number, pattern in _PROTOCOLS if pattern.search(text)), None),
-        ports=tuple(_find_ports(text)),
-        addresses=tuple(_find_addresses(text)),
-        prefixes=tuple(_find_prefixes(text)),
-        names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(text))),
-        sources=tuple(_find_sources(text, verb)),
-        words=frozenset(found["word"] for found in _WORD.finditer(text)),
-        spoken=frozenset(word.lower() for word in _SPOKEN.findall(text)),
-        circumstances=frozenset(find_circumstances(text)),
+        protocol=_find_protocol(text) or _find_protocol(whole),
+        ports=tuple(_find_ports(text)) or tuple(_find_ports(whole)),
+        addresses=tuple(_find_addresses(whole)),
+        prefixes=tuple(_find_prefixes(whole)),
+        names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(whole))),
+        sources=tuple(_find_sources(whole, verb)),
+        words=frozenset(found["word"] for found in _WORD.finditer(whole)),
+        spoken=frozenset(word.lower() for word in _SPOKEN.findall(whole)),
+        circumstances=frozenset(find_circumstances(sentence)),
     )
+
+
+def _find_same_node(text: str) -> bool | None:
+    """Return whether both ends are said to be on one node, or on two; None where nothing is."""
+    if _SAME_NODE.search(text):
+        return True
+    return False if _OTHER_NODE.search(text) else None
+
+
+def _find_protocol(text: str) -> int | None:
+    return next((number for number, pattern in _PROTOCOLS if pattern.search(text)), None)
 
 
 def _find_failure(text: str) -> FailureKind | None:
     found = next((words for words in _FAILURES if words.pattern.search(text)), None)
     return FailureKind(found.meaning) if found is not None else None
-
-
-def _find_ends(text: str, verb: re.Match[str]) -> tuple[EndKind | None, EndKind | None]:
-    """Return who connects and whom to: what stands behind `from`, else before the verb; what stands
-    behind `to` and the verb.
-    """
-    mentions = sorted(_mentions(text))
-    start = _FROM.search(text)
-    source = next(
-        (end for place, end in mentions if start is not None and place >= start.end()), None
-    )
-    left = [
-        (place, end)
-        for place, end in mentions
-        if start is None or place < start.start() or end is not source
-    ]
-    if source is None:
-        before = [end for place, end in left if place < verb.start()]
-        if before:
-            source = before[-1] if _has_target(left, verb) else before[0]
-    after = [
-        end
-        for place, end in left
-        if place >= verb.start() and (start is None or place < start.start() or end is not source)
-    ]
-    if after:
-        return source, after[0]
-    before = [end for place, end in left if place < verb.start() and end is not source]
-    return source, before[0] if before and start is not None else None
-
-
-def _has_target(mentions: Sequence[tuple[int, EndKind]], verb: re.Match[str]) -> bool:
-    return any(place >= verb.start() for place, _ in mentions)
-
-
-def _mentions(text: str) -> Iterator[tuple[int, EndKind]]:
-    """Yield each end that is mentioned with its place; of words that overlap the more telling ones
-    count.
-    """
-    taken: list[tuple[int, int]] = []
-    for words in _ENDS:
-        for found in words.pattern.finditer(text):
-            if not any(first < found.end() and found.start() < last for first, last in taken):
-                taken.append(found.span())
-                yield found.start(), EndKind(words.meaning)
 
 
 def _find_ports(text: str) -> Iterator[int]:

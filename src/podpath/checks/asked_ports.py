@@ -1,0 +1,95 @@
+"""Ports of the host itself that people say cannot be reached, or that were tried in vain: what the
+rules of INPUT are held against.
+
+A sentence does not say that its port is the host's own. It is taken for it where nothing speaks
+against that: nothing goes out from the host, and no container, guest or service is its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from podpath.checks.told import ROUTERS, list_failing
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.complaints import Circumstance, Complaint, EndKind
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+HOST_PORTS = frozenset({
+    22, 111, 179, 2049, 2377, 2379, 2380, 4240, 5473, 6443, 7472, 7946, 9099, 9100, 10250, 10255,
+    10256, 10257, 10259,
+})  # fmt: skip
+"""Ports that programs of the host itself serve: ssh, NFS, BGP, etcd, kubelet, and others of a
+cluster's nodes.
+"""
+_PODS = frozenset({EndKind.POD, EndKind.CONTAINER})
+_TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST, EndKind.API_SERVER})
+"""Whom a sentence calls the host itself: clients elsewhere call it the outside."""
+
+
+class AskedPort(NamedTuple):
+    """A port that fails."""
+
+    port: int
+    protocol: int
+    failure: FailureKind | None
+    span: Span
+    own: bool
+    """True where nothing says that it may be another host's, or one that is forwarded."""
+
+
+def list_asked_ports(case: Case) -> Iterator[AskedPort]:
+    """Yield the ports that may be the host's own, those of sentences first."""
+    for complaint in list_failing(case):
+        if not _is_elsewhere(complaint):
+            yield from _list_of(case, complaint)
+    tried: list[tuple[Address | None, int, object, Span]] = [
+        (one.probe.dst, one.probe.dport, one.result, one.span)
+        for one in case.attempts
+        if one.is_bad and one.probe.protocol == protocols.TCP
+    ]
+    tried += [(one.dst, one.dport, one.result, one.span) for one in case.unplaced if one.dst]
+    for address, port, result, span in tried:
+        own = address in _list_own(case)
+        if port and (own or (port in HOST_PORTS and not _list_own(case))):
+            failure = result if isinstance(result, FailureKind) else None
+            yield AskedPort(port, protocols.TCP, failure, span, own)
+
+
+def _is_elsewhere(complaint: Complaint) -> bool:
+    """Tell whether what fails does not come to this host's INPUT from outside."""
+    if Circumstance.OUTGOING in complaint.circumstances or complaint.target not in _TARGETS:
+        return True
+    return complaint.source in {*_PODS, EndKind.NODE} and complaint.target is not EndKind.NODE
+
+
+def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
+    known = _list_own(case)
+    named = [one for one in complaint.addresses if one not in complaint.sources]
+    if known and named and not known & set(named):
+        return
+    for port in complaint.ports:
+        forwarded = bool(ROUTERS & case.mentions) and port not in HOST_PORTS
+        named_own = bool(known & set(named)) if named else not complaint.names
+        own = named_own and not forwarded and not _is_published(case)
+        yield AskedPort(
+            port, complaint.protocol or protocols.TCP, complaint.failure, complaint.span, own
+        )
+
+
+def _is_published(case: Case) -> bool:
+    """Tell whether a sentence says that ports are published, or speaks of what runs in a
+    container.
+    """
+    published = any(told.circumstance is Circumstance.PUBLISHES for told in case.told)
+    ends = {end for one in list_failing(case) for end in (one.source, one.target)}
+    return published or bool(ends & {*_PODS, EndKind.NODE_PORT, EndKind.SERVICE})
+
+
+def _list_own(case: Case) -> frozenset[Address]:
+    return frozenset(
+        item.address for item in case.node.host.addresses.items if item.span is not None
+    )

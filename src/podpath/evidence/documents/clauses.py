@@ -1,0 +1,62 @@
+"""The clauses of a sentence that says of one thing that it works and of another that it does not.
+
+`Containers reach the host, but nothing beyond it` says two things of one subject. A clause without
+a subject of its own has that of the clause before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+MOST = 12
+"""Clauses of a sentence that are looked at."""
+_JOINT = re.compile(
+    r"[,:]?\s+(?=(?:but|whereas|although|though|however|while)\b)|"
+    r",\s+(?=(?:yet|and (?:not|nothing|nobody|none|neither|no)|nothing|nobody|none|neither|not)\b)|"
+    r"\s+(?=and (?:nothing|nobody|none|not)\b)|;\s+(?=\w)",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"^(?:(?:but|whereas|although|though|however|while|yet|and)\b,?\s*)+", re.IGNORECASE
+)
+_DENIAL = re.compile(r"^(?:not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
+
+
+class Clause(NamedTuple):
+    """A part of a sentence with a verdict of its own."""
+
+    text: str
+    works: bool
+
+
+def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Clause, ...]:
+    """Return the clauses of a sentence that says of some that they work and of others that they do
+    not; none where it says one thing alone. `judge` tells what a clause says, if anything.
+    """
+    clauses: list[Clause] = []
+    before = ""
+    for part in _cut(text):
+        works = judge(part)
+        if works is None and _DENIAL.match(_OPENING.sub("", part)):
+            works = False
+        if works is None and clauses:
+            clauses[-1] = clauses[-1]._replace(text=f"{clauses[-1].text} {part}")
+        elif works is None:
+            before += f"{part} "
+        else:
+            clauses.append(Clause(before + _OPENING.sub("", part), works))
+            before = ""
+    both = {clause.works for clause in clauses}
+    return tuple(clauses) if len(both) > 1 else ()
+
+
+def _cut(text: str) -> Iterator[str]:
+    start = 0
+    for count, found in enumerate(_JOINT.finditer(text)):
+        if count == MOST:
+            break
+        yield text[start : found.start()]
+        start = found.end()
+    yield text[start:]
