@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from podpath.checks.firewall import owner_of, port_of, tables_named
 from podpath.checks.told import ROUTERS, list_failing
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 
 HOST_PORTS = frozenset({
@@ -25,6 +26,14 @@ HOST_PORTS = frozenset({
 """Ports that programs of the host itself serve: ssh, NFS, BGP, etcd, kubelet, and others of a
 cluster's nodes.
 """
+SERVED = {
+    "redis": 6379, "mysql": 3306, "mariadb": 3306, "postgres": 5432, "postgresql": 5432,
+    "mongodb": 27017, "elasticsearch": 9200, "grafana": 3000, "prometheus": 9090, "kibana": 5601,
+    "rabbitmq": 5672, "memcached": 11211, "nfs": 2049, "etcd": 2379, "kubelet": 10250, "https": 443,
+    "smtp": 25, "vnc": 5900, "samba": 445, "mqtt": 1883, "mosquitto": 1883, "cassandra": 9042,
+    "zookeeper": 2181, "kafka": 9092, "apiserver": 6443, "influxdb": 8086, "cups": 631,
+}  # fmt: skip
+"""The ports of programs that people name in place of a port."""
 _PODS = frozenset({EndKind.POD, EndKind.CONTAINER})
 _TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST, EndKind.API_SERVER})
 """Whom a sentence calls the host itself: clients elsewhere call it the outside."""
@@ -63,7 +72,8 @@ def _is_elsewhere(complaint: Complaint) -> bool:
     """Tell whether what fails does not come to this host's INPUT from outside."""
     if Circumstance.OUTGOING in complaint.circumstances or complaint.target not in _TARGETS:
         return True
-    return complaint.source in {*_PODS, EndKind.NODE} and complaint.target is not EndKind.NODE
+    near = complaint.source is EndKind.NODE and complaint.same_node is not False
+    return (near or complaint.source in _PODS) and complaint.target is not EndKind.NODE
 
 
 def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
@@ -71,13 +81,19 @@ def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
     named = [one for one in complaint.addresses if one not in complaint.sources]
     if known and named and not known & set(named):
         return
-    for port in complaint.ports:
+    for port in complaint.ports or _list_served(complaint):
         forwarded = bool(ROUTERS & case.mentions) and port not in HOST_PORTS
         named_own = bool(known & set(named)) if named else not complaint.names
         own = named_own and not forwarded and not _is_published(case)
         yield AskedPort(
             port, complaint.protocol or protocols.TCP, complaint.failure, complaint.span, own
         )
+
+
+def _list_served(complaint: Complaint) -> tuple[int, ...]:
+    """Return the port of the one program that a sentence names."""
+    named = dict.fromkeys(SERVED[word] for word in sorted(complaint.spoken & SERVED.keys()))
+    return tuple(named) if len(named) == 1 else ()
 
 
 def _is_published(case: Case) -> bool:
@@ -92,4 +108,32 @@ def _is_published(case: Case) -> bool:
 def _list_own(case: Case) -> frozenset[Address]:
     return frozenset(
         item.address for item in case.node.host.addresses.items if item.span is not None
+    )
+
+
+def holds_port(spelled: str, port: int) -> bool:
+    """Tell whether a port is among those that a rule names; names of ports may be any."""
+    for part in spelled.split(","):
+        low, _, high = part.replace("-", ":").partition(":")
+        if not low.isdecimal():
+            return True
+        if int(low) <= port <= int(high if high.isdecimal() else low):
+            return True
+    return False
+
+
+def is_translated(case: Case, port: int) -> bool:
+    """Tell whether a rule of nat, or a chain of an engine's, may lead the port past INPUT."""
+    for table in tables_named(case.node.host, "nat"):
+        for fact in table.chains.values():
+            rules = fact.value.rules if isinstance(fact, Known) else ()
+            if any(holds_port(port_of(rule), port) for rule in rules if port_of(rule)):
+                return True
+    filters = (table for table in tables_named(case.node.host, "filter"))
+    return any(
+        owner_of(rule) in {"Docker", "Podman", "kube-proxy or kubelet"}
+        for table in filters
+        for fact in table.chains.values()
+        if isinstance(fact, Known)
+        for rule in fact.value.rules
     )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 
 
 class EndKind(StrEnum):
@@ -36,6 +37,7 @@ class Circumstance(StrEnum):
     AT_CONTAINER_START = "it begins when a container starts, stops or is made anew"
     BY_HAND = "the same, done by hand later, helps"
     ROUTES_FOR_OTHERS = "others reach the world through this host"
+    SOURCE_CHANGED = "who is connected to sees another source than the sender's"
     OUTGOING = "what fails goes out from this host"
     SERVES_VPN = "others connect to this host by a VPN"
     PUBLISHES = "what runs on this host is published on its ports"
@@ -55,6 +57,8 @@ class Told(NamedTuple):
 
     circumstance: Circumstance
     span: Span
+    prefixes: tuple[Prefix, ...] = ()
+    """Networks that it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,5 +90,7 @@ class Complaint:
     """
     spoken: frozenset[str] = frozenset()
     """Its words of four letters or more, in lower case: one may be a name that an output shows."""
+    mentions: frozenset[Technology] = frozenset()
+    """What its sentence speaks of, where it says that something fails."""
     circumstances: frozenset[Circumstance] = frozenset()
     """What the same sentence tells beside the failure."""

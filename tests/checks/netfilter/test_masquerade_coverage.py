@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from podpath.checks.netfilter.masquerade_coverage import check
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
 from podpath.net.addresses import Prefix
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
@@ -58,3 +60,44 @@ def test_rules_are_held_against_ranges(
     case = replace(case_of(HEAD + rules), complaints=(complaint,))
 
     assert [finding.certainty for finding in check(case)] == certainties
+
+
+WAYS = """\
+# ip route
+default via 203.0.113.1 dev ens5
+10.66.0.0/16 dev lan0 proto kernel scope link src 10.66.0.1
+"""
+BEHIND = "The machines behind the gateway (10.66.0.0/16) have no internet."
+SEEN = "The database in 10.30.0.0/24 sees the node's address, and refuses the pods."
+LAB = """\
+This box is the gateway of our lab (10.66.0.0/16). Machines behind it ping the box but no host on \
+the internet.
+"""
+PEERS = """\
+WireGuard server. Clients have addresses of 10.66.0.0/24; they reach the server, but nothing on \
+the internet.
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "expected"),
+    [
+        (LAB, "", 1.0),
+        (PEERS, "-s 10.8.0.0/24 -j MASQUERADE", 1.0),
+        (BEHIND, "-o eth0 -j MASQUERADE", 1.0),
+        (BEHIND, "-o ens5 -j MASQUERADE", None),
+        (BEHIND, "! -o lan0 -j MASQUERADE", None),
+        ("The gateway (10.66.0.1/16) has no internet.", "-s 10.8.0.0/24 -j MASQUERADE", None),
+        (SEEN, "-s 10.66.0.0/16 ! -d 10.66.0.0/16 -j MASQUERADE", 1.0),
+        (SEEN.replace("node", "pod"), "-s 10.66.0.0/16 ! -d 10.66.0.0/16 -j MASQUERADE", None),
+    ],
+)
+def test_ranges_that_prose_names_need_a_rule_that_takes_them(
+    said: str, rule: str, expected: float | None
+) -> None:
+    """Those of machines behind a router, and by the device that a default route has."""
+    rules = f"-A POSTROUTING {rule}\n" if rule else ""
+    text = f"{said}\n\n```\n{HEAD}{rules}{WAYS}```\n"
+    case = read_together([Pasted(text, "ticket.md")]).facts
+
+    assert [one.certainty for one in check(case)] == ([] if expected is None else [expected])

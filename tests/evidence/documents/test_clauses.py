@@ -55,5 +55,5 @@ def test_every_verdict_is_kept(words: list[str]) -> None:
     text = " ".join(words)
     clauses = split_clauses(text, judge)
 
-    assert all(clause.text in text or clause.works in {True, False} for clause in clauses)
+    assert all(judge(clause.text) is not None or not clause.works for clause in clauses)
     assert not clauses or {clause.works for clause in clauses} == {True, False}

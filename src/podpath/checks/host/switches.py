@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.checks.bridged import find_end
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
 from podpath.checks.firewall import chains_named
+from podpath.checks.forwarded import DevicePath, find_end
 from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
@@ -77,8 +77,8 @@ def _list_bridged_and_dropped(case: Case) -> tuple[Span, ...]:
     told = find_told(case, Circumstance.FORWARD_DROPS)
     if not shown:
         return (*lost[:1], told, *lost[1:]) if told is not None else ()
-    ends = [find_end(table, chain) for table, chain in shown]
-    spans = tuple(end for end in ends if end is not None)
+    ends = [find_end(table, chain, DevicePath(None, None)) for table, chain in shown]
+    spans = tuple(end.span for end in ends if end is not None and end.sure)
     return (*lost[:1], *spans, *lost[1:]) if len(spans) == len(ends) else ()
 
 

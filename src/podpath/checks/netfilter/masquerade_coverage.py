@@ -27,15 +27,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import Path, chains_in, list_paths
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
-from podpath.checks.stated import is_inner_bridge
+from podpath.checks.stated import is_inner_bridge, spans_of, uplinks
+from podpath.checks.told import list_failing
 from podpath.net.addresses import Prefix
-from podpath.net.complaints import Complaint, EndKind
+from podpath.net.complaints import Circumstance, Complaint, EndKind, Told
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -112,17 +113,23 @@ def _find_missing(
         return
     ranges = dict.fromkeys(_list_needing(case))
     for prefix in ranges:
-        if not any(_may_take(path, prefix) for path in translating):
-            yield _report_missing(chain, prefix, translating, sure=whole)
+        away = _list_away(case, translating)
+        if not any(_may_take(path, prefix) for path in translating if path not in away):
+            others = [path for path in translating if path not in away]
+            yield _report_missing(chain, prefix, away or others, _list_ways_out(case), sure=whole)
 
 
 def _list_needing(case: Case) -> Iterator[Prefix]:
     """Yield the ranges of pods and containers that are said to have no way to the outside world."""
     for one in case.complaints:
-        if one.works or one.target is not EndKind.OUTSIDE or one.source not in _INSIDE:
+        if one.works or one.target is not EndKind.OUTSIDE:
             continue
-        if one.prefixes:
-            yield from one.prefixes
+        behind = _list_behind(case)
+        if one.source not in _INSIDE and not (behind and one.source is EndKind.OUTSIDE):
+            continue
+        named = one.prefixes or tuple(prefix for told in behind for prefix in told.prefixes)
+        if named:
+            yield from named
         else:
             bridges = [
                 item
@@ -130,6 +137,12 @@ def _list_needing(case: Case) -> Iterator[Prefix]:
                 if is_inner_bridge(item.link) and item.span is not None
             ]
             yield from (item.prefix for item in bridges if item.address.family == 4)
+
+
+def _list_behind(case: Case) -> tuple[Told, ...]:
+    """Return the sentences that say that others reach the world through this host."""
+    roads = (Circumstance.ROUTES_FOR_OTHERS, Circumstance.SERVES_VPN)
+    return tuple(told for told in case.told if told.circumstance in roads)
 
 
 def _is_unknown(path: Path) -> bool:
@@ -151,7 +164,9 @@ def _find_unwanted(
     case: Case, paths: Sequence[Path], translating: Sequence[Path]
 ) -> Iterator[Finding]:
     said = [
-        one for one in case.complaints if not one.works and one.failure is FailureKind.WRONG_PEER
+        one
+        for one in list_failing(case)
+        if one.failure is FailureKind.WRONG_PEER or Circumstance.SOURCE_CHANGED in one.circumstances
     ]
     for complaint in said[:1]:
         for path in translating:
@@ -201,12 +216,38 @@ def _is_excepted(paths: Sequence[Path], path: Path, prefix: Prefix) -> bool:
     )
 
 
+def _list_away(case: Case, translating: Sequence[Path]) -> list[Path]:
+    """Return the rules for a device by which nothing leaves for the world: no default route that is
+    shown is by it.
+    """
+    leaving = uplinks(case.node.host)
+    return [path for path in translating if leaving and _is_for_others(path, leaving)]
+
+
+def _is_for_others(path: Path, leaving: Container[str]) -> bool:
+    """Tell whether a rule is for one device, which is none of these."""
+    links = (rule.out_link for rule in path.rules if rule.out_link is not None)
+    return any(not (link.negated or link.wildcard) and link.name not in leaving for link in links)
+
+
+def _list_ways_out(case: Case) -> tuple[Span, ...]:
+    defaults = (route for route in case.node.host.routes.items if route.prefix.length == 0)
+    return spans_of(route for route in defaults if not route.inferred)
+
+
 def _report_missing(
-    chain: Chain, prefix: Prefix, translating: Sequence[Path], *, sure: bool
+    chain: Chain,
+    prefix: Prefix,
+    translating: Sequence[Path],
+    ways_out: Sequence[Span],
+    *,
+    sure: bool,
 ) -> Finding:
     sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
     others = f": its rules are for {', '.join(dict.fromkeys(sources))}" if sources else ""
+    for_devices = any(path.rule.out_link is not None for path in translating)
     rules = tuple(path.rule.span for path in translating)
+    rules = (*rules, *ways_out) if rules and for_devices else rules
     declared = (chain.span,) if chain.span is not None else ()
     return Finding(
         check=NAME,

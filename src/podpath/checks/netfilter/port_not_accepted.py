@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from podpath.checks.asked_ports import AskedPort, list_asked_ports
+from podpath.checks.asked_ports import AskedPort, holds_port, is_translated, list_asked_ports
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.firewall import chains_named, ends, owner_of, port_of, tables_named
+from podpath.checks.firewall import chains_named, ends, port_of
 from podpath.checks.nft_input import find_refusal
 from podpath.checks.topology import option_values
 from podpath.net import protocols
@@ -189,18 +189,7 @@ class _InputWalk:
         if states and states <= _OLD:
             return True
         ports = port_of(rule)
-        return bool(ports) and not _holds(ports, self.port)
-
-
-def _holds(spelled: str, port: int) -> bool:
-    """Tell whether a port is among those that a rule names; names of ports may be any."""
-    for part in spelled.split(","):
-        low, _, high = part.replace("-", ":").partition(":")
-        if not low.isdecimal():
-            return True
-        if int(low) <= port <= int(high if high.isdecimal() else low):
-            return True
-    return False
+        return bool(ports) and not holds_port(ports, self.port)
 
 
 def _may_be_of_one_device(rule: Rule) -> bool:
@@ -237,7 +226,7 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
     """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
     what the port comes to.
     """
-    own = asked.own and not _is_translated(case, asked.port)
+    own = asked.own and not is_translated(case, asked.port)
     sure = own and not found.doubts
     told = asked.failure in _list_felt(found)
     name = protocols.protocol_name(asked.protocol).upper()
@@ -271,21 +260,4 @@ def _accept(rule: Rule, protocol: str, port: int) -> Repair:
     return Repair(
         title=f"accept the port above rule {rule.position} of {rule.chain}",
         commands=(f"iptables -I {place} -p {protocol} --dport {port} -j ACCEPT",),
-    )
-
-
-def _is_translated(case: Case, port: int) -> bool:
-    """Tell whether a rule of nat, or a chain of an engine's, may lead the port past INPUT."""
-    for table in tables_named(case.node.host, "nat"):
-        for fact in table.chains.values():
-            rules = fact.value.rules if isinstance(fact, Known) else ()
-            if any(_holds(port_of(rule), port) for rule in rules if port_of(rule)):
-                return True
-    filters = (table for table in tables_named(case.node.host, "filter"))
-    return any(
-        owner_of(rule) in {"Docker", "Podman", "kube-proxy or kubelet"}
-        for table in filters
-        for fact in table.chains.values()
-        if isinstance(fact, Known)
-        for rule in fact.value.rules
     )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.evidence.documents.sentences import list_sentences, list_taken
+from podpath.net.addresses import Prefix
 from podpath.net.complaints import Circumstance, Told
 from podpath.net.provenance import Source, Span
 
@@ -82,6 +83,21 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     (
         Circumstance.ROUTES_FOR_OTHERS,
         r"shar(?:es?|ing) (?:its|the|an?|my|our) (?:\w+ ){0,2}(?:connection|internet|uplink)",
+    ),
+    (Circumstance.ROUTES_FOR_OTHERS, r"nat (?:instance|gateway|box|router|host)"),
+    (
+        Circumstance.SOURCE_CHANGED,
+        (
+            r"(?:sees?|saw|with|from|has|have|shows?) (?:only )?(?:the |our |its )?(?:node|host|"
+            r"gateway|router|firewall|server|bridge)'s (?:own )?(?:address|ip)"
+        ),
+    ),
+    (
+        Circumstance.SOURCE_CHANGED,
+        (
+            r"(?:sources?|source address(?:es)?|they) (?:is|are|gets?) (?:rewritten|changed|"
+            r"replaced|translated|natted|masqueraded)"
+        ),
     ),
     (Circumstance.OUTGOING, r"outgoing|outbound|out-?going|egress"),
     (
@@ -161,6 +177,7 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     ),
 )
 """Who and what stand near each other within one clause."""
+_PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
 _TABLE = tuple((one, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for one, pattern in _ROWS)
 
 
@@ -174,10 +191,20 @@ def read_circumstances(
     found: dict[Circumstance, Told] = {}
     for text, first, last in list_sentences(lines, list_taken(sources)):
         for one in find_circumstances(text):
-            found.setdefault(one, Told(one, Span(document, first, last)))
+            prefixes = tuple(find_prefixes(text))
+            found.setdefault(one, Told(one, Span(document, first, last), prefixes))
     return tuple(found.values())
 
 
 def find_circumstances(text: str) -> Iterator[Circumstance]:
     """Yield what a sentence tells."""
     return (one for one, pattern in _TABLE if pattern.search(text) is not None)
+
+
+def find_prefixes(text: str) -> Iterator[Prefix]:
+    """Yield the networks that a text names."""
+    for found in _PREFIX.finditer(text):
+        try:
+            yield Prefix.parse(found.group())
+        except ValueError:
+            continue

@@ -21,7 +21,11 @@ _JOINT = re.compile(
 _OPENING = re.compile(
     r"^(?:(?:but|whereas|although|though|however|while|yet|and)\b,?\s*)+", re.IGNORECASE
 )
-_DENIAL = re.compile(r"^(?:not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"^(?:not|nothing|nobody|none|neither|never|no(?! (?:problem|trouble|issue|error|failure|"
+    r"change|difference)))\b",
+    re.IGNORECASE,
+)
 
 
 class Clause(NamedTuple):
@@ -42,9 +46,9 @@ def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Claus
         if works is None and _DENIAL.match(_OPENING.sub("", part)):
             works = False
         if works is None and clauses:
-            clauses[-1] = clauses[-1]._replace(text=f"{clauses[-1].text} {part}")
+            clauses[-1] = clauses[-1]._replace(text=f"{clauses[-1].text}; {part}")
         elif works is None:
-            before += f"{part} "
+            before += f"{part}; "
         else:
             clauses.append(Clause(before + _OPENING.sub("", part), works))
             before = ""

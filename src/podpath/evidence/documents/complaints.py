@@ -13,12 +13,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
-from podpath.evidence.documents.circumstances import find_circumstances
+from podpath.evidence.documents.circumstances import find_circumstances, find_prefixes
 from podpath.evidence.documents.clauses import Clause, split_clauses
 from podpath.evidence.documents.ends import Ends, find_ends, find_subject, has_pronoun
+from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.sentences import list_sentences, list_taken
 from podpath.net import protocols
-from podpath.net.addresses import Address, Prefix
+from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
@@ -74,7 +75,8 @@ _FAILS = re.compile(
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
     r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"
     r"reach|open|load|ping|get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
-    r"\binstead of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|\blands? on\b|"
+    r"\binstead of\b|\bin place of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|"
+    r"\blands? on\b|"
     r"\bduplicate\w*|\bdecline[sd]?\b|\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|"
     r"\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b|"
     r"\b(?:stays?|is|remains?) empty\b|\b(?:sees?|gets?|receives?|shows?) nothing\b|"
@@ -93,7 +95,7 @@ _WORKS = re.compile(
 
 _ONLY = re.compile(r"\b(?:can |could )?only (?:reach|ping|see|connect|talk)\w*\b", re.IGNORECASE)
 """Says that whatever else there is cannot be reached."""
-_DENIAL = re.compile(r"\b(?:not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:no|not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
 class _MeaningWords(NamedTuple):
@@ -144,7 +146,8 @@ _FAILURES: tuple[_MeaningWords, ...] = (
                                    r"sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
                                    r"strangers?|another (?:machine|host|pod) answers|"
                                    r"other addresses|wrong (?:source|address|mac)|"
-                                   r"mac flaps?|duplicate\w*|is no \w+ answers"),
+                                   r"mac flaps?|duplicate\w*|is no \w+ answers|"
+                                   r"in place of (?:the|its|their|our)"),
     _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|"
                              r"seconds? late|for (?:\w+ )?(?:to \w+ )?seconds|"
                              r"takes? (?:\w+ ){0,3}seconds|only \d+ ?[kmg]b(?:it)?/?\w*|bandwidth"),
@@ -177,7 +180,6 @@ _PORT = re.compile(
     r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
-_PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
 _ADDRESS = re.compile(
     r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])"
     r"(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*"
@@ -269,7 +271,8 @@ def _read_clause(
     if only is not None:
         ends = Ends(ends.source, ends.source if same_node else EndKind.OUTSIDE)
         same_node = False if same_node else None
-    failure = None if works else _find_failure(text if fails is not None else sentence)
+    telling = text if fails is not None else sentence
+    failure = None if works else _find_failure(telling)
     whole = text if works else sentence
     return Complaint(
         span=span,
@@ -281,11 +284,12 @@ def _read_clause(
         protocol=_find_protocol(text) or _find_protocol(whole),
         ports=tuple(_find_ports(text)) or tuple(_find_ports(whole)),
         addresses=tuple(_find_addresses(whole)),
-        prefixes=tuple(_find_prefixes(whole)),
+        prefixes=tuple(find_prefixes(whole)),
         names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(whole))),
         sources=tuple(_find_sources(whole, verb)),
         words=frozenset(found["word"] for found in _WORD.finditer(whole)),
         spoken=frozenset(word.lower() for word in _SPOKEN.findall(whole)),
+        mentions=frozenset() if works else find_mentions(sentence),
         circumstances=frozenset(find_circumstances(sentence)),
     )
 
@@ -332,14 +336,6 @@ def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
             before.append(address)
     later = any(place > verb.start() for place, _ in found)
     yield from behind or (before if later else ())
-
-
-def _find_prefixes(text: str) -> Iterator[Prefix]:
-    for found in _PREFIX.finditer(text):
-        try:
-            yield Prefix.parse(found.group())
-        except ValueError:
-            continue
 
 
 def _find_addresses(text: str) -> Iterator[Address]:

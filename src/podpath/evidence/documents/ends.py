@@ -41,7 +41,11 @@ def _words(kind: EndKind, pattern: str) -> _EndWords:
 _ENDS: tuple[_EndWords, ...] = (
     _words(EndKind.OUTSIDE, r"(?:hosts?|machines?|computers?|clients?|devices?|boxes|servers?|"
                             r"everything|networks?|subnets?|pcs?) behind (?:it|this|that|the|my|"
-                            r"our)|other (?:computers?|pcs?|laptops?|devices?)|"
+                            r"our)|(?:machines?|hosts?|servers?|instances?|computers?) (?:of|in|"
+                            r"on) (?:the|our|a|my) (?:\w+ )?(?:subnets?|networks?|lab|office)|"
+                            r"(?:hosts?|servers?|machines?|address(?:es)?) (?:on|in|of) the "
+                            r"(?:internet|outside|world)|"
+                            r"other (?:computers?|pcs?|laptops?|devices?)|"
                             r"(?:nothing|anything|anywhere|hosts?|everything) (?:outside|beyond)|"
                             r"(?:no|any)where else|^nothing else(?=[.,; ]*$)|"
                             r"beyond (?:it|that|them|"
@@ -209,7 +213,10 @@ def _find_active(
     before = [one.kind for one in first]
     after = [one.kind for one in left if one.place >= verb.start()]
     if source is None and before:
-        heads = [one.kind for one in first if not _is_attribute(text, one)] or before
+        near = text.rfind(";", 0, verb.start())
+        heads = [
+            one.kind for one in first if one.place > near and not _is_attribute(text, one)
+        ] or before
         source = heads[-1] if after else heads[0]
     source = source or carried
     if after:

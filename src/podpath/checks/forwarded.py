@@ -1,0 +1,136 @@
+"""What FORWARD does with a new connection of which the devices are known by their kind: it comes in
+by a bridge, leaves by one, or both.
+
+A rule that is for the bridges of one engine takes nothing of another's. What may accept the
+connection, or is not shown, leaves it open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import NamedTuple
+
+from podpath.checks.firewall import ends, is_plain, lets_new_in
+from podpath.net.provenance import Known, Span
+from podpath.node.netfilter import Chain, InterfaceMatch, Rule, Table
+
+DEEPEST = 16
+
+
+class Family(Enum):
+    """Who makes a device behind the host."""
+
+    DOCKER = auto()
+    LIBVIRT = auto()
+    LXC = auto()
+    PODMAN = auto()
+    PODS = auto()
+    VPN = auto()
+
+
+_DEVICES: Mapping[Family, re.Pattern[str]] = {
+    Family.DOCKER: re.compile(r"docker\d+$|br-[0-9a-f]{12}$|docker_gwbridge$"),
+    Family.LIBVIRT: re.compile(r"virbr\d+$|vnet\d+$"),
+    Family.LXC: re.compile(r"lxcbr\d+$|lxdbr\d+$|incusbr\d+$|mpqemubr\d+$"),
+    Family.PODMAN: re.compile(r"podman\d+$|cni-podman\d+$"),
+    Family.PODS: re.compile(r"cni\d+$|cbr\d+$|kube-bridge$|weave$|flannel|cali|cilium|lxc[0-9a-f]"),
+    Family.VPN: re.compile(r"wg\d*|tun\d*|tap\d*|ppp\d*|tailscale\d*|ipsec\d*|zt"),
+}
+_CHAINS: Mapping[str, Family] = {
+    "DOCKER": Family.DOCKER, "LIBVIRT_": Family.LIBVIRT, "NETAVARK": Family.PODMAN,
+    "CNI-FORWARD": Family.PODMAN, "CNI-ADMIN": Family.PODMAN, "KUBE-": Family.PODS,
+    "FLANNEL-": Family.PODS, "cali-": Family.PODS, "CILIUM_": Family.PODS, "WEAVE-": Family.PODS,
+    "ts-": Family.VPN,
+}  # fmt: skip
+"""How chains begin whose rules are for their owner's own devices, whatever is in them."""
+_ADMIN = "DOCKER-USER"
+"""A chain that people fill."""
+
+
+class DevicePath(NamedTuple):
+    """By which devices a connection comes in and leaves; None: by another one of the host."""
+
+    comes: Family | None
+    leaves: Family | None
+
+
+class ForwardEnd(NamedTuple):
+    """What drops it."""
+
+    span: Span
+    sure: bool
+    """False where a listing without devices leaves open for whom its rules are."""
+    target: str = "DROP"
+
+
+def family_of(name: str) -> Family | None:
+    """Return who makes a device of a name; None for a card, or a bridge that people made."""
+    return next((family for family, pattern in _DEVICES.items() if pattern.match(name)), None)
+
+
+def find_end(table: Table, chain: Chain, route: DevicePath) -> ForwardEnd | None:
+    """Return what drops a new connection: the rule, or the chain's policy. None where some rule may
+    accept it, or an unknown chain.
+    """
+    walk = _ForwardWalk(table, route)
+    if not chain.complete or walk.may_accept(chain, DEEPEST):
+        return None
+    last = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
+    if last is not None:
+        target = last.target.name if last.target is not None else ""
+        return ForwardEnd(last.span, not walk.doubts, target)
+    dropped = chain.policy == "DROP" and chain.span is not None
+    return ForwardEnd(chain.span, not walk.doubts) if dropped and chain.span else None
+
+
+class _ForwardWalk:
+    """Looks for a rule that may accept a connection. Local to one call."""
+
+    def __init__(self, table: Table, route: DevicePath) -> None:
+        self.table = table
+        self.route = route
+        self.doubts: list[Rule] = []
+
+    def may_accept(self, chain: Chain, depth: int) -> bool:
+        """Tell whether a chain may accept it before anything ends it."""
+        for rule in chain.rules:
+            if is_plain(rule) and ends(rule):
+                return False
+            if lets_new_in(rule) and self._is_met(rule) and self._lets_in(rule, depth):
+                return True
+        return False
+
+    def _lets_in(self, rule: Rule, depth: int) -> bool:
+        name = rule.target.name if rule.target is not None else ""
+        if name == "ACCEPT":
+            return not self._is_doubt(rule)
+        fact = self.table.chains.get(name)
+        if isinstance(fact, Known) and fact.value.rules and depth:
+            return not fact.value.complete or self.may_accept(fact.value, depth - 1)
+        if name == _ADMIN:
+            self.doubts.append(rule)
+            return False
+        owner = next((one for start, one in _CHAINS.items() if name.startswith(start)), None)
+        return owner is None or owner in self.route
+
+    def _is_doubt(self, rule: Rule) -> bool:
+        """Tell whether a listing hides for which devices an accepting rule is, which those of
+        engines always name.
+        """
+        hidden = {"in-interface", "out-interface"} & set(rule.hidden)
+        if hidden:
+            self.doubts.append(rule)
+        return bool(hidden)
+
+    def _is_met(self, rule: Rule) -> bool:
+        return _fits(rule.in_link, self.route.comes) and _fits(rule.out_link, self.route.leaves)
+
+
+def _fits(link: InterfaceMatch | None, family: Family | None) -> bool:
+    """Tell whether a connection by a device of a family may match a rule's device."""
+    if link is None:
+        return True
+    same = family_of(link.name) is family
+    return True if link.negated else same

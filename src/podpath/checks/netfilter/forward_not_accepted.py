@@ -1,0 +1,187 @@
+"""forward-not-accepted: FORWARD accepts for the bridges of one engine alone, and drops what another
+one's guests, or machines behind the host, send.
+
+What it is
+    The policy of FORWARD is DROP (Docker sets it when it turns forwarding on), or its last rule
+    drops or rejects everything, and each accepting rule above is for other devices than those of
+    whoever is cut off.
+
+Why it breaks
+    What no rule accepts meets the policy. Docker accepts for docker0 and its br-... alone; guests
+    of LXC, LXD or libvirt, peers of a VPN, and machines for which the host is a router are
+    forwarded by the same chain.
+
+How to confirm
+    iptables -L FORWARD -n -v --line-numbers     # the policy counts what it drops
+
+How to fix
+    Accept the device before the policy decides, on a host with Docker in DOCKER-USER:
+        iptables -I DOCKER-USER -i DEVICE -j ACCEPT; iptables -I DOCKER-USER -o DEVICE -j ACCEPT
+    or let the policy accept again: iptables -P FORWARD ACCEPT
+
+References
+    docs.docker.com "Packet filtering and firewalls"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.firewall import chains_named, lets_new_in
+from podpath.checks.forwarded import DevicePath, Family, ForwardEnd, family_of, find_end
+from podpath.checks.told import BEHIND, LOSSES, find_told, list_failing
+from podpath.net.complaints import Circumstance, Complaint, EndKind
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain
+
+CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL, Category.RULE_ORDER)
+NAME = "forward-not-accepted"
+POSSIBLE, QUOTED = 0.6, 3
+_MADE_BY = {
+    EndKind.GUEST: {Technology.KVM: Family.LIBVIRT, Technology.LXC: Family.LXC},
+    EndKind.CONTAINER: {
+        Technology.LXC: Family.LXC, Technology.PODMAN: Family.PODMAN,
+        Technology.DOCKER: Family.DOCKER,
+    },
+    EndKind.POD: {Technology.KUBERNETES: Family.PODS},
+}  # fmt: skip
+"""By what is cut off and which software its sentence, or else the ticket, speaks of."""
+_USUAL = {EndKind.POD: Family.PODS}
+_REJECTED = frozenset({
+    FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST, FailureKind.NETWORK_UNREACHABLE,
+    FailureKind.UNREACHABLE, None,
+})  # fmt: skip
+_DROPPED = frozenset({None, *LOSSES})
+ASK = FollowUp(
+    "for which devices the accepting rules of FORWARD are, and whether its policy counts",
+    "iptables -L FORWARD -n -v --line-numbers",
+    "none is for the device of whoever is cut off, and the policy's counter grows: that drops it",
+)
+
+
+class CutRoad(NamedTuple):
+    """What people say is cut off, by the devices that it takes."""
+
+    complaint: Complaint
+    route: DevicePath
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first road that people say is cut off and that no rule of FORWARD accepts."""
+    chains = [
+        (table, chain)
+        for table, chain in chains_named(case.node.host, "filter", "FORWARD")
+        if table.family == 4 and any(map(lets_new_in, chain.rules))
+    ]
+    for road in _list_roads(case):
+        for table, chain in chains:
+            end = find_end(table, chain, road.route)
+            if end is not None and _may_be_felt(end, road.complaint):
+                yield _report(case, road, chain, end)
+                return
+
+
+def _list_roads(case: Case) -> Iterator[CutRoad]:
+    """Yield the roads that the host forwards, one for each family of devices that is meant."""
+    vpn = find_told(case, Circumstance.SERVES_VPN)
+    router = find_told(case, Circumstance.ROUTES_FOR_OTHERS)
+    for complaint in list_failing(case):
+        source, target = complaint.source, complaint.target
+        family = _find_family(case, complaint)
+        if source in _MADE_BY and target is EndKind.OUTSIDE and family is not None:
+            yield CutRoad(complaint, DevicePath(family, None))
+        elif source is EndKind.OUTSIDE and target in {*_MADE_BY, EndKind.NODE_PORT}:
+            if family is not None:
+                yield CutRoad(complaint, DevicePath(None, family))
+        elif source in BEHIND and target is EndKind.OUTSIDE:
+            if vpn is not None:
+                yield CutRoad(complaint, DevicePath(Family.VPN, None))
+            elif router is not None:
+                yield CutRoad(complaint, DevicePath(None, None))
+
+
+def _find_family(case: Case, complaint: Complaint) -> Family | None:
+    """Return whose devices are meant: those that a sentence names, or those of the one software
+    that it, or else the ticket, speaks of.
+    """
+    named = {family for word in complaint.words if (family := family_of(word)) is not None}
+    if named:
+        return named.pop() if len(named) == 1 else None
+    end = complaint.source if complaint.source in _MADE_BY else complaint.target
+    if end is None or end not in _MADE_BY:
+        return None
+    for mentions in (complaint.mentions, case.mentions):
+        meant = [family for one, family in _MADE_BY[end].items() if one in mentions]
+        if meant:
+            return meant[0] if len(meant) == 1 or Family.DOCKER in meant[1:] else None
+    return _USUAL.get(end)
+
+
+def _may_be_felt(end: ForwardEnd, complaint: Complaint) -> bool:
+    return complaint.failure in (_DROPPED if end.target == "DROP" else _REJECTED)
+
+
+def _report(case: Case, road: CutRoad, chain: Chain, end: ForwardEnd) -> Finding:
+    accepting = [rule.span for rule in chain.rules if lets_new_in(rule)]
+    whole = not any("|" in (span.source.command or "") for span in (end.span, *accepting))
+    sure = end.sure and whole and not _is_elsewhere(case)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"FORWARD ends with {end.target} for whom no rule accepts, and none of the "
+        f"{len(accepting)} accepting rules is for {_name(road.route)}.",
+        evidence=_list_evidence(road, end, accepting),
+        reasoning=("Rules for the devices of one engine take nothing of anybody else.",),
+        breaks=(f"what {_name(road.route)} have forwarded",),
+        repairs=(
+            Repair(
+                title="accept their device before the chain ends",
+                commands=(
+                    "iptables -I FORWARD -i DEVICE -j ACCEPT",
+                    (
+                        "iptables -I FORWARD -o DEVICE -m conntrack --ctstate RELATED,ESTABLISHED "
+                        "-j ACCEPT"
+                    ),
+                ),
+            ),
+        ),
+        prevention="Keep the rules where the engine leaves them alone: in DOCKER-USER.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
+        marks=("DROP",) if end.target == "DROP" else (end.target,),
+        explains=frozenset(one for one in _DROPPED | _REJECTED if one is not None),
+    )
+
+
+def _list_evidence(road: CutRoad, end: ForwardEnd, accepting: Sequence[Span]) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys((end.span, *accepting[:QUOTED], road.complaint.span)))
+
+
+def _name(route: DevicePath) -> str:
+    words = {
+        Family.DOCKER: "Docker's containers",
+        Family.LIBVIRT: "libvirt's guests",
+        Family.LXC: "the containers of LXC",
+        Family.PODMAN: "Podman's containers",
+        Family.PODS: "pods",
+        Family.VPN: "peers of the VPN",
+        None: "machines behind this host",
+    }
+    return words[route.comes or route.leaves]
+
+
+def _is_elsewhere(case: Case) -> bool:
+    """Tell whether other tables may accept or drop as well: more than one flavor is shown."""
+    flavors = {
+        table.flavour
+        for one in case.node.host.netfilter.values()
+        for table in one.tables
+        if table.name == "filter"
+    }
+    return len(flavors) > 1

@@ -1,0 +1,178 @@
+"""table-without-network: a policy rule sends packets to a table that lacks a network which main
+knows.
+
+What it is
+    `ip rule` sends packets (of a source, a device, or all) to a table of their own before main.
+    That table has a default route, and no route to a network that main has: a LAN, the range of a
+    bridge of containers, another uplink's network.
+
+Why it breaks
+    The first table that has any route for a destination decides. The table's default route takes
+    what is for the missing network, too, and sends it out by the uplink or the VPN: the requests of
+    containers, or the answers to clients of that network, leave by the wrong device.
+
+How to confirm
+    ip rule; ip route show table TABLE; ip route get DESTINATION from SOURCE
+
+How to fix
+    Add the network to the table (`ip route add NETWORK dev DEVICE table TABLE`), or a rule before
+    it that looks the network up in main: `ip rule add to NETWORK lookup main priority PRIORITY`.
+
+References
+    fib_rules_lookup (net/core/fib_rules.c v6.12); ip-rule(8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.stated import is_inner_bridge, spans_of
+from podpath.checks.told import WORKLOADS, list_lost
+from podpath.net.addresses import Address, Prefix
+from podpath.node.case import Case
+from podpath.node.node import Netns
+from podpath.node.routing import MAIN, PolicyRule, Route
+
+CATEGORIES = (
+    Category.POLICY_ROUTING,
+    Category.WRONG_ROUTE,
+    Category.ASYMMETRIC_PATH,
+    Category.NO_ROUTE,
+)
+NAME = "table-without-network"
+POSSIBLE = 0.6
+_OWN = frozenset({0, 253, MAIN, 255})
+"""Tables of the kernel itself."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the networks of main that a table before it lacks, where people say that what goes
+    there, or comes from there, gets no answer.
+    """
+    host = case.node.host
+    said = _list_said(case)
+    for rule in host.rules.items:
+        defaults = _list_defaults(host, rule)
+        if not defaults or any(_is_passed(one) for one in host.rules.items if _precedes(one, rule)):
+            continue
+        for route in host.routes.items:
+            if _is_lacking(host, rule, route, defaults) and _is_meant(case, said, route):
+                yield _report(host, rule, route, defaults, sure=_is_certain(case, rule, route))
+                return
+
+
+def _list_defaults(host: Netns, rule: PolicyRule) -> list[Route]:
+    """Return the default routes of the table that a rule looks up before main, if it is of its
+    own.
+    """
+    shown = rule.span is not None and not rule.unread and not rule.l3mdev
+    before = rule.action == "lookup" and rule.table not in _OWN and rule.family == 4
+    if not (shown and before) or rule.suppress_prefixlength is not None or rule.dst is not None:
+        return []
+    return [
+        route
+        for route in host.routes.items
+        if route.table == rule.table and route.prefix.length == 0 and route.span is not None
+    ]
+
+
+def _precedes(one: PolicyRule, rule: PolicyRule) -> bool:
+    return one.family == rule.family and one.priority <= rule.priority and one is not rule
+
+
+def _is_passed(rule: PolicyRule) -> bool:
+    """Tell whether a rule looks specific routes of main up first, for whatever packets."""
+    return rule.table == MAIN and (rule.dst is not None or rule.suppress_prefixlength is not None)
+
+
+def _is_lacking(host: Netns, rule: PolicyRule, route: Route, defaults: list[Route]) -> bool:
+    """Tell whether main has a route of its own to a network, and the table has none."""
+    if route.table != MAIN or route.prefix.family != 4 or route.span is None or route.unread:
+        return False
+    if route.prefix.length == 0 or route.type != "unicast":
+        return False
+    devices = {hop.link for one in defaults for hop in one.nexthops}
+    by_other = not devices & {hop.link for hop in route.nexthops}
+    covered = any(
+        one.table == rule.table and one.prefix.length and one.prefix.covers(route.prefix)
+        for one in host.routes.items
+    )
+    return by_other and not covered
+
+
+def _list_said(case: Case) -> list[Prefix]:
+    """Return the networks and addresses of what gets no answer."""
+    lost = list_lost(case)
+    named = [prefix for one in lost for prefix in one.prefixes]
+    return named + [_whole(address) for one in lost for address in one.addresses]
+
+
+def _whole(address: Address) -> Prefix:
+    return Prefix.parse(str(address))
+
+
+def _is_meant(case: Case, said: list[Prefix], route: Route) -> bool:
+    """Tell whether what fails has to do with the network: it is named, or is that of the containers
+    which get no answer.
+    """
+    near = any(route.prefix.covers(one) or one == route.prefix for one in said)
+    ends = {end for one in list_lost(case) for end in (one.source, one.target)}
+    inner = any(hop.link is not None and is_inner_bridge(hop.link) for hop in route.nexthops)
+    return near or (inner and bool(ends & WORKLOADS))
+
+
+def _is_certain(case: Case, rule: PolicyRule, route: Route) -> bool:
+    """Tell whether people name the network, and the rule is for whatever answers it: for all, or
+    for a source that they name, or that answers by an address of this host.
+    """
+    said = _list_said(case)
+    if not any(route.prefix.covers(one) for one in said):
+        return False
+    shown = [one.span for one in _list_defaults(case.node.host, rule)]
+    if any(span is not None and "|" in (span.source.command or "") for span in shown):
+        return False
+    conditions = (rule.iif, rule.oif, rule.mark, rule.uids, rule.tos, rule.protocol, rule.sport)
+    if any(one is not None for one in conditions):
+        return False
+    return rule.src is None or any(rule.src.covers(one) for one in said)
+
+
+def _report(
+    host: Netns, rule: PolicyRule, route: Route, defaults: list[Route], *, sure: bool
+) -> Finding:
+    others = [one for one in host.routes.items if one.table == rule.table and one not in defaults]
+    devices = [str(hop.link) for hop in route.nexthops if hop.link is not None]
+    device = f" dev {devices[0]}" if devices else ""
+    whose = f" of {rule.src}" if rule.src is not None else ""
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Rule {rule.priority} sends packets{whose} to table {rule.table}, whose default route "
+            f"takes what is for {route.prefix}: that network stands in main alone."
+        ),
+        evidence=spans_of((rule, *defaults, route, *others)),
+        reasoning=("The first table that has any route for a destination decides.",),
+        breaks=(f"what the rule is for, to {route.prefix}, and the answers to it",),
+        repairs=(
+            Repair(
+                title=f"let the table know {route.prefix}",
+                commands=(f"ip route add {route.prefix}{device} table {rule.table}",),
+            ),
+        ),
+        prevention="Give a table the connected networks where its default route is set.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=()
+        if sure
+        else (
+            FollowUp(
+                "by which way the failing packets leave",
+                f"ip route get {route.prefix.address} from SOURCE; ip route show table "
+                f"{rule.table}",
+                "by the table's default: it lacks the network",
+            ),
+        ),
+        marks=(str(rule.table), str(route.prefix)),
+    )

@@ -1,0 +1,84 @@
+"""port-unheard: nobody listens at the port that fails, or its program listens on loopback alone.
+
+What it is
+    The listing of sockets shows no listener at the port that people say fails, or only one on
+    127.0.0.1 or ::1.
+
+Why it breaks
+    A socket on loopback takes what comes from its own network namespace; for everybody else the
+    port is closed. The kernel answers with a reset: "connection refused". On the host itself the
+    same port works, by localhost.
+
+How to confirm
+    ss -ltnp | grep PORT; curl -v http://ADDRESS:PORT/ (on the host, by its own address)
+
+How to fix
+    Bind the program to the address that clients ask, or to all (0.0.0.0, [::]), on the port that
+    they ask; start it, where it does not run.
+
+References
+    tcp_v4_rcv (net/ipv4/tcp_ipv4.c v6.12); ip(7), bind(2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.asked_ports import AskedPort, is_translated, list_asked_ports
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.net import protocols
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+from podpath.node.node import Socket
+
+CATEGORIES = (Category.NO_LISTENER, Category.WRONG_PORT)
+NAME = "port-unheard"
+POSSIBLE, QUOTED = 0.7, 3
+_CLOSED = frozenset({FailureKind.REFUSED, FailureKind.RESET})
+_VAGUE = frozenset({None, FailureKind.UNREACHABLE})
+ASK = FollowUp(
+    "who has the port in the network namespace that clients come to",
+    "ss -ltnp (there); iptables -t nat -S | grep PORT",
+    "nobody, or loopback alone: that is why it is refused",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first port that people say fails and that no socket of the host takes."""
+    host = case.node.host
+    for asked in list_asked_ports(case):
+        if asked.protocol != protocols.TCP or asked.failure not in _CLOSED | _VAGUE:
+            continue
+        listening = [one for one in host.sockets.items if _is_listener(one)]
+        heard = [one for one in listening if one.port == asked.port]
+        spans = [one.span for one in heard if one.span is not None]
+        if spans and all(one.local is not None and one.local.is_loopback for one in heard):
+            yield _report(case, asked, f"is listened on at {heard[0].local} alone", spans)
+            return
+        whole = bool(listening) and host.shows_sockets(protocols.TCP)
+        if whole and not heard and asked.failure is FailureKind.REFUSED:
+            others = [one.span for one in listening if one.span is not None]
+            yield _report(case, asked, "has no listener", others[:QUOTED])
+            return
+
+
+def _is_listener(socket: Socket) -> bool:
+    return socket.protocol == protocols.TCP and socket.state == "LISTEN"
+
+
+def _report(case: Case, asked: AskedPort, claim: str, spans: Sequence[Span]) -> Finding:
+    sure = asked.own and not is_translated(case, asked.port)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Port {asked.port} of the host {claim}, so who comes from elsewhere is refused.",
+        evidence=(*spans, asked.span),
+        reasoning=("A connection to a port that no socket takes is answered with a reset.",),
+        breaks=(f"connections to port {asked.port} from elsewhere",),
+        prevention="Check the port at the host's own address, as its clients do.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
+        marks=(f":{asked.port}",),
+    )

@@ -1,0 +1,83 @@
+"""FORWARD accepts for one engine, and drops what another one's guests send."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.netfilter.forward_not_accepted import check
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+
+RULES = """\
+-A FORWARD -o docker0 -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+-A FORWARD -i docker0 ! -o docker0 -j ACCEPT
+"""
+COLUMNS = """\
+# iptables -L FORWARD
+Chain FORWARD (policy DROP)
+target     prot opt source               destination
+DOCKER-ISOLATION-STAGE-1  all  --  anywhere             anywhere
+ACCEPT     all  --  anywhere             anywhere
+"""
+
+
+def certainty(said: str, rules: str = RULES, policy: str = "DROP") -> float | None:
+    """Return how certain the finding of a ticket is; None where there is none."""
+    shown = f"# iptables -S\n-P FORWARD {policy}\n{rules}" if "Chain" not in rules else rules
+    text = f"{said}\n\n```\n{shown}```\n"
+    found = list(check(read_together([Pasted(text, "ticket.md")]).facts))
+    assert all(bool(one.asks) == (one.certainty < 1) for one in found)
+    return found[0].certainty if found else None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Since Docker was installed the LXC containers have no internet.",
+        "The VMs on virbr0 cannot reach the internet any more.",
+        "Guests of libvirt ping the host, but nothing beyond it.",
+        "It is a WireGuard server; its peers reach it, but nothing on the internet.",
+        "Machines behind this router have lost the internet.",
+        "The pods of the node cannot reach the internet; Docker runs there, too.",
+    ],
+)
+def test_whoever_is_no_dockers_meets_the_policy(said: str) -> None:
+    """By software, by device, and for machines behind a router."""
+    assert certainty(said) == 1
+    assert certainty(said, policy="ACCEPT") is None
+    assert certainty(said, f"{RULES}-A FORWARD -s 10.0.0.0/8 -j ACCEPT\n") is None
+
+
+def test_a_last_rule_is_as_good_as_a_policy() -> None:
+    """It answers, so that what people see differs."""
+    last = f"{RULES}-A FORWARD -j REJECT --reject-with icmp-host-prohibited\n"
+
+    assert certainty("LXC containers get no route to host from the internet.", last, "ACCEPT") == 1
+    assert certainty("LXC containers time out on the internet.", last, "ACCEPT") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "rules"),
+    [
+        ("Docker containers have no internet.", RULES),
+        ("Since Docker was installed LXC containers are refused by the internet.", RULES),
+        ("LXC containers on lxdbr0 have no internet.", f"{RULES}-A FORWARD -i lxdbr0 -j ACCEPT\n"),
+        ("The host has no internet; LXC containers run on it.", RULES),
+        ("LXC containers reach the internet.", RULES),
+        ("LXC containers have no internet.", ""),
+    ],
+)
+def test_others_are_let_be(said: str, rules: str) -> None:
+    """The engine's own, another symptom, an accepted device, the host itself, and none at all."""
+    assert certainty(said, rules) is None
+
+
+def test_hidden_devices_and_filtered_listings_are_doubted() -> None:
+    """Columns without devices show a rule of one as if it were for all."""
+    said = "Since Docker was installed the LXC containers have no internet."
+
+    assert certainty(said, COLUMNS) == 0.6
+    assert certainty(said, COLUMNS.replace("FORWARD\n", "FORWARD | grep -v LOG\n", 1)) in {
+        None,
+        0.6,
+    }

@@ -1,0 +1,67 @@
+"""A port that people say is refused, and the sockets of the host."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.port_unheard import check
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+
+HEAD = "State   Recv-Q  Send-Q   Local Address:Port    Peer Address:Port\n"
+SSH = "LISTEN  0       128            0.0.0.0:22           0.0.0.0:*\n"
+REFUSED = "Port 9090 of this host cannot be opened from other machines, connection refused."
+
+
+def certainty(said: str, *listening: str) -> float | None:
+    """Return how certain the finding of a ticket is; None where there is none."""
+    rows = "".join(f"LISTEN  0       128     {one}      0.0.0.0:*\n" for one in listening)
+    text = f"{said}\n\n```\n$ ss -ltn\n{HEAD}{SSH}{rows}```\n"
+    found = list(check(read_together([Pasted(text, "ticket.md")]).facts))
+    assert all(one.evidence[0].text.startswith("LISTEN") for one in found)
+    return found[0].certainty if found else None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        REFUSED,
+        "Clients get connection refused at port 9090.",
+        "From outside, port 9090 of the server is unreachable; on the server curl works.",
+        "Prometheus cannot be reached from other hosts, connection refused.",
+        "Everybody on the LAN is refused at port 9090.",
+    ],
+)
+def test_loopback_alone_is_heard_by_nobody_else(said: str) -> None:
+    """In many wordings, and by the program's name."""
+    assert certainty(said, "127.0.0.1:9090") == 1
+    assert certainty(said, "127.0.0.1:9090", "192.0.2.4:9090") is None
+    assert certainty(said, "0.0.0.0:9090") is None
+
+
+def test_nobody_listens() -> None:
+    """Where the listing is whole, and the kernel's answer is what they get."""
+    assert certainty(REFUSED) == 1
+    assert certainty("Clients cannot open port 9090.") is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Clients time out at port 9090.",
+        "Outgoing connections to port 9090 are refused.",
+        "On the host itself port 9090 is refused.",
+        "Pods get connection refused from port 9090 of a service.",
+        "Port 9090 works from outside.",
+    ],
+)
+def test_what_a_closed_port_does_not_make_is_let_be(said: str) -> None:
+    """Another symptom, another end, or none."""
+    assert certainty(said, "127.0.0.1:9090") is None
+
+
+def test_what_an_engine_publishes_is_doubted() -> None:
+    """Its port is translated, or served elsewhere."""
+    said = "The container's app is published. Port 9090 is refused from outside."
+
+    assert certainty(said, "127.0.0.1:9090") == 0.7
