@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from podpath.cli.main import podpath
 from podpath.net.errors import PodpathError
+from tests.clusters import NODES, OBJECTS, RECORDED
 from tests.library.samples import NO_FORWARDING
 
 FLOWS = """\
@@ -86,3 +87,37 @@ def test_a_file_is_derived_and_never_overwritten(folder: Path) -> None:
             ["check", str(folder / "flows.toml"), evidence, "--derive"],
             catch_exceptions=False,
         )
+
+
+def test_nodes_of_a_cluster_by_hand(folder: Path) -> None:
+    """Each node's bundle by its name; a node may be drained, and flows derived."""
+    given = ["--objects", str(OBJECTS)]
+    for node in NODES:
+        given += ["--node", f"{node}={RECORDED / f'{node}.tar.gz'}"]
+    flows = str(folder / "cluster.toml")
+
+    derived = CliRunner().invoke(podpath, ["check", flows, *given, "--derive"])
+    drained = CliRunner().invoke(
+        podpath, ["check", flows, *given, "--with", "drain:node2", "--json"]
+    )
+
+    assert derived.exit_code == 0
+    assert drained.exit_code == 1
+    states = {one["name"]: one["state"] for one in json.loads(drained.stdout)["flows"]}
+    assert states["svc/shop/far:80/tcp answers (from node1)"] == "fails"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--node", "a", "--node", "b"),
+        ("--node", "a=x", "--node", "b"),
+        ("--node", "a=x", "evidence.txt"),
+        (),
+    ],
+)
+def test_nodes_that_are_not_said_well(folder: Path, words: tuple[str, ...]) -> None:
+    """Two names, a name beside bundles, evidence of no node, and nothing at all are refused."""
+    done = CliRunner().invoke(podpath, ["check", str(folder / "flows.toml"), *words])
+
+    assert done.exit_code == 2 or isinstance(done.exception, PodpathError)

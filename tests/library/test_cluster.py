@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.library.cluster import ClusterViews, list_absent, read_nodes, starts_on
+from podpath.library.progress import silent
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from tests.clusters import RECORDED, healthy, objects_of_cluster
@@ -46,4 +47,4 @@ def test_evidence_of_two_nodes_for_one() -> None:
     both = (str(RECORDED / "node1.tar.gz"), str(RECORDED / "node2.tar.gz"))
 
     with pytest.raises(UsageError, match="expected evidence of one node for x"):
-        read_nodes({"x": both}, None, (), lambda _doing, _share: None)
+        read_nodes({"x": both}, None, (), silent)

@@ -9,7 +9,7 @@ import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.live_cluster import EVERY_NODE, LiveOptions, cluster_options, read_cluster
-from podpath.cli.options import limits_option, live_option, output_options
+from podpath.cli.options import evidence_option, limits_option, output_options
 from podpath.cli.output import show, write_new, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
@@ -49,7 +49,7 @@ def _parse_nodes(
 
 @click.command()
 @click.argument("flows", metavar="FLOWS.toml", type=click.Path())
-@live_option
+@evidence_option
 @click.option(
     "--node",
     "nodes",
@@ -150,6 +150,8 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
             flows, (nodes.bundles, objects, asked), changes, (derive, allow_undecided), progress
         )
     else:
+        if not (evidence or live or objects):
+            raise click.UsageError("Missing argument 'EVIDENCE...'.")
         pieces: tuple[Piece, ...] = (*((ThisNode(),) if live else ()), *evidence, *objects)
         answer = _check_node(
             flows, (pieces, nodes.chosen, limits), changes, (derive, allow_undecided), progress

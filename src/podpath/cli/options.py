@@ -34,6 +34,11 @@ def live_option(function: F) -> F:
             raise click.UsageError("Missing argument 'EVIDENCE...'.")
         return function(*arguments, evidence=evidence, live=live, **options)
 
+    return evidence_option(cast("F", demand))
+
+
+def evidence_option(function: F) -> F:
+    """Take the same where evidence may come by another way, too."""
     option = click.option(
         "--live",
         is_flag=True,
@@ -42,7 +47,7 @@ def live_option(function: F) -> F:
             "root."
         ),
     )
-    return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
+    return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(function))
 
 
 def node_option(function: F) -> F:

@@ -232,7 +232,12 @@ def test_tunnels_whose_other_end_no_device_tells(kind: str) -> None:
     assert reason.about == ("t0", kind)
 
 
-def pointed(number: int, kind: str, remote: str, **ends: str | bool) -> Node:
+def pointed(
+    number: int,
+    kind: str,
+    remote: str,
+    **ends: Any,  # noqa: ANN401  # the fields of TunnelEnds
+) -> Node:
     """Return a node with a tunnel of a fixed remote end to the other's pods."""
     made = routed(number, f"10.244.{1 - number}.0/24 dev t0", more=f"t0 kind {kind} to {remote}")
     host = made.host
