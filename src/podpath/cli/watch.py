@@ -214,29 +214,16 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     if ends or options.asked_for or is_plugin():
         _refuse_local(click.get_current_context())
         with stopping(seconds) as until:
-            printer = DropPrinter(as_json=as_json, style=style)
-            watch_cluster(ends, options, seconds, printer, until, ProgressLine())
+            lines = DropPrinter(as_json=as_json, style=style)
+            watch_cluster(ends, options, seconds, lines, until, ProgressLine())
         return
-    prefixes = tuple(_parse_prefix(text) for text in addresses)
-    names = frozenset(name.upper().removeprefix("SKB_DROP_REASON_") for name in reasons)
-    choice = DropChoice(prefixes, frozenset(ports), names, everything)
-    first: list[Progress] = [ProgressLine()]  # of what is read beside, no line is shown
+    choice = _choose_drops(addresses, ports, reasons, everything=everything)
     with ExitStack() as stack:
         source = stack.enter_context(closing(open_source(way, int(BUDGET * every))))
         if source.lacks:
             click.echo(f"watching without {source.lacks}", err=True)
-        explainer = DropExplainer(
-            time.monotonic,
-            BesideWorker(),
-            lambda: read_node(first.pop() if first else silent, node=node_netns),
-            lambda: locate_namespaces(node_netns),
-        )
-        lacking = sorted(set(pods) - {*explainer.list_names(), *explainer.list_pods().values()})
-        if lacking:
-            there = ", ".join(explainer.list_names())
-            click.echo(
-                escape(f"not on this node yet: {', '.join(lacking)}; there are {there}"), err=True
-            )
+        explainer = _explain_by(node_netns)
+        _say_lacking(explainer, pods)
         until = stack.enter_context(stopping(seconds, until_eof=until_eof))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
         printer = _Json(seen) if as_json else _Text(seen, style)
@@ -249,11 +236,38 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
                 continue
             printer.drop(told)
             if save is not None and disagrees(told):
-                click.echo(
-                    f"kept in {keep(save, told, seen.name_all(told.drop.key), node_netns)}",
-                    err=True,
-                )
+                kept = keep(save, told, seen.name_all(told.drop.key), node_netns)
+                click.echo(f"kept in {kept}", err=True)
         printer.end(time.monotonic() - began, losses)
+
+
+def _choose_drops(
+    addresses: Sequence[str], ports: Sequence[int], reasons: Sequence[str], *, everything: bool
+) -> DropChoice:
+    """Return which drops are told of; a reason may stand with the kernel's prefix."""
+    prefixes = tuple(_parse_prefix(text) for text in addresses)
+    names = frozenset(name.upper().removeprefix("SKB_DROP_REASON_") for name in reasons)
+    return DropChoice(prefixes, frozenset(ports), names, everything)
+
+
+def _explain_by(node_netns: str | None) -> DropExplainer:
+    """Return what explains drops by this node's state, which it reads again as it changes."""
+    first: list[Progress] = [ProgressLine()]  # of what is read beside, no line is shown
+    return DropExplainer(
+        time.monotonic,
+        BesideWorker(),
+        lambda: read_node(first.pop() if first else silent, node=node_netns),
+        lambda: locate_namespaces(node_netns),
+    )
+
+
+def _say_lacking(explainer: DropExplainer, pods: Sequence[str]) -> None:
+    """Say which of the pods that are asked for are not on this node."""
+    lacking = sorted(set(pods) - {*explainer.list_names(), *explainer.list_pods().values()})
+    if lacking:
+        there = ", ".join(explainer.list_names())
+        why = f"not on this node yet: {', '.join(lacking)}; there are {there}"
+        click.echo(escape(why), err=True)
 
 
 def is_plugin() -> bool:
