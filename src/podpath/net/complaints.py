@@ -49,6 +49,7 @@ class Circumstance(StrEnum):
     BRIDGED = "guests hang on a bridge with the network outside"
     ON_ONE_BRIDGE = "both ends are on one bridge"
     TO_ITSELF = "a program asks for itself"
+    AT_RECEIVER = "a capture was taken where packets arrive"
     SEEN_AT_NODE = "a capture was taken at the host's own card"
 
 

@@ -30,10 +30,15 @@ from collections.abc import Iterator
 from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.told import find_told, list_lost
+from podpath.net.complaints import Circumstance
+from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
+TUNNELS = (4789, 8472, 6081)
+"""Ports of VXLAN and Geneve."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -48,7 +53,11 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         for seen in wrong
         if seen.direction == "out" or (seen.packet.src in own and seen.packet.dst not in own)
     ]
-    if wrong and len(sent) < len(wrong):
+    at_receiver = find_told(case, Circumstance.AT_RECEIVER)
+    outer = [seen for seen in wrong if seen not in sent and seen.packet.dport in TUNNELS]
+    if outer and at_receiver is not None and list_lost(case):
+        yield _report_outer(outer, at_receiver)
+    elif wrong and len(sent) < len(wrong):
         yield _report_open([seen for seen in wrong if seen not in sent])
     elif wrong:
         yield Finding(
@@ -64,6 +73,33 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             ),
             marks=("incorrect", "cksum"),
         )
+
+
+def _report_outer(outer: list[Sighting], told: Span) -> Finding:
+    packet = outer[0].packet
+    ask = FollowUp(
+        fact="whether the receiver counts them as damaged",
+        command=(
+            "nstat -az UdpInCsumErrors (on the receiver); ethtool -k DEVICE | grep "
+            "tx-checksum (on the sender, of the tunnel's device)"
+        ),
+        decides="the counter grows: switch the offload of the tunnel's device off at the sender",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Tunnel packets of {packet.src} arrive at {packet.dst} with a wrong UDP checksum, "
+            "which the receiver drops."
+        ),
+        evidence=(*quote(outer[:1]), told),
+        reasoning=("Where packets arrive a checksum is final.",),
+        breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
+        prevention="Switch the checksum offload of the tunnel's device off.",
+        certainty=0.8,
+        marks=("cksum",),
+        asks=(ask,),
+    )
 
 
 def _report_open(wrong: list[Sighting]) -> Finding:

@@ -162,6 +162,17 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
         ),
     ),
     (
+        Circumstance.AT_RECEIVER,
+        (
+            r"(?:arrives?|comes? in|is received|shows up) (?:\w+ ){0,3}(?:at|on|by) (?:the |that "
+            r"|its )?(?:other|second|far|receiving|remote|target|pod'?s|server'?s)"
+        ),
+    ),
+    (
+        Circumstance.AT_RECEIVER,
+        r"(?:at|on) (?:the |its )?(?:receiv(?:er|ing \w+)|destination(?: node| host)?|far end)",
+    ),
+    (
         Circumstance.SEEN_AT_NODE,
         (
             r"(?:node|host|machine|server)(?:'s|s)? (?:own |network |physical |public ){0,2}"
