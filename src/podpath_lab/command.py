@@ -17,6 +17,7 @@ from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.library.given import place_probes
 from podpath.library.progress import stage as progress_stage
 from podpath.library.reading import read
+from podpath.library.replay import BUNDLE, DROP, ReplayedDrop, replay
 from podpath.net.errors import UsageError
 from podpath.net.failures import is_failure
 from podpath.net.probe import Probe
@@ -35,11 +36,14 @@ from podpath_lab.drops import DropTracer
 from podpath_lab.incidents.incident import Incident
 from podpath_lab.incidents.registry import INCIDENTS
 from podpath_lab.rehearsal import StagedNode, build_stage
+from podpath_lab.replayed import KernelAnswer, replay_packet
 from podpath_lab.script import emit_shell, emit_twin
-from podpath_lab.text import render_tally, render_twin
+from podpath_lab.text import is_named, render_replay, render_tally, render_twin
 from podpath_lab.twin import TwinRun, plan_twin, run_twin
 
 DISAGREES = 1
+LONGEST_DROP = 1 << 20
+"""Bytes of a kept drop that are read."""
 
 
 @click.group()
@@ -96,6 +100,61 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
         stop_daemons()
     click.echo(render_twin(seen), nl=False)
     click.get_current_context().exit(DISAGREES if seen.differences else 0)
+
+
+@lab.command("replay")
+@click.argument("kept", type=click.Path(path_type=Path), metavar="FOLDER")
+@click.option("--model-only", is_flag=True, help="Ask the model alone; needs no root.")
+def replay_kept(kept: Path, *, model_only: bool) -> None:
+    """Ask again about a drop that `podpath watch --save` has kept: the model, and this kernel with
+    the saved node built anew and the saved packet sent into it.
+
+    \b
+    Examples:
+      podpath lab replay disagreements/1763871432000-NETFILTER_DROP --model-only
+      sudo podpath lab replay disagreements/1763871432000-NETFILTER_DROP
+
+    \b
+    Exit codes: 0 the model names what the kernel did (in the saved node, and here), 1 it does not,
+    2 usage error or no root.
+    """  # noqa: D301  # as above
+    if not model_only:
+        require_lab()
+    with (kept / DROP).open("rb") as file:
+        document = file.read(LONGEST_DROP)
+    found = replay(str(kept / BUNDLE), document, ProgressLine())
+    answer = None if model_only else _replay_here(found)
+    click.echo(render_replay(found, answer), nl=False)
+    click.get_current_context().exit(0 if is_named(found, answer) else DISAGREES)
+
+
+def _replay_here(found: ReplayedDrop) -> KernelAnswer:
+    """Send the packet into the node's twin, in a world of our own."""
+    heard, netns = found.kept.heard, found.kept.netns
+    packet = heard.original or heard.packet
+    if packet is None:
+        raise AssertionError("a kept drop has a packet")
+    # forwarding takes one off before FORWARD
+    ttl = packet.ttl if heard.key.reason == "IP_INHDR" else max(packet.ttl, 2)
+    device = _find_device(found, heard.key.input)
+    enter_private_world()
+    tracer = DropTracer()
+    try:
+        return replay_packet(found.node, netns, device, packet._replace(ttl=ttl), tracer)
+    finally:
+        tracer.close()
+        stop_daemons()
+
+
+def _find_device(found: ReplayedDrop, ifindex: int) -> str:
+    """Return the device that a packet came in on; empty for one that the namespace sent."""
+    if not ifindex:
+        return ""
+    links = found.node.namespaces[found.kept.netns].links.items
+    name = next((link.name for link in links if link.ifindex == ifindex), None)
+    if name is None:
+        raise UsageError(f"the saved node has no device of index {ifindex} in {found.kept.netns}")
+    return str(name)
 
 
 @lab.command()

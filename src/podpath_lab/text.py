@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from podpath.diagnosis.freed import DropAgreement
+from podpath.library.replay import ReplayedDrop
+from podpath.report.drop_text import spell_drop
 from podpath.report.escape import escape
+from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure
 from podpath_lab.agree import Tally
 from podpath_lab.agreement import Disagreement
+from podpath_lab.replayed import KernelAnswer
 from podpath_lab.twin import TwinRun
 
 
@@ -34,6 +39,33 @@ def render_twin(seen: TwinRun) -> str:
         )
     lines += ["", *(f"learned: {escape(line)}" for line in seen.learned)] if seen.learned else []
     lines += ["", *(f"note: {escape(note)}" for note in seen.notes)] if seen.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def is_named(found: ReplayedDrop, answer: KernelAnswer | None) -> bool:
+    """Tell whether the model names what the kernel did, and where it was asked this kernel does the
+    same.
+    """
+    named = found.explanation.agreement is DropAgreement.NAMED
+    return named and (answer is None or found.kept.heard.key.reason in answer.reasons)
+
+
+def render_replay(found: ReplayedDrop, answer: KernelAnswer | None) -> str:
+    """Render a kept drop: what was told then, what the model says now, what this kernel does."""
+    kept = found.kept
+    key = kept.heard.key
+    place = f"in {escape(kept.netns)} ({escape(kept.function)})"
+    lines = [
+        f"{escape(key.reason)} {escape(str(key))} {place}",
+        f"then    {escape(kept.said)}",
+        f"model   {escape(found.explanation.agreement)}: {spell_drop(key, found.explanation)}",
+    ]
+    lines += [f"        {escape(quote(span))}" for span in dict.fromkeys(found.explanation.spans)]
+    if answer is not None:
+        freed = ", ".join(answer.reasons)
+        lines.append(f"kernel  {f'freed: {escape(freed)}' if freed else 'let it pass'}")
+        lines += [f"note: {escape(note)}" for note in answer.notes]
+    lines.append("They agree." if is_named(found, answer) else "THEY DIFFER")
     return "\n".join(lines) + "\n"
 
 

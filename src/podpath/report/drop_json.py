@@ -10,6 +10,7 @@ from podpath.diagnosis.freed import DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes, HeardDrop
 from podpath.drops.tally import FlowCount, group
 from podpath.net import protocols
+from podpath.net.packet import Packet
 from podpath.net.provenance import Span
 from podpath.report.borders import quote_object
 from podpath.report.drop_text import spell_drop
@@ -64,6 +65,7 @@ def render_drop_line(
         "function": escape(function),
         "mark": drop.mark,
         "packet": drop.data.hex() or None,
+        "original": None if drop.original is None else _ends_object(drop.original),
         "flow": escape(str(group(drop.key))),
         "agreement": found.agreement.value,
         "model_age": round(notes.age, 3),
@@ -72,6 +74,15 @@ def render_drop_line(
         "kernel": None if step is None else escape(step.function),
         "evidence": [quote_object(span) for span in dict.fromkeys(found.spans)],
     })  # fmt: skip
+
+
+def _ends_object(packet: Packet) -> dict[str, object]:
+    return {
+        "src": str(packet.src),
+        "dst": str(packet.dst),
+        "sport": packet.sport,
+        "dport": packet.dport,
+    }
 
 
 def render_counts_line(
