@@ -101,3 +101,29 @@ def test_ranges_that_prose_names_need_a_rule_that_takes_them(
     case = read_together([Pasted(text, "ticket.md")]).facts
 
     assert [one.certainty for one in check(case)] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("said", "command", "expected"),
+    [
+        ("Docker containers cannot ping 8.8.8.8.", "iptables", 1.0),
+        (
+            "A container on Docker's bridge gets no answer from the internet.",
+            "iptables",
+            1.0,
+        ),
+        ("Docker containers cannot ping 8.8.8.8.", "iptables-legacy", 0.8),
+        ("The guests have lost the internet.", "iptables", 0.8),
+        ("Machines behind this router have lost the internet.", "iptables", 0.8),
+        ("The host has lost the internet.", "iptables", None),
+        ("Docker containers reach the internet.", "iptables", None),
+        ("Docker containers are refused by the internet.", "iptables", None),
+        ("Docker containers cannot reach each other.", "iptables", None),
+    ],
+)
+def test_an_empty_chain_translates_nothing(said: str, command: str, expected: float | None) -> None:
+    """Certain for what Docker gives its containers, where no other tool's rules may do it."""
+    shown = f"# {command} -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
+    case = read_together([Pasted(f"{said}\n\n```\n{shown}```\n", "ticket.md")]).facts
+
+    assert [one.certainty for one in check(case)] == ([] if expected is None else [expected])

@@ -108,3 +108,26 @@ def test_a_published_port_may_pass_it_by() -> None:
     (finding,) = diagnosed(f"{UNREACHABLE[0]} It is a Docker container's.", SAVED)
     assert finding.certainty < 1
     assert finding.asks
+
+
+FRAGMENT = SAVED.split("-P OUTPUT ACCEPT\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("prose", "listing", "expected"),
+    [
+        ("A NodePort asked from outside cannot be reached on the nodes.", SAVED, [0.5]),
+        ("A NodePort asked from outside cannot be reached on the nodes.", FRAGMENT, [0.5]),
+        ("Pods on other nodes are unreachable.", SAVED, [0.5]),
+        ("Clients cannot reach the server.", SAVED, [0.5]),
+        ("Clients cannot reach the server.", SAVED.replace("-m tcp --dport 22 ", ""), []),
+        ("Clients get 502 from the server.", SAVED, []),
+        ("The server cannot reach the internet.", SAVED, []),
+        ("Clients reach the server.", SAVED, []),
+    ],
+)
+def test_few_accepted_ports_are_possible_where_nobody_names_one(
+    prose: str, listing: str, expected: list[float]
+) -> None:
+    """For what comes from elsewhere to this host; a rule for all packets leaves it open."""
+    assert expected == [one.certainty for one in diagnosed(prose, listing)]

@@ -34,11 +34,12 @@ from podpath.checks.coverage import Path, chains_in, list_paths
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import is_inner_bridge, spans_of, uplinks
-from podpath.checks.told import list_failing
+from podpath.checks.told import list_failing, list_lost
 from podpath.net.addresses import Prefix
 from podpath.net.complaints import Circumstance, Complaint, EndKind, Told
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 
@@ -112,11 +113,50 @@ def _find_missing(
     if not chain.complete or any(_is_unknown(path) for path in paths):
         return
     ranges = dict.fromkeys(_list_needing(case))
+    if not ranges and not translating and chain.span is not None and chain.policy == "ACCEPT":
+        yield from _find_none(case, chain.span)
     for prefix in ranges:
         away = _list_away(case, translating)
         if not any(_may_take(path, prefix) for path in translating if path not in away):
             others = [path for path in translating if path not in away]
             yield _report_missing(chain, prefix, away or others, _list_ways_out(case), sure=whole)
+
+
+def _find_none(case: Case, span: Span) -> Iterator[Finding]:
+    """Report that nothing is translated at all, where containers, or machines behind the host, are
+    said to have no way out. What an engine gives its containers is private, unless its options say
+    otherwise; of others the range is not known.
+    """
+    lost = [one for one in list_lost(case) if one.target is EndKind.OUTSIDE]
+    inside = [one for one in lost if one.source in _INSIDE]
+    behind = [one for one in lost if one.source is EndKind.OUTSIDE and _list_behind(case)]
+    if not inside and not behind:
+        return
+    said = (inside or behind)[0]
+    command = span.source.command or ""
+    others = bool(case.node.host.nftables.items) or "legacy" in command
+    docker = said.source is EndKind.CONTAINER and Technology.DOCKER in case.mentions
+    sure = docker and not others
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim="POSTROUTING has no rule at all: nothing translates the sources of what leaves.",
+        evidence=(span, said.span),
+        reasoning=("The chain is shown whole, and empty.",),
+        breaks=("connections from private ranges to whoever has no route back to them",),
+        prevention="Let the engine write its rules (no --iptables=false), or write them by hand.",
+        certainty=1.0 if sure else 0.8,
+        asks=()
+        if sure
+        else (
+            FollowUp(
+                fact="with which source packets leave the host",
+                command="tcpdump -ni any host DESTINATION; nft list ruleset | grep masquerade",
+                decides="with a private one: nothing translates it",
+            ),
+        ),
+        marks=("POSTROUTING",),
+    )
 
 
 def _list_needing(case: Case) -> Iterator[Prefix]:

@@ -21,17 +21,19 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
 from podpath.checks.asked_ports import AskedPort, holds_port, is_translated, list_asked_ports
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.firewall import chains_named, ends, port_of
+from podpath.checks.firewall import chains_named, ends, is_plain, lets_new_in, port_of
 from podpath.checks.nft_input import find_refusal
+from podpath.checks.told import list_failing
 from podpath.checks.topology import option_values
 from podpath.net import protocols
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
@@ -60,6 +62,16 @@ NATIVE_ANSWERS = {
 }  # fmt: skip
 """How nftables spells what iptables calls by another name."""
 _LOST = frozenset({FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS})
+DOUBTED = 0.5
+_HOSTS = frozenset({
+    None, EndKind.NODE, EndKind.NODE_PORT, EndKind.POD, EndKind.SERVICE, EndKind.LOAD_BALANCER,
+    EndKind.API_SERVER,
+})  # fmt: skip
+_OTHERS = frozenset({
+    FailureKind.ERROR_ANSWER, FailureKind.SLOW, FailureKind.WRONG_PEER, FailureKind.RESET,
+    FailureKind.NAME_UNKNOWN,
+})  # fmt: skip
+"""Failures that no closed port makes."""
 _DEVICES = "without -v does not show devices"
 """What is unread of a rule in columns that leave out its devices."""
 ASK = FollowUp(
@@ -100,6 +112,51 @@ def check(case: Case) -> Iterator[Finding]:
         if found is not None and _may_be_felt(found, asked):
             yield _report(case, asked, found)
             return
+    yield from _find_strict(case)
+
+
+def _find_strict(case: Case) -> Iterator[Finding]:
+    """Report an INPUT that accepts few ports, where what fails comes to the host, and nobody says
+    by which port.
+    """
+    inbound = [one for one in list_failing(case) if _is_inbound(one)]
+    for _, chain in chains_named(case.node.host, "filter", "INPUT"):
+        last = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
+        above = [rule for rule in chain.rules if last is None or rule.position < last.position]
+        accepting = [rule for rule in above if lets_new_in(rule)]
+        listed = bool(accepting) and all(port_of(rule) for rule in accepting)
+        span = last.span if last is not None else chain.span
+        closed = last is not None or (chain.policy == "DROP" and chain.complete)
+        if inbound and closed and listed and span is not None:
+            yield _report_strict(inbound[0], span, last, accepting)
+            return
+
+
+def _is_inbound(complaint: Complaint) -> bool:
+    """Tell whether what fails comes to this host from elsewhere by a port that nobody names."""
+    from_elsewhere = complaint.source is EndKind.OUTSIDE or complaint.same_node is False
+    to_host = complaint.target in _HOSTS and complaint.failure not in _OTHERS
+    outgoing = Circumstance.OUTGOING in complaint.circumstances
+    return from_elsewhere and to_host and not complaint.ports and not outgoing
+
+
+def _report_strict(
+    complaint: Complaint, span: Span, last: Rule | None, accepting: Sequence[Rule]
+) -> Finding:
+    target = last.target.name if last is not None and last.target is not None else "DROP"
+    ports = ", ".join(dict.fromkeys(port_of(rule) for rule in accepting))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"INPUT accepts new connections to {ports} alone; everything else comes to {target}.",
+        evidence=(span, *(rule.span for rule in accepting[:QUOTED]), complaint.span),
+        reasoning=("What fails comes to this host from elsewhere.",),
+        breaks=("new connections to all other ports of this host, those of tunnels too",),
+        prevention="Accept the port where the rules come from, above what takes everything.",
+        certainty=DOUBTED,
+        asks=(ASK,),
+        marks=(target,),
+    )
 
 
 def _find(case: Case, protocol: int, port: int) -> PortRefusal | None:
