@@ -68,3 +68,13 @@ def test_an_endpoint_whose_chain_is_not_shown(tmp_path: Path) -> None:
 
     assert found is not None
     assert not found.services[FRONT].known
+
+
+def test_ipvs_needs_none_of_them() -> None:
+    """Its mode leaves a chain of that name that leads to no endpoint."""
+    text = (
+        "*nat\n:KUBE-SERVICES - [0:0]\n-A KUBE-SERVICES -m set --match-set KUBE-CLUSTER-IP dst,dst "
+        "-j ACCEPT\nCOMMIT"
+    )
+
+    assert rules_of(text) is None

@@ -46,8 +46,8 @@ class ProxyRules:
 
 
 def find_proxy_rules(host: Netns) -> ProxyRules | None:
-    """Return kube-proxy's rules, of whichever shape; None where they are not shown whole, or stand
-    in two places.
+    """Return kube-proxy's rules, of whichever shape; None where they are not shown whole, stand in
+    two places, or where IPVS does what they would.
     """
     tables = [*_iptables(host), *_native(host)]
     families = [family for family, _ in tables]
@@ -60,7 +60,13 @@ def find_proxy_rules(host: Netns) -> ProxyRules | None:
     services: dict[Front, ServiceRules] = {}
     for one in shown:
         services |= one.services
+    if not any(rules.targets for rules in services.values()) or _is_by_ipvs(host):
+        return None
     return ProxyRules(ask=shown[0].ask, span=shown[0].span, services=services)
+
+
+def _is_by_ipvs(host: Netns) -> bool:
+    return any(link.name == "kube-ipvs0" for link in host.links.items)
 
 
 def _iptables(host: Netns) -> Iterator[tuple[int, ProxyRules | None]]:
