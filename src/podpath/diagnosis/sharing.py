@@ -93,7 +93,8 @@ def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:
 def _list_shown(case: Case, ends: ComplainedEnds) -> frozenset[str]:
     """Return the names of services and pods of the evidence of which people say that they fail."""
     names = {one.name.casefold() for one in case.objects if one.kind in _PLACES}
-    names |= {one.name.casefold() for one in (*case.node.services, *case.node.pods)}
+    names |= {service.name.casefold() for service in case.node.services}
+    names |= {pod.name.casefold() for pod in case.node.pods}
     failing = (complaint for complaint in case.complaints if not complaint.works)
     spoken = {
         word.partition(".")[0]
