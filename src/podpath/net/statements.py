@@ -152,7 +152,16 @@ class BondState(NamedTuple):
     """The MAC of the link partner in 802.3ad; zeros where none answers."""
 
 
+class PortSwitch(NamedTuple):
+    """A switch of a bridge's ports, as a file of each says it, where no name of a port is shown."""
+
+    bridge: str
+    switch: str
+    """`hairpin_mode`, `isolated`."""
+    on: bool
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice
-    | ConfiguredDevice | BondState | UnitState | ListenQueue | FirewallStatement
+    | ConfiguredDevice | BondState | UnitState | PortSwitch | ListenQueue | FirewallStatement
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import BridgePortRecord, LinkRecord
+from podpath.evidence.records import BridgePortRecord, LinkRecord, StatementRecord
+from podpath.net.statements import PortSwitch
 from tests.evidence.consoles import block, read
 
 
@@ -29,3 +30,14 @@ def test_grep_names_each_file() -> None:
     assert [(1450, None), (None, "52:54:00:00:00:01")] == [(one.mtu, one.mac) for one in links]
     assert [("veth2", {"hairpin": "on"})] == [(one.port, one.details) for one in ports]
     assert not reading.gaps
+
+
+def test_a_pattern_names_all_ports_of_a_bridge() -> None:
+    """The values stand there without the ports' names."""
+    reading = read(block("0\n1", "cat /sys/class/net/cni0/brif/veth*/hairpin_mode"))
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+
+    assert [
+        PortSwitch("cni0", "hairpin_mode", on=False),
+        PortSwitch("cni0", "hairpin_mode", on=True),
+    ] == found

@@ -30,7 +30,8 @@ MOST = 400
 SHORTEST = 3
 """Words of which a sentence has more than a label: `Broken interface:` says nothing yet."""
 _VERB = (
-    r"(?:connect|reach|ping|access|resolve|curl|talk|communicat|get|open|contact|work|respond|"
+    r"(?:connect|reach|ping|access|resolve|curl|call|dial|quer|fetch|"
+    r"talk|communicat|get|open|contact|work|respond|"
     r"answer|arriv|come|came|load|join|see|look|pass|go|speak|use|send|receiv|find|forward|become|"
     r"became|be used|be reached|be resolved|be opened|"
     r"be established|establish|leave|start|attach|take|show|come up|stay|learn|renew|admit|scrape|"

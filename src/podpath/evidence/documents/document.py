@@ -255,7 +255,7 @@ class _Splitter:
             return prompt if prompt.named or self._is_prompt_here(prompt, context) else None
         if self._prompted or not is_command(text) or match_shape(text) is not None:
             return None
-        if context.fenced:
+        if context.fenced or _is_code_paragraph(context):
             waits = (
                 self._block is None
                 or context.after_blank

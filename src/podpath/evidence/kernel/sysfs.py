@@ -11,17 +11,21 @@ from collections.abc import Iterator
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import BridgePortRecord, LinkRecord, Reading
+from podpath.evidence.records import BridgePortRecord, LinkRecord, Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac, parse_name, parse_number
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source, Span
+from podpath.net.statements import PortSwitch
 
 _ROOT = r"/sys/(?:class/net|devices/virtual/net|devices/\S*?/net)/"
 _LINE = re.compile(rf"\s*{_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+)\s*[:=]\s*(?P<value>\S.*?)\s*$")
 _HEADING = re.compile(rf"\s*==> {_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+) <==\s*$")
 _PATH = re.compile(rf"{_ROOT}(?P<link>[^/\s:*?\[$]+)/(?P<file>[\w/]+)$")
 _MEMBER = re.compile(r"/sys/\S*/(?P<bridge>[^/\s]+)/brif/(?P<port>[^/\s]+)/(?P<file>\w+)")
+_ALL_PORTS = re.compile(
+    r"/sys/\S*/(?P<bridge>[^/\s*]+)/brif/[^/\s]*\*[^/\s]*/(?P<switch>hairpin_mode|isolated)$"
+)
 _SWITCHES = {
     "hairpin_mode": "hairpin",
     "isolated": "isolated",
@@ -31,6 +35,7 @@ _SWITCHES = {
 _STATES = {"0": "disabled", "1": "listening", "2": "learning", "3": "forwarding", "4": "blocking"}
 _UP, _NOARP, _PROMISC = 0x1, 0x80, 0x100
 """include/uapi/linux/if.h."""
+_BIT = re.compile(r"\s*[01]\s*")
 _VALUE = re.compile(r"\s*[\w:.-]+\s*$")
 _EXPECTED = "a file of /sys/class/net"
 
@@ -39,6 +44,8 @@ def recognise(source: Source) -> int:
     """Recognize a path with its value, or values that the command's paths name."""
     lines = sample(source)
     if any(_LINE.match(line) or _HEADING.match(line) or _MEMBER.match(line) for line in lines):
+        return CERTAIN
+    if _find_ports(source) is not None and lines and all(_BIT.fullmatch(line) for line in lines):
         return CERTAIN
     asked = list(_asked(source))
     return (
@@ -54,9 +61,14 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read attributes of devices and of bridge ports."""
     ledger = Ledger(source)
+    ports = _find_ports(source)
     owed = list(_asked(source))[::-1]
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
+        if ports is not None and _BIT.fullmatch(line) is not None:
+            switch = PortSwitch(ports["bridge"], ports["switch"], line.strip() == "1")
+            ledger.add(StatementRecord(span=ledger.span(index), statement=switch))
+            continue
         heading = _HEADING.match(line)
         if heading is not None:
             owed = [(heading["link"], heading["file"])]
@@ -118,6 +130,15 @@ def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePo
     if file == "bridge/vlan_filtering":
         return LinkRecord(span=span, name=name, kind="bridge", details={"vlan_filtering": value})
     return None
+
+
+def _find_ports(source: Source) -> re.Match[str] | None:
+    """Return the bridge and the file of all its ports that the command prints without names."""
+    command = parse_command(source.command)
+    if command.filters or command.program not in {"cat", "head", "tail"}:
+        return None
+    found = (_ALL_PORTS.match(word) for word in command.arguments)
+    return next((one for one in found if one is not None), None)
 
 
 def _asked(source: Source) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,93 @@
+"""hairpin-off: a pod or container calls its own service, and the ports of its bridge do not send
+frames back.
+
+What it is
+    The files `hairpin_mode` of a bridge's ports hold 0, and people say that a workload cannot
+    reach itself by its own service or published address.
+
+Why it breaks
+    The packet leaves the pod, is translated to the pod's own address, and has to go back by the
+    port that it came from. A bridge sends no frame back by its port unless hairpin mode is on
+    there, or the bridge itself is promiscuous.
+
+How to confirm
+    cat /sys/class/net/BRIDGE/brif/*/hairpin_mode; ip -d link show BRIDGE | grep promiscuity
+    bridge -d link show | grep -o 'hairpin [a-z]*'
+
+How to fix
+    ip link set VETH type bridge_slave hairpin on. Keep it so: hairpinMode: true in the bridge
+    plugin's configuration, kubelet's old --hairpin-mode=hairpin-veth, Docker's --userland-proxy.
+
+References
+    should_deliver (net/bridge/br_forward.c v6.12); kubernetes, "Debug Services": a pod fails to
+    reach itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import statements_of
+from podpath.checks.told import WORKLOADS, list_failing
+from podpath.net.complaints import Circumstance, Complaint
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
+from podpath.net.statements import PortSwitch
+from podpath.node.case import Case
+
+CATEGORIES = (Category.HAIRPIN, Category.BRIDGE_CONFIGURATION)
+NAME = "hairpin-off"
+_NO_ANSWER = frozenset({FailureKind.TIMEOUT, FailureKind.HANGS, FailureKind.UNREACHABLE, None})
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report bridges whose listed ports all have hairpin mode off, where a workload calls
+    itself.
+    """
+    own = next((one for one in list_failing(case) if _is_to_itself(one)), None)
+    if own is None:
+        return
+    ports: dict[str, list[tuple[bool, Span]]] = {}
+    for switch, stated in statements_of(case, PortSwitch):
+        if switch.switch == "hairpin_mode":
+            ports.setdefault(switch.bridge, []).append((switch.on, stated.span))
+    for bridge, found in ports.items():
+        promiscuous = _is_promiscuous(case, bridge)
+        if not any(on for on, _ in found) and promiscuous is not True:
+            yield _report(bridge, found[0][1], own, sure=promiscuous is False)
+
+
+def _is_to_itself(complaint: Complaint) -> bool:
+    workload = bool({complaint.source, complaint.target} & WORKLOADS)
+    itself = Circumstance.TO_ITSELF in complaint.circumstances
+    return workload and itself and complaint.failure in _NO_ANSWER
+
+
+def _is_promiscuous(case: Case, bridge: str) -> bool | None:
+    """Tell whether a listing shows the bridge to take every frame for its own; None where none
+    does.
+    """
+    links = (link for link in case.node.host.links.items if link.name == bridge)
+    return next((link.promisc for link in links if link.span is not None), None)
+
+
+def _report(bridge: str, span: Span, own: Complaint, *, sure: bool) -> Finding:
+    ask = FollowUp(
+        f"whether {bridge} is promiscuous",
+        f"ip -d link show {bridge}; cat /sys/class/net/{bridge}/brif/*/hairpin_mode",
+        "promiscuity 0: hairpin mode is what is missing",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Hairpin mode is off on the ports of {bridge}: no pod of it reaches itself.",
+        evidence=(span, own.span),
+        reasoning=("A bridge sends no frame back by the port that it came from.",),
+        breaks=("connections of a pod to its own service",),
+        prevention="Set hairpin mode where ports are made: in the plugin's configuration.",
+        certainty=1.0 if sure else 0.9,
+        asks=() if sure else (ask,),
+        marks=("0",),
+    )

@@ -1,0 +1,59 @@
+"""Ports of a bridge that send no frame back."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.checks.netfilter.hairpin_off import check
+from tests.checks.pasted import ticket_of
+
+ITSELF = "Pods cannot connect to themselves through the address of their service."
+
+
+def findings(said: str = ITSELF, values: str = "0 0 0", flags: str = "") -> list[Finding]:
+    """Return what is found in a ticket with the ports of a bridge, set off by indentation."""
+    bits = "\n".join(f"    {value}" for value in values.split())
+    shown = f"```\n$ ip link\n3: docker0: <BROADCAST{flags},UP> mtu 1500\n```\n" if flags else ""
+    text = (
+        f"{said}\n\nOn the node:\n\n    cat /sys/devices/virtual/net/docker0/brif/veth*/"
+        f"hairpin_mode\n{bits}\n\n{shown}"
+    )
+    return list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ITSELF,
+        "A container cannot reach its own published port.",
+        "The pod can be reached by others, but the pod cannot call itself by its service.",
+    ],
+)
+def test_a_workload_that_calls_itself(said: str) -> None:
+    """The first port and the sentence are quoted; that the bridge is promiscuous is not shown."""
+    (finding,) = findings(said)
+
+    assert (0.9, 2) == (finding.certainty, len(finding.evidence))
+
+
+def test_a_bridge_that_is_not_promiscuous_makes_it_certain() -> None:
+    """Then nothing else sends the frame back."""
+    (finding,) = findings(flags=",MULTICAST")
+
+    assert 1.0 == finding.certainty
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "flags"),
+    [
+        (ITSELF, "1 1 1", ""),
+        (ITSELF, "0 1 0", ""),
+        (ITSELF, "0 0 0", ",PROMISC"),
+        ("Pods cannot reach the Internet.", "0 0 0", ""),
+        ("Pods are refused when they connect to themselves.", "0 0 0", ""),
+    ],
+)
+def test_ports_in_hairpin_mode_and_other_complaints(said: str, values: str, flags: str) -> None:
+    """A healthy bridge, a promiscuous one, another connection, and a refusal."""
+    assert not findings(said, values, flags)
