@@ -247,7 +247,12 @@ def test_another_pods_drops_are_not_told(served: Served) -> None:
     with Client(access.find(served.server.kubeconfig(NOBODY))) as client:
         watched = WatchedNodes(nodes=(NODE,), agents={NODE: served.agent})
         with DropStreams(client, watched, request) as streams:
-            until(lambda: news.extend(streams.read(0.5)) or bool(news), "the end")
+
+            def look() -> bool:
+                news.extend(streams.read(0.5))
+                return bool(news)
+
+            until(look, "the end")
 
     assert news == [NodeEnd(NODE, "its time is over", failed=False)]
 
