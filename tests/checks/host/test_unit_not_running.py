@@ -42,11 +42,11 @@ def findings(
         "Since this morning squid.service does not answer.",
     ],
 )
-def test_a_stopped_unit_that_the_complaint_names_is_the_cause(complaint: str) -> None:
+def test_a_stopped_unit_that_the_complaint_names_is_likely(complaint: str) -> None:
     """The state and the sentence are both quoted."""
     (found,) = findings(complaint)
 
-    assert 1.0 == found.certainty
+    assert 0.9 == found.certainty
     assert 2 == len(found.evidence)
 
 
@@ -70,7 +70,7 @@ def test_a_unit_that_failed_or_is_not_named_is_possible(
     """Why it failed is another question, and what ran once need not run."""
     (found,) = findings(complaint, active, code)
 
-    assert found.certainty < 1
+    assert found.certainty < 0.9
     assert "squid" in found.asks[0].command
 
 

@@ -39,20 +39,20 @@ def findings(
     return list(check(ticket_of(text)))
 
 
-@pytest.mark.parametrize(
-    "complaint", [WRONG, "Connections to 192.0.2.10 hang.", "192.0.2.77 cannot be reached."]
-)
-def test_two_addresses_with_a_route_each(complaint: str) -> None:
-    """It is certain where somebody complains of a wrong source, or of one of the two."""
-    (finding,) = findings(complaint)
+def test_two_addresses_with_a_route_each() -> None:
+    """It is certain where somebody complains of a wrong source."""
+    (finding,) = findings(WRONG)
 
     assert 1.0 == finding.certainty
     assert 4 == len(finding.evidence)
 
 
-def test_another_complaint_leaves_it_open() -> None:
+@pytest.mark.parametrize(
+    "complaint", ["Pods cannot resolve names.", "Connections to 192.0.2.10 are refused."]
+)
+def test_another_complaint_leaves_it_open(complaint: str) -> None:
     """The host may work with both."""
-    (finding,) = findings("Pods cannot resolve names.")
+    (finding,) = findings(complaint)
 
     assert finding.certainty < 1
 

@@ -84,7 +84,7 @@ def _is_down(unit: UnitState) -> bool:
 
 def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
     stopped = unit.active == "inactive" and unit.loaded != "not-found" and not unit.once
-    sure = named is not None and stopped
+    likely = named is not None and stopped and unit.enabled != "disabled"
     possible = 0.5 if unit.once else 0.6
     how = f"{unit.active} ({unit.detail})" if unit.detail else unit.active
     plain = _PLAIN_UNIT.fullmatch(unit.unit) is not None
@@ -110,8 +110,8 @@ def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
                 else (),
             ),
         ),
-        certainty=1.0 if sure else possible,
-        asks=() if sure else (ask,),
+        certainty=0.9 if likely else possible,
+        asks=(ask,),
         marks=(unit.active, unit.detail),
     )
 

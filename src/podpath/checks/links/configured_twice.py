@@ -32,7 +32,7 @@ from itertools import product
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_failing, list_failing_addresses
+from podpath.checks.told import list_failing
 from podpath.net.addresses import Prefix
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -86,9 +86,7 @@ def _is_connected(route: Route, link: str) -> bool:
 def _report(
     case: Case, lease: InterfaceAddress, static: InterfaceAddress, routes: tuple[Route, Route]
 ) -> Finding:
-    wrong_source = any(one.failure is FailureKind.WRONG_PEER for one in list_failing(case))
-    named = list_failing_addresses(case) & {lease.address, static.address}
-    sure = wrong_source or bool(named)
+    sure = any(one.failure is FailureKind.WRONG_PEER for one in list_failing(case))
     spans = (lease.span, static.span, *(route.span for route in routes))
     ask = FollowUp(
         "who configures the device, and which address peers see",

@@ -38,7 +38,7 @@ from podpath.node.routing import MAIN, Route
 CATEGORIES = (Category.WRONG_ROUTE, Category.NETWORK_MANAGER)
 NAME = "default-by-link-local"
 LINK_LOCAL = Prefix.parse("169.254.0.0/16")
-_BEYOND = frozenset({EndKind.OUTSIDE, EndKind.NAME_SERVER, None})
+_BEYOND = frozenset({EndKind.OUTSIDE, EndKind.NAME_SERVER})
 
 
 def check(case: Case) -> Iterator[Finding]:

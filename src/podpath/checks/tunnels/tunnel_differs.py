@@ -34,7 +34,7 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_CONFIGURATION,)
 NAME = "tunnel-differs"
-_ACROSS = WORKLOADS | {EndKind.SERVICE, EndKind.NAME_SERVER, EndKind.NODE}
+_ACROSS = WORKLOADS | {EndKind.SERVICE, EndKind.NAME_SERVER}
 
 
 def check(case: Case) -> Iterator[Finding]:
