@@ -22,7 +22,8 @@ def asked(text: str) -> list[tuple[int, bool]]:
     [
         "Port 8080 of the server cannot be reached from outside.",
         "Clients time out when they open port 8080.",
-        "The exporter on port 8080 does not answer, it times out.",
+        "The server cannot be reached on port 8080 by any client.",
+        "Port 8080 cannot be opened from other machines.",
         f"Port 8080 of 192.0.2.5 times out.{OWN}",
         f"Clients cannot reach 192.0.2.5:8080 any more.{OWN}",
     ],
@@ -54,6 +55,9 @@ def test_a_port_of_somebody_else_is_not_asked_about(text: str) -> None:
         "The app is published on port 80. Port 8080 times out from outside.",
         "Docker runs here. Port 8080 times out from outside.",
         "Port 8080 of 192.0.2.77 times out.",
+        "The exporter on port 8080 does not answer, it times out.",
+        "From my laptop I cannot connect to port 8080 of the database server.",
+        "Connections to port 8080 of the providers time out.",
         "Port 8080 of www.example.com times out from the internet.",
     ],
 )

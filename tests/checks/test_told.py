@@ -49,6 +49,8 @@ def certainty(found: list[Finding]) -> float | None:
         ("Pods can only reach pods on the same node.", 1.0),
         ("My laptop is on a WireGuard server's network and opens no website.", 0.6),
         ("My laptop cannot open any site on the internet.", None),
+        ("Containers open no site by name. Pings of 8.8.8.8 from containers work.", None),
+        ("Containers on a macvlan cannot reach the internet.", None),
         ("Containers get connection refused from the internet.", None),
         ("The site is slow.", None),
         ("Containers reach the internet without any problem.", None),

@@ -76,6 +76,13 @@ def _is_elsewhere(complaint: Complaint) -> bool:
     return (near or complaint.source in _PODS) and complaint.target is not EndKind.NODE
 
 
+def _is_from_elsewhere(complaint: Complaint) -> bool:
+    """Tell whether a sentence says that who connects is elsewhere: what this host cannot reach is
+    worded alike.
+    """
+    return complaint.source is EndKind.OUTSIDE
+
+
 def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
     known = _list_own(case)
     named = [one for one in complaint.addresses if one not in complaint.sources]
@@ -84,7 +91,8 @@ def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
     for port in complaint.ports or _list_served(complaint):
         forwarded = bool(ROUTERS & case.mentions) and port not in HOST_PORTS
         named_own = bool(known & set(named)) if named else not complaint.names
-        own = named_own and not forwarded and not _is_published(case)
+        told = bool(known & set(named)) or _is_from_elsewhere(complaint)
+        own = named_own and told and not forwarded and not _is_published(case)
         yield AskedPort(
             port, complaint.protocol or protocols.TCP, complaint.failure, complaint.span, own
         )

@@ -41,6 +41,10 @@ UNBRIDGED = frozenset(
 """Networks whose pods hang on no bridge of the host, or pass by its own stack."""
 
 
+ASIDE = frozenset({Technology.MACVLAN, Technology.IPVLAN, Technology.SRIOV})
+"""Networks that pass by the host's own stack."""
+
+
 def list_failing(case: Case) -> Iterator[Complaint]:
     """Yield the sentences that say that something fails."""
     return (complaint for complaint in case.complaints if not complaint.works)
@@ -74,6 +78,8 @@ def list_cut_from_forwarding(case: Case) -> tuple[Span, ...]:
     It is what workloads send beyond the host, what comes in for a published port, and what machines
     behind this host send beyond it.
     """
+    if _is_forwarding_told(case) or case.mentions & ASIDE:
+        return ()
     found = [one.span for one in list_failing(case) if is_forwarded(one)]
     publishes = find_told(case, Circumstance.PUBLISHES)
     if publishes is not None:
@@ -83,6 +89,14 @@ def list_cut_from_forwarding(case: Case) -> tuple[Span, ...]:
     if find_told(case, Circumstance.SERVES_VPN) is not None:
         found += [one.span for one in list_lost(case) if is_from_others(one)]
     return tuple(dict.fromkeys(found))
+
+
+def _is_forwarding_told(case: Case) -> bool:
+    """Tell whether people say that something which the host has to forward works."""
+    return any(
+        one.works and one.source in BEHIND and one.target is EndKind.OUTSIDE
+        for one in case.complaints
+    )
 
 
 def _is_from_behind(complaint: Complaint) -> bool:

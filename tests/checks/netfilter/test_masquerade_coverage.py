@@ -119,6 +119,7 @@ def test_ranges_that_prose_names_need_a_rule_that_takes_them(
         ("Docker containers reach the internet.", "iptables", None),
         ("Docker containers are refused by the internet.", "iptables", None),
         ("Docker containers cannot reach each other.", "iptables", None),
+        ("Docker containers cannot reach IPv6 sites on the internet.", "iptables", None),
     ],
 )
 def test_an_empty_chain_translates_nothing(said: str, command: str, expected: float | None) -> None:

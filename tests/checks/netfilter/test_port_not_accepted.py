@@ -37,9 +37,9 @@ IN_OTHER = "-A OTHER -p tcp --dport 8080 -j ACCEPT"
 UNREACHABLE = (
     "Clients on the Internet cannot reach port 8080 of the server, curl says no route to host.",
     "I cannot connect to the server on port 8080 from outside: No route to host.",
-    "Nothing outside can open TCP port 8080 on this machine (EHOSTUNREACH, no route to host).",
+    "Clients outside cannot open TCP port 8080 on this machine (EHOSTUNREACH, no route to host).",
     "The server cannot be reached on port 8080 by any client, it is always no route to host.",
-    "From my laptop, port 8080 of the host is unreachable.",
+    "From other machines, port 8080 of the host is unreachable.",
 )
 SILENT = "Clients on the Internet cannot reach port 8080 of the server: it times out."
 
@@ -59,6 +59,19 @@ def test_the_last_rule_takes_the_port_that_prose_names(prose: str, listing: str,
     assert (1.0, True) == (finding.certainty, last in " ".join(finding.evidence[0].text.split()))
     (repair,) = finding.repairs
     assert "--dport 8080 -j ACCEPT" in repair.commands[0]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "From my laptop I cannot connect to port 8080 of the database server, it times out.",
+        "Connections to port 8080 of the providers time out.",
+        "curl to port 8080 of any site times out on this machine.",
+    ],
+)
+def test_rules_of_who_connects_convict_nobody(prose: str) -> None:
+    """The listing may be that of the client: INPUT takes none of its connections."""
+    assert all(finding.certainty < 1 for finding in diagnosed(prose, DROPS))
 
 
 def test_a_policy_takes_it_silently() -> None:

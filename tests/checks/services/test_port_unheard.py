@@ -65,3 +65,5 @@ def test_what_an_engine_publishes_is_doubted() -> None:
     said = "The container's app is published. Port 9090 is refused from outside."
 
     assert certainty(said, "127.0.0.1:9090") == 0.7
+    elsewhere = "The app on this host cannot connect to redis on the other machine: it is refused."
+    assert certainty(elsewhere, "127.0.0.1:6379") == 0.7

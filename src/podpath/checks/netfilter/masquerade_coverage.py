@@ -127,7 +127,11 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
     said to have no way out. What an engine gives its containers is private, unless its options say
     otherwise; of others the range is not known.
     """
-    lost = [one for one in list_lost(case) if one.target is EndKind.OUTSIDE]
+    lost = [
+        one
+        for one in list_lost(case)
+        if one.target is EndKind.OUTSIDE and Technology.IPV6 not in one.mentions
+    ]
     inside = [one for one in lost if one.source in _INSIDE]
     behind = [one for one in lost if one.source is EndKind.OUTSIDE and _list_behind(case)]
     if not inside and not behind:
@@ -162,7 +166,7 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
 def _list_needing(case: Case) -> Iterator[Prefix]:
     """Yield the ranges of pods and containers that are said to have no way to the outside world."""
     for one in case.complaints:
-        if one.works or one.target is not EndKind.OUTSIDE:
+        if one.works or one.target is not EndKind.OUTSIDE or Technology.IPV6 in one.mentions:
             continue
         behind = _list_behind(case)
         if one.source not in _INSIDE and not (behind and one.source is EndKind.OUTSIDE):

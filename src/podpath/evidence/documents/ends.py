@@ -46,6 +46,7 @@ _ENDS: tuple[_EndWords, ...] = (
                             r"(?:hosts?|servers?|machines?|address(?:es)?) (?:on|in|of) the "
                             r"(?:internet|outside|world)|"
                             r"other (?:computers?|pcs?|laptops?|devices?)|"
+                            r"(?<=from )(?:an|any |all |the )?other (?:hosts?|machines?|servers?)|"
                             r"(?:nothing|anything|anywhere|hosts?|everything) (?:outside|beyond)|"
                             r"(?:no|any)where else|^nothing else(?=[.,; ]*$)|"
                             r"beyond (?:it|that|them|"
@@ -189,6 +190,8 @@ def _find_passive(
     others = [one for one in left if one not in placed]
     before = [one.kind for one in others if one.place < verb.end()]
     after = [one.kind for one in others if one.place >= verb.end()]
+    if source is None and before and EndKind.OUTSIDE in after:
+        source = EndKind.OUTSIDE
     return Ends(source, next(iter((*before, *after)), None))
 
 
