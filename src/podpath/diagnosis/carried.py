@@ -21,7 +21,7 @@ from podpath.checks.conntrack import untracked
 from podpath.checks.links import neighbour_failed
 from podpath.checks.netfilter import dropped_by_rule, hairpin
 from podpath.checks.routing import no_route
-from podpath.checks.services import no_endpoints, no_listener
+from podpath.checks.services import no_endpoints, no_listener, no_local_endpoints
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.explanations import assess
@@ -40,6 +40,8 @@ LOST = frozenset({no_route.NAME, neighbour_failed.NAME})
 """Failures that are faults where both ends are on the node, or the range of the other end is
 routed.
 """
+ABSENT = frozenset({no_endpoints.NAME, no_local_endpoints.NAME})
+"""Failures of services without pods, here or at all: many a cluster has one, and nobody asks it."""
 POLICED = re.compile(
     r"KUBE-(?:POD-FW|NWPLCY|ROUTER|NETWORK-POLIC|PROXY-FIREWALL|FIREWALL|FW|XLB|SVL|EXT)\S*"
     r"|(?:cali|felix|CILIUM|WEAVE-NPC|DOCKER|ANTREA|OVN|NETAVARK|CNI-(?:ADMIN|ISOLATION)|ISTIO|"
@@ -120,7 +122,7 @@ def _is_fault(node: Node, flow: BaselineFlow, cause: Cause) -> bool | None:
     ends = {HOST, flow.probe.netns, node.find_holder(flow.probe.dst, pods_only=True)}
     if cause.check in SILENT or cause.step.netns not in ends:
         return None
-    if cause.check == no_endpoints.NAME:
+    if cause.check in ABSENT:
         return False
     if cause.check == dropped_by_rule.NAME:
         return _is_unmeant(flow, cause)

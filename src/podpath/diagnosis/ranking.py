@@ -144,7 +144,7 @@ def _doubt_other(finding: Finding, ends: ComplainedEnds) -> Finding:
     """Return a fault of a service that nobody complains of as a possible cause of what they do."""
     if finding.severity not in WEIGHTY or not is_of_another_service(finding, ends):
         return finding
-    reason = "It is a fault of another service than the one that is said to fail."
+    reason = "Nothing of what is said to fail names this service."
     return replace(
         finding,
         certainty=min(finding.certainty, DOUBTED),

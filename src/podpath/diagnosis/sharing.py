@@ -45,6 +45,8 @@ class ComplainedEnds(NamedTuple):
 
     shown: frozenset[str] = frozenset()
     """The names of services and pods of the evidence that the sentences hold."""
+    complained: bool = False
+    """True where a sentence says that something fails."""
 
     @property
     def is_known(self) -> bool:
@@ -72,7 +74,10 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
     ends = ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports - {0}), leaving)
     known = _with_partners(case.node, ends)
-    known = known._replace(shown=_list_shown(case, known))
+    known = known._replace(
+        shown=_list_shown(case, known),
+        complained=any(not complaint.works for complaint in case.complaints),
+    )
     local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
     return known._replace(addresses=known.addresses - local)
 
@@ -105,10 +110,10 @@ def _list_shown(case: Case, ends: ComplainedEnds) -> frozenset[str]:
 
 
 def is_of_another_service(finding: Finding, ends: ComplainedEnds) -> bool:
-    """Tell whether a finding breaks one service alone, and what fails is named and is another:
-    names of which one begins with the other may be of one workload.
+    """Tell whether a finding breaks one service alone, and people complain of something else, or
+    do not say of what: names of which one begins with the other may be of one workload.
     """
-    if not finding.about or not ends.shown or shares_ends(finding, ends):
+    if not finding.about or not ends.complained or shares_ends(finding, ends):
         return False
     told = {*ends.shown, *ends.names, *map(str, ends.addresses)}
     return not any(
