@@ -34,7 +34,7 @@ COMPLAINTS = (
     "The ingress answers 503 for some requests.",
     "curl to the NodePort 31000 of the web shop from my laptop is refused.",
     "DNS lookups in pods sometimes take five seconds.",
-    "The database on 192.168.7.20 port 5432 is not reachable from the containers: no route to host.",
+    "The database on 192.168.7.20 port 5432 is not reachable from containers: no route to host.",
     "Large downloads hang, small ones work.",
     "The load balancer marks the node unhealthy.",
     "Containers lose their network after a few minutes.",

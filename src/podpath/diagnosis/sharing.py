@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding
-from podpath.checks.objects import TEMPLATES
 from podpath.diagnosis.flows import uplinks
 from podpath.net.addresses import Address, Prefix
 from podpath.net.probe import Probe
@@ -23,8 +22,6 @@ from podpath.node.node import Node
 SHORTEST_PREFIX = 8
 """Bits of a range that says anything about an address: everybody has a default route."""
 LONGEST_LINE = 2000
-_PLACES = frozenset({"Service", "Pod", "Endpoints", "EndpointSlice", *TEMPLATES})
-"""Kinds of objects that an end may be named by."""
 _ADDRESSES = re.compile(
     r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w.]\d)|(?<![\w:])[0-9a-fA-F]{0,4}"
     r"(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
@@ -43,8 +40,8 @@ class ComplainedEnds(NamedTuple):
     leaves.
     """
 
-    shown: frozenset[str] = frozenset()
-    """The names of services and pods of the evidence that the sentences hold."""
+    spoken: frozenset[str] = frozenset()
+    """The words of the sentences that say so, each without the domain behind it."""
     complained: bool = False
     """True where a sentence says that something fails."""
 
@@ -66,18 +63,22 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
         ports.add(one.dport or 0)
         if one.dst is not None:
             addresses.add(one.dst)
-    for complaint in case.complaints:
-        if not complaint.works:
-            addresses.update(complaint.addresses)
-            names.update(name.partition(".")[0].casefold() for name in complaint.names)
-            ports.update(complaint.ports)
+    failing = [complaint for complaint in case.complaints if not complaint.works]
+    spoken = {word.partition(".")[0] for one in failing for word in one.spoken | one.words}
+    for complaint in failing:
+        addresses.update(complaint.addresses)
+        names.update(name.partition(".")[0].casefold() for name in complaint.names)
+        ports.update(complaint.ports)
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
-    ends = ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports - {0}), leaving)
-    known = _with_partners(case.node, ends)
-    known = known._replace(
-        shown=_list_shown(case, known),
-        complained=any(not complaint.works for complaint in case.complaints),
+    ends = ComplainedEnds(
+        frozenset(addresses),
+        frozenset(names),
+        frozenset(ports - {0}),
+        leaving,
+        frozenset(spoken),
+        bool(failing),
     )
+    known = _with_partners(case.node, ends)
     local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
     return known._replace(addresses=known.addresses - local)
 
@@ -95,30 +96,19 @@ def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:
     return ends._replace(addresses=frozenset(addresses), names=frozenset(names))
 
 
-def _list_shown(case: Case, ends: ComplainedEnds) -> frozenset[str]:
-    """Return the names of services and pods of the evidence of which people say that they fail."""
-    names = {one.name.casefold() for one in case.objects if one.kind in _PLACES}
-    names |= {service.name.casefold() for service in case.node.services}
-    names |= {pod.name.casefold() for pod in case.node.pods}
-    failing = (complaint for complaint in case.complaints if not complaint.works)
-    spoken = {
-        word.partition(".")[0]
-        for complaint in failing
-        for word in complaint.spoken | complaint.words
-    }
-    return frozenset(names & {*ends.names, *spoken})
-
-
 def is_of_another_service(finding: Finding, ends: ComplainedEnds) -> bool:
-    """Tell whether a finding breaks one service alone, and people complain of something else, or
-    do not say of what: names of which one begins with the other may be of one workload.
+    """Tell whether a finding breaks one service alone, and people complain without naming it, or a
+    pod of its name.
     """
     if not finding.about or not ends.complained or shares_ends(finding, ends):
         return False
-    told = {*ends.shown, *ends.names, *map(str, ends.addresses)}
-    return not any(
-        one.startswith(other) or other.startswith(one) for one in finding.about for other in told
-    )
+    told = {*ends.spoken, *ends.names, *map(str, ends.addresses)}
+    return not any(_is_of(one, other) for one in finding.about for other in told)
+
+
+def _is_of(one: str, other: str) -> bool:
+    """Tell whether two names are one, or one is the other with a suffix, as a pod's is."""
+    return one == other or one.startswith(f"{other}-") or other.startswith(f"{one}-")
 
 
 def shares_ends(finding: Finding, ends: ComplainedEnds) -> bool:
