@@ -61,7 +61,7 @@ def _is_listed(route: Route) -> bool:
 
 def _is_link_local(route: Route) -> bool:
     bare = all(hop.gateway is None for hop in route.nexthops)
-    return bare and route.prefsrc is not None and route.prefsrc in LINK_LOCAL
+    return bare and route.prefsrc is not None and LINK_LOCAL.covers(route.prefsrc)
 
 
 def _has_gateway(route: Route) -> bool:
