@@ -362,6 +362,10 @@ def _explains(one: Finding, cause: Finding) -> bool:
     )
 
 
+ROUTED_ANYWAY = frozenset({pod_range.NAME, pod_ranges_overlap.NAME})
+"""Checks whose fault a route also brings around: the cure that was walked is kept."""
+
+
 def _take_over(better: Finding, cause: Finding) -> Finding:
     """Let a check's finding stand for a walk's cause, with what the walk showed."""
     return replace(
@@ -370,7 +374,7 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
         reasoning=(*better.reasoning, *cause.reasoning),
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
-        repairs=better.repairs or cause.repairs,
+        repairs=cause.repairs if better.check in ROUTED_ANYWAY else better.repairs,
         certainty=1.0 if better.severity in WEIGHTY else cause.certainty,
         shown_by=cause.shown_by,
     )
