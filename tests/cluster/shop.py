@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.library.given import Pasted
 from podpath.library.why import WhyResult, why
+from podpath.sources.objects import read_objects
 from scripts.kubernetes import control, network
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.plan import DNS_ADDRESS, NFTABLES, Plan
@@ -20,7 +24,6 @@ from tests.cluster.planted import CLIENT, PlantedFault
 from tests.command import podpath
 
 SPACE = "shop"
-KINDS = "pods,services,endpoints,endpointslices,nodes,networkpolicies"
 FULL = 1300
 """Bytes that fill a packet on the narrowest way between pods, and are still one packet."""
 _SICK = {"exec": {"command": ["cat", "/www/ready"]}, "periodSeconds": 1}
@@ -35,6 +38,7 @@ def open_shop(tried: Cluster) -> None:
         made += [pods.make_pod(SPACE, f"{app}-{node}", node, app) for app in ("web", "api")]
         made.append(pods.make_pod(SPACE, f"far-{node}", node, f"far-{node}"))
         made.append(pods.make_service(SPACE, f"far-{node}"))
+        made.append(pods.make_pod("kube-system", f"dns-{node}", node, "dns"))
         made += _make_fronts(tried.plan, node)
     pods.create(tried, *made, *(pods.make_service(SPACE, name) for name in ("api", "nobody")))
     sick: list[dict[str, Any]] = []
@@ -42,7 +46,6 @@ def open_shop(tried: Cluster) -> None:
         pod = pods.make_pod(SPACE, f"sick-{node}", node, f"sick-{node}")
         pod["spec"]["containers"][0]["readinessProbe"] = _SICK
         sick += [pod, pods.make_service(SPACE, f"sick-{node}")]
-        sick.append(pods.make_pod("kube-system", f"dns-{node}", node, "dns"))
     ports = [{"name": "dns", "protocol": "UDP", "port": 53, "targetPort": pods.PORT}]
     resolver = pods.make_service("kube-system", "kube-dns", clusterIP=DNS_ADDRESS, ports=ports)
     pods.create(tried, *sick, resolver, ready=False)
@@ -171,29 +174,29 @@ def asks(address: str, port: int) -> bool:
         return False
 
 
-def take_evidence(tried: Cluster, folder: Path) -> tuple[dict[str, Path], Path]:
-    """Take a snapshot of every node, and what the API says."""
+def take_evidence(tried: Cluster, folder: Path) -> tuple[dict[str, str], tuple[Pasted, ...]]:
+    """Take a snapshot of every node, and what the API says, as `podpath why` reads it."""
     folder.mkdir(exist_ok=True)
 
-    def take(name: str) -> Path:
+    def take(name: str) -> str:
         bundle, process = folder / f"{name}.tar.gz", str(tried.nodes[name].process)
         done = podpath("snapshot", "--no-logs", "-o", bundle, "--node-netns", process)
         assert done.returncode == 0, done.stderr
-        return bundle
+        return str(bundle)
 
     names = tried.plan.node_names
     with ThreadPoolExecutor(2) as pool:
         nodes = dict(zip(names, pool.map(take, names), strict=True))
-    objects = folder / "objects.yaml"
-    objects.write_text(tried.kubectl("get", "-A", "-o", "yaml", KINDS), encoding="utf-8")
-    return nodes, objects
+    with Client(access.find(tried.plan.kubeconfig)) as client:
+        documents = tuple(read_objects(client).documents())
+    for document in documents:
+        (folder / document.name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / document.name).write_text(document.text, encoding="utf-8")
+    return nodes, tuple(Pasted(document.text, document.name) for document in documents)
 
 
 def ask_why(tried: Cluster, fault: PlantedFault, folder: Path) -> WhyResult:
     """Ask about the connection of a fault."""
     nodes, objects = take_evidence(tried, folder)
     source = tried.plan.machine_address if fault.source == CLIENT else fault.source
-    given: Mapping[str, str] = {name: str(bundle) for name, bundle in nodes.items()}
-    return why(
-        source, fault.destination, nodes=given, objects=str(objects), protocol=fault.protocol
-    )
+    return why(source, fault.destination, nodes=nodes, objects=objects, protocol=fault.protocol)

@@ -4,14 +4,19 @@ and the connection comes back; on the healthy cluster nothing is claimed.
 
 from __future__ import annotations
 
+import os
+import random
 import shlex
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import permutations
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
+from podpath.checks.services.proxy_behind import SYNCS
 from podpath.library.case import Case
 from podpath.library.reading import gather, read
 from podpath.library.why import why
@@ -22,6 +27,13 @@ from tests.cluster.planted import API, FAULTS, PlantedFault
 from tests.cluster.shapes import SEED, SHAPES, plan_of
 from tests.cluster.shop import SPACE
 
+PAIRS = int(os.environ.get("PODPATH_PAIRS") or 1000)
+"""How many pairs are asked about: all of them, where nobody is in a hurry."""
+SAMPLE = (
+    "route-missing", "tunnel-mac", "rp-filter", "forwarding", "drop-in-nftables", "policy-chain",
+    "hairpin", "no-endpoints", "node-port-blocked", "mtu-shrinks",
+)  # fmt: skip
+"""Faults of different kinds, for those who have a few minutes."""
 KEEP_WAYS = "ip neigh show dev {0} > /tmp/neigh; ip route show dev {0} > /tmp/routes"
 """What a fault may need to undo itself."""
 
@@ -59,20 +71,26 @@ def planted(tried: Cluster, fault: PlantedFault) -> Iterator[PlantedFault]:
             shop.leave(tried, fault.moving)
             gone = fault
             control.wait(lambda: not shop.connects(tried, gone), "the pod's processes to end")
+            time.sleep(SYNCS)  # a younger change may still be written
         yield fault
 
 
-def list_pairs() -> list[tuple[str, PlantedFault]]:
+def list_pairs() -> list[ParameterSet]:
     """Return every fault on every shape of cluster that can have it."""
-    return [(shape, fault) for shape in SHAPES for fault in FAULTS if fault.fits(plan_of(shape))]
+    return [
+        pytest.param(
+            shape,
+            fault,
+            id=f"{fault.name} {shape}",
+            marks=[pytest.mark.sample] if fault.name in SAMPLE and shape == SHAPES[0] else [],
+        )
+        for shape in SHAPES
+        for fault in FAULTS
+        if fault.fits(plan_of(shape))
+    ]
 
 
-@pytest.mark.parametrize(
-    ("tried", "fault"),
-    list_pairs(),
-    indirect=["tried"],
-    ids=lambda value: value if isinstance(value, str) else value.name,
-)
+@pytest.mark.parametrize(("tried", "fault"), list_pairs(), indirect=["tried"])
 def test_a_planted_fault_is_named_and_cured(
     tried: Cluster, fault: PlantedFault, tmp_path: Path, say: Callable[[str], None]
 ) -> None:
@@ -88,12 +106,14 @@ def test_a_planted_fault_is_named_and_cured(
         assert answer.verdict == "fault"
         assert (answer.diagnosis.node, first.check) == (fault.node, fault.check), str(answer)
         assert any(fault.line in span.text for span in first.evidence[:2])
-        assert bool(first.repairs) is fault.cured
-        undone = [
-            cure(tried, fault, command)
+        commands = [
+            command
             for repair in first.repairs[:1]
             for command in repair.commands
+            if not command.startswith(("kubectl", "systemctl"))
         ]
+        assert bool(commands) is fault.cured, str(answer)
+        undone = [cure(tried, fault, command) for command in commands]
         if not fault.cured:
             run(tried, fault.by_hand_on or fault.node, fault.by_hand or fault.undo)
         control.wait(lambda: shop.connects(tried, fault), "the connection")
@@ -112,21 +132,21 @@ def cure(tried: Cluster, fault: PlantedFault, command: str) -> str:
     return f"{before} -D {chain} {rest.partition(' ')[2]}" if sign and rest[:1].isdigit() else ""
 
 
-@pytest.mark.parametrize("tried", SHAPES, indirect=True)
+@pytest.mark.parametrize(
+    "tried", [pytest.param(SHAPES[0], marks=[pytest.mark.sample]), *SHAPES[1:]], indirect=True
+)
 def test_nothing_is_claimed_on_the_healthy_cluster(tried: Cluster, tmp_path: Path) -> None:
     """Of all pairs of pods, and of pods and services, each is said to work, and does."""
     nodes, objects = shop.take_evidence(tried, tmp_path)
-    shared = gather(str(objects))
-    cases: dict[str, Case] = {
-        name: read(str(bundle), shared=shared) for name, bundle in nodes.items()
-    }
+    shared = gather(objects)
+    cases: dict[str, Case] = {name: read(bundle, shared=shared) for name, bundle in nodes.items()}
     listed = tried.read("pods", "-n", SPACE)["items"]
     names = [each["metadata"]["name"] for each in listed]
     services = ["api", *(f"far-{node}" for node in tried.plan.node_names)]
     asked = [(one, f"pod/{SPACE}/{other}") for one, other in permutations(names, 2)]
     asked += [(one, f"svc/{SPACE}/{name}:http") for one in names for name in services]
 
-    for name, destination in asked:
+    for name, destination in random.Random(SEED).sample(asked, min(PAIRS, len(asked))):
         answer = why(f"pod/{SPACE}/{name}", destination, nodes=cases)
         assert answer.verdict == "none", f"{name} > {destination}\n{answer}"
         address, port = shop.resolve(tried, destination)
