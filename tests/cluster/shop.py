@@ -38,7 +38,7 @@ def open_shop(tried: Cluster) -> None:
         made += [pods.make_pod(SPACE, f"{app}-{node}", node, app) for app in ("web", "api")]
         made.append(pods.make_pod(SPACE, f"far-{node}", node, f"far-{node}"))
         made.append(pods.make_service(SPACE, f"far-{node}"))
-        made.append(pods.make_pod("kube-system", f"dns-{node}", node, "dns"))
+        made.append(pods.make_pod("kube-system", f"dns-{node}", node, "kube-dns"))
         made += _make_fronts(tried.plan, node)
     pods.create(tried, *made, *(pods.make_service(SPACE, name) for name in ("api", "nobody")))
     sick: list[dict[str, Any]] = []
@@ -108,11 +108,10 @@ def address_of(tried: Cluster, pod: str) -> str:
     return str(tried.read("pod", pod, "-n", SPACE)["status"]["podIP"])
 
 
-def move_in(tried: Cluster, name: str, node: str) -> str:
-    """Create a pod with a service of its name, and return its address."""
+def move_in(tried: Cluster, name: str, node: str) -> None:
+    """Create a pod with a service of its name."""
     made = (pods.make_pod(SPACE, name, node, name), pods.make_service(SPACE, name))
     pods.create(tried, *made)
-    return address_of(tried, name)
 
 
 def leave(tried: Cluster, name: str) -> None:

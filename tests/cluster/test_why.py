@@ -47,7 +47,7 @@ def run(tried: Cluster, where: str, words: str) -> None:
 
 
 @contextmanager
-def planted(tried: Cluster, fault: PlantedFault) -> Iterator[PlantedFault]:
+def planted(tried: Cluster, fault: PlantedFault) -> Iterator[None]:
     """Plant a fault, and take it away again."""
     tunnel = network.CALICO if tried.plan.plugin == "routed" else network.FLANNEL
     with ExitStack() as undone:
@@ -57,8 +57,9 @@ def planted(tried: Cluster, fault: PlantedFault) -> Iterator[PlantedFault]:
             ends = (tried.nodes[fault.node], tried.nodes[fault.other])
             undone.enter_context(network.second_wire(tried.control, *ends))
         if fault.moving:
-            fault = fault.placed({"@moving": shop.move_in(tried, fault.moving, fault.other)})
+            shop.move_in(tried, fault.moving, fault.other)
             undone.callback(shop.move_out, tried, fault.moving)
+            control.wait(lambda: shop.connects(tried, fault), "kube-proxy's rules")
         if fault.protocol == "udp":
             server = datagrams.find_pod(tried, "kube-system", f"dns-{fault.other}")
             undone.enter_context(datagrams.serve(server, pods.PORT))
@@ -69,10 +70,9 @@ def planted(tried: Cluster, fault: PlantedFault) -> Iterator[PlantedFault]:
             run(tried, fault.also_on, fault.also)
         if fault.moving:
             shop.leave(tried, fault.moving)
-            gone = fault
-            control.wait(lambda: not shop.connects(tried, gone), "the pod's processes to end")
+            control.wait(lambda: not shop.connects(tried, fault), "the pod's processes to end")
             time.sleep(SYNCS)  # a younger change may still be written
-        yield fault
+        yield
 
 
 def list_pairs() -> list[ParameterSet]:
@@ -97,7 +97,7 @@ def test_a_planted_fault_is_named_and_cured(
     """It really breaks the connection; the answer names node, fault and line; its cure mends it."""
     fault = shop.place(tried, fault, SEED)
     say(f"seed {SEED}: {fault.source} > {fault.destination}, planted on {fault.node}")
-    with planted(tried, fault) as fault:
+    with planted(tried, fault):
         assert not shop.connects(tried, fault)
 
         answer = shop.ask_why(tried, fault, tmp_path)

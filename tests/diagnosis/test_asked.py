@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.cni import pod_address_twice
+from podpath.checks.conntrack import stale_conntrack
 from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.asked import keep_asked
 from podpath.diagnosis.conclusion import Conclusion
@@ -26,6 +27,15 @@ def test_what_no_walk_sees_bears_where_it_speaks_of_the_ends() -> None:
     seen = found("no-endpoints", "10.244.1.2")
 
     assert keep_asked(CASE, (about, other, seen), Conclusion(), (PROBE,)) == (about,)
+
+
+def test_an_entry_that_outlived_its_endpoint_bears_on_what_a_new_socket_delivers() -> None:
+    """The walk is a new connection's; a client that keeps its socket sends by the entry."""
+    entry = "src=10.244.0.2 dst=10.244.1.2 sport=5353 dport=53 src=10.244.3.3 dst=10.244.0.2"
+    about = found(stale_conntrack.NAME, entry)
+    other = found(stale_conntrack.NAME, "src=10.244.9.9 dst=10.96.9.9 sport=5353 dport=53")
+
+    assert keep_asked(CASE, (about, other), Conclusion(), (PROBE,)) == (about,)
 
 
 def test_where_it_fails_unexplained_what_speaks_of_its_ends_may_be_why() -> None:

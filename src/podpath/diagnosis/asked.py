@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.checks.cni import node_address_twice, pod_address_twice
-from podpath.checks.conntrack import conntrack_full
+from podpath.checks.conntrack import conntrack_full, stale_conntrack
 from podpath.checks.dns import dns_without_endpoints
 from podpath.checks.finding import Finding
 from podpath.checks.links import (
@@ -41,6 +41,7 @@ UNSEEN = frozenset(
         own_address_received.NAME,
         pod_address_twice.NAME,
         proxy_behind.NAME,
+        stale_conntrack.NAME,
         wrong_mac.NAME,
     }
 )

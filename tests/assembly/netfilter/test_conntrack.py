@@ -41,6 +41,20 @@ def test_an_entry_is_translated() -> None:
     )
 
 
+def test_an_assured_entry_stays_one() -> None:
+    """By it is known that both ends went on with a stream of UDP."""
+    line = (
+        "udp 17 118 src=10.244.0.2 dst=10.96.0.9 sport=5353 dport=53 "
+        "src=10.244.2.7 dst=10.244.0.2 sport=8080 dport=5353 [ASSURED] mark=0 use=1 id=3136"
+    )
+    plain = line.replace(" [ASSURED]", "").replace("5353", "5354")
+
+    first, second = conntrack(Output("conntrack -L", f"{line}\n{plain}")).listing.items
+
+    assert (first.assured, second.assured) == (True, False)
+    assert first.replied
+
+
 @pytest.mark.parametrize(
     ("command", "complete"),
     [

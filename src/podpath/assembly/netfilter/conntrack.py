@@ -81,6 +81,7 @@ def _add(
         reply=reply,
         state=record.state or "",
         replied=not record.unreplied,
+        assured=record.assured,
         mark=record.mark or 0,
         zone=zone,
         offloaded=record.offloaded,
