@@ -66,9 +66,10 @@ def check(case: Case) -> Iterator[Finding]:
         answered.add((packet.dst, packet.src))
         if _is_on_uplink(seen) and _is_public(packet.dst) and _is_in(packet.src, ranges):
             asked[packet.src, packet.dst].append(seen)
-    for ends, seen in asked.items():
-        if ends not in answered and len(seen) >= LEAST and any(True for _ in list_failing(case)):
-            yield _report(case, seen)
+    fails = any(True for _ in list_failing(case))
+    for ends, packets in asked.items():
+        if fails and ends not in answered and len(packets) >= LEAST:
+            yield _report(case, packets)
             return
 
 
@@ -89,7 +90,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _is_in(address: Address, ranges: Sequence[Prefix]) -> bool:
-    return address.family == 4 and any(address in one for one in ranges)
+    return address.family == 4 and any(one.covers(address) for one in ranges)
 
 
 def _report(case: Case, seen: Sequence[Sighting]) -> Finding:
