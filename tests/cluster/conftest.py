@@ -11,7 +11,7 @@ from scripts.kubernetes import cluster, programs
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.plan import Plan
 from tests.cluster import shop
-from tests.cluster.shapes import plan_of
+from tests.cluster.shapes import SHAPES, plan_of
 
 REQUIRED = os.environ.get("PODPATH_REQUIRE_CLUSTER") == "1"
 """Set by `scripts/test-cluster`: there a test without a cluster has failed."""
@@ -39,24 +39,52 @@ def kubernetes() -> Iterator[Cluster]:
         cluster.down(name)
 
 
+class _Clusters:
+    """The cluster that tests of one shape share: one of another shape takes its place."""
+
+    def __init__(self) -> None:
+        """Have none yet."""
+        self._shape = ""
+        self._name = f"y{os.getpid()}"
+        self._cluster: Cluster | None = None
+
+    def of_shape(self, shape: str) -> Cluster:
+        """Return the cluster, with the shop on it."""
+        if self._cluster is None or self._shape != shape:
+            self.down()
+            made = cluster.up(plan_of(shape, self._name))
+            shop.open_shop(made)
+            self._shape, self._cluster = shape, made
+        return self._cluster
+
+    def down(self) -> None:
+        """Take away what there is."""
+        self._cluster = None
+        cluster.down(self._name)
+
+
 @pytest.fixture(scope="session")
-def tried(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Provide a cluster of the shape that is asked for, with the shop on it; or that which
-    `PODPATH_TRY_ON` names.
-    """
+def clusters() -> Iterator[_Clusters]:
+    """Provide clusters by their shapes, one at a time."""
     need_programs()
-    named = os.environ.get("PODPATH_TRY_ON")
-    if named:
-        found = cluster.find(named)
-        assert found is not None
-        if shop.SPACE not in found.kubectl("get", "namespaces"):
-            shop.open_shop(found)
-        yield found
-        return
-    plan = plan_of(request.param, f"y{os.getpid()}")
+    made = _Clusters()
     try:
-        made = cluster.up(plan)
-        shop.open_shop(made)
         yield made
     finally:
-        cluster.down(plan.name)
+        made.down()
+
+
+@pytest.fixture
+def tried(request: pytest.FixtureRequest, clusters: _Clusters) -> Cluster:
+    """Provide a cluster of the shape that is asked for, with the shop on it."""
+    return clusters.of_shape(request.param)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests on one shape of cluster follow each other."""
+
+    def shape_of(item: pytest.Item) -> int:
+        asked = item.callspec.params.get("tried") if hasattr(item, "callspec") else None
+        return SHAPES.index(asked) if asked in SHAPES else -1
+
+    items.sort(key=shape_of)

@@ -49,6 +49,15 @@ def open_shop(tried: Cluster) -> None:
     ports = [{"name": "dns", "protocol": "UDP", "port": 53, "targetPort": pods.PORT}]
     resolver = pods.make_service("kube-system", "kube-dns", clusterIP=DNS_ADDRESS, ports=ports)
     pods.create(tried, *sick, resolver, ready=False)
+    control.wait(lambda: all(_is_served(tried, node) for node in tried.plan.node_names), "rules")
+
+
+def _is_served(tried: Cluster, node: str) -> bool:
+    """Tell whether kube-proxy on a node has the service that came last, with its endpoints."""
+    rules = tried.nodes[node].run("sh", "-c", "nft list ruleset; iptables-save -t nat")
+    listed = tried.read("endpoints", "kube-dns", "-n", "kube-system").get("subsets", ())
+    addresses = [each["ip"] for subset in listed for each in subset.get("addresses", ())]
+    return bool(addresses) and all(f"{address}:{pods.PORT}" in rules for address in addresses)
 
 
 def _make_fronts(plan: Plan, node: str) -> Iterator[dict[str, Any]]:

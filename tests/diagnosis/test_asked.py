@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.checks.cni import pod_address_twice
 from podpath.checks.conntrack import stale_conntrack
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.services import proxy_behind
 from podpath.diagnosis.asked import keep_asked
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.net.probe import Probe
@@ -36,6 +39,16 @@ def test_an_entry_that_outlived_its_endpoint_bears_on_what_a_new_socket_delivers
     other = found(stale_conntrack.NAME, "src=10.244.9.9 dst=10.96.9.9 sport=5353 dport=53")
 
     assert keep_asked(CASE, (about, other), Conclusion(), (PROBE,)) == (about,)
+
+
+def test_rules_of_another_service_bear_on_nothing() -> None:
+    """The line that shows what kube-proxy lacks may name a range that every pod is in."""
+    line = "-A KUBE-SERVICES ! -s 10.244.0.0/16 -d 10.96.0.9/32 -p tcp --dport 80 -j KUBE-MARK-MASQ"
+    other = replace(found(proxy_behind.NAME, line), about=frozenset({"front", "10.96.0.9"}))
+    asked = replace(other, about=frozenset({"far", "10.244.1.2"}))
+    names = replace(other, about=frozenset())
+
+    assert keep_asked(CASE, (asked, other, names), Conclusion(), (PROBE,)) == (asked,)
 
 
 def test_where_it_fails_unexplained_what_speaks_of_its_ends_may_be_why() -> None:

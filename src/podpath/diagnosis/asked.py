@@ -24,7 +24,7 @@ from podpath.checks.links import (
 )
 from podpath.checks.services import proxy_behind
 from podpath.diagnosis.conclusion import Conclusion
-from podpath.diagnosis.sharing import list_ends, shares_ends
+from podpath.diagnosis.sharing import ComplainedEnds, list_ends, shares_ends
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Node
@@ -40,7 +40,6 @@ UNSEEN = frozenset(
         node_address_twice.NAME,
         own_address_received.NAME,
         pod_address_twice.NAME,
-        proxy_behind.NAME,
         stale_conntrack.NAME,
         wrong_mac.NAME,
     }
@@ -62,10 +61,19 @@ def keep_asked(
             return True
         if finding.check == dns_without_endpoints.NAME and by_name:
             return True
+        if finding.check == proxy_behind.NAME:
+            return _is_of_service(finding, ends) if finding.about else by_name
         about = shares_ends(finding, ends)
         return about and (finding.check in UNSEEN or (fails and not named))
 
     return tuple(finding for finding in findings if bears(finding))
+
+
+def _is_of_service(finding: Finding, ends: ComplainedEnds) -> bool:
+    """Tell whether a finding is about a service that is asked for: its lines, which are those of
+    all services, may hold ranges that any pod is in.
+    """
+    return bool(finding.about & {*ends.names, *map(str, ends.addresses)})
 
 
 def _begins_with_name(node: Node, probe: Probe) -> bool:
