@@ -690,12 +690,16 @@ def test_modules_are_loaded_on_request_and_refusals_told(
     assert persisted.split("\n")[1:] == ["no_other_module", "no_such_module", ""]
 
 
-def text(root: Path, *arguments: str) -> tuple[int, str, str]:
+ALONE = ("unshare", "--pid", "--fork", "--mount-proc")
+"""Before a command: it sees no process of the machine but its own."""
+
+
+def text(root: Path, *arguments: str, wrap: tuple[str, ...] = ()) -> tuple[int, str, str]:
     """Run the command without --json, and give its exit code and what it printed."""
     done = subprocess.run(
         [
-            "ip", "netns", "exec", NAME, sys.executable, "-m", "podpath", "protect", "sysctl",
-            "--root", str(root), *arguments,
+            "ip", "netns", "exec", NAME, *wrap, sys.executable, "-m", "podpath", "protect",
+            "sysctl", "--root", str(root), *arguments,
         ],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -750,7 +754,7 @@ def test_usage_errors(root: Path, wrong: tuple[str, ...]) -> None:
 def test_a_node_that_shows_no_cni_needs_a_profile_named(root: Path) -> None:
     """With nothing to hold, nothing is claimed to hold."""
     subprocess.run(["ip", "-n", NAME, "link", "delete", "lxc1"], check=True)
-    code, _, complained = text(root)
+    code, _, complained = text(root, wrap=ALONE)
 
     assert code == 2
     assert "name one with --profile" in complained

@@ -20,7 +20,6 @@ from urllib.request import urlopen
 
 import pytest
 
-from podpath.cli.main import run
 from podpath.collect.netns import inside
 from podpath.kube import access
 from podpath.kube.client import Client
@@ -30,6 +29,7 @@ from podpath.sources.drops import DropRequest, DropStreams, NodeEnd, NodeLine, W
 from podpath.sources.objects import SourceError, read_objects
 from tests import kube_objects as kube
 from tests.apiserver import ADMIN, AGENT, NOBODY, PROGRAMS, ApiServer, free_port
+from tests.command import podpath
 from tests.kube.following import until
 from tests.protect.snapshot.endpoints import make_certificate, own_address
 
@@ -120,7 +120,7 @@ def traffic(node: None) -> Iterator[None]:  # noqa: ARG001  # it is there
 
 
 @pytest.fixture(scope="module")
-def served(
+def agent(
     api_server: ApiServer,
     node: None,  # noqa: ARG001  # it is there
     tmp_path_factory: pytest.TempPathFactory,
@@ -165,6 +165,13 @@ def served(
         running.wait()
         for name, space in ((POD, SPACE), ("web-0", "default")):
             server.kubectl("-n", space, "delete", "pod", name, "--force", "--grace-period=0")
+
+
+@pytest.fixture
+def served(agent: Served) -> Served:
+    """Provide the agent once its one place for a watch is free: it notices late who left."""
+    until(lambda: "podpath_protect_drops_watchers 0" in agent.metrics(), "a free place")
+    return agent
 
 
 @pytest.fixture
@@ -221,21 +228,23 @@ def test_a_real_drop_comes_with_its_line(served: Served) -> None:
 
 @pytest.mark.kernel("openssl", "iptables")
 @pytest.mark.usefixtures("granted", "traffic")
-def test_the_command_prints_it(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_it(served: Served) -> None:
     """`podpath watch default/web-0` with a kubeconfig: the pod's drops, with the node."""
     path = str(served.server.kubeconfig(NOBODY))
     words = ("watch", "pod/default/web-0", "--kubeconfig", path, "--for", "12")
-    assert run([*words, "--json"]) == 0
-    told = capsys.readouterr()
-    lines = [json.loads(line) for line in told.out.splitlines()]
+    told = podpath(*words, "--json")
+    assert told.returncode == 0, told.stderr
+    lines = [json.loads(line) for line in told.stdout.splitlines()]
 
-    assert f"watching {NODE}" in told.err
+    assert f"watching {NODE}" in told.stderr
     assert any(line["kind"] == "drop" and line["dport"] == 53 for line in lines)
     assert {line["node"] for line in lines} == {NODE}
-    assert run([*words[:1], "pod/default/nobody", *words[2:]]) == 2
-    assert "saw 'pod/default/nobody'" in capsys.readouterr().err
-    assert run([*words[:4], "--port", "53"]) == 2
-    assert "--port: only where this node is watched" in capsys.readouterr().err
+    refused = podpath(*words[:1], "pod/default/nobody", *words[2:])
+    assert refused.returncode == 2
+    assert "saw 'pod/default/nobody'" in refused.stderr
+    refused = podpath(*words[:4], "--port", "53")
+    assert refused.returncode == 2
+    assert "--port: only where this node is watched" in refused.stderr
 
 
 @pytest.mark.kernel("openssl", "iptables")
