@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import multiprocessing
+import os
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +22,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from podpath.checks.registry import CHECKS
+from podpath.cli.main import run as run_command
+from podpath.library import diagnosis, given
 
 INCIDENTS = Path(__file__).parent.parent / "incidents"
 HALVES = ("open", "sealed")
@@ -27,6 +31,7 @@ PAGE = INCIDENTS.parent / "docs" / "quality" / "incidents.md"
 RECORDED = INCIDENTS / "open" / "outcomes.json"
 SECONDS = 120
 """A diagnosis that takes longer has failed."""
+FORKS = multiprocessing.get_context("fork")
 FIRST_QUESTIONS = 3
 """How many questions a reader of the first screen sees."""
 WEIGHTY = frozenset({"cause", "fault"})
@@ -63,9 +68,9 @@ class Incident:
     """The address where it was published."""
 
 
-def read_incidents(half: str) -> tuple[Incident, ...]:
+def read_incidents(half: str, top: Path = INCIDENTS) -> tuple[Incident, ...]:
     """Read the incidents of a half, in the order of their names."""
-    files = sorted((INCIDENTS / half).glob("*/answer.json"))
+    files = sorted((top / half).glob("*/answer.json"))
     return tuple(read_incident(file) for file in files)
 
 
@@ -83,16 +88,36 @@ def read_incident(file: Path) -> Incident:
 
 
 def diagnose(ticket: Path) -> tuple[int, dict[str, object] | None]:
-    """Run `podpath diagnose --json` on a ticket; exit code -1 stands for a timeout."""
-    command = [sys.executable, "-m", "podpath", "diagnose", "--json", str(ticket)]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return -1, None
-    try:
-        return run.returncode, json.loads(run.stdout)
-    except ValueError:
-        return run.returncode, None
+    """Run `podpath diagnose --json` on a ticket, in a copy of this process, which has the program
+    loaded; exit code -1 stands for a timeout.
+    """
+    with tempfile.TemporaryFile() as printed:
+        run = FORKS.Process(target=_print_diagnosis, args=(ticket, printed.fileno()))
+        run.start()
+        run.join(SECONDS)
+        if run.exitcode is None:
+            run.kill()
+            run.join()
+            return -1, None
+        printed.seek(0)
+        try:
+            return run.exitcode, json.loads(printed.read())
+        except ValueError:
+            return run.exitcode, None
+
+
+def load_program() -> None:
+    """Load all that a diagnosis needs, once for all copies of this process."""
+    diagnosis.diagnose(given.Pasted("A ticket.\n\n$ ip route\ndefault via 192.0.2.1 dev eth0\n"))
+
+
+def _print_diagnosis(ticket: Path, descriptor: int) -> None:
+    """Do what the command does, with nothing but its answer printed, and end as it ends."""
+    os.dup2(descriptor, sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    code = run_command(["diagnose", "--json", str(ticket)])
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def judge(incident: Incident, code: int, answer: Mapping[str, object] | None) -> Outcome:
@@ -244,9 +269,19 @@ def main() -> int:
         action="store_true",
         help="record the open half's outcomes and both halves' figures",
     )
+    parser.add_argument(
+        "--incidents", type=Path, default=INCIDENTS, metavar="FOLDER",
+        help="score those below FOLDER, which has open/ and sealed/ (default: incidents/)",
+    )  # fmt: skip
     options = parser.parse_args()
+    if options.record and options.incidents != INCIDENTS:
+        parser.error("--record: only what is in incidents/ is recorded")
     halves = options.half or HALVES
-    scored = {half: tuple(score(read_incidents(half), options.workers)) for half in halves}
+    load_program()
+    scored = {
+        half: tuple(score(read_incidents(half, options.incidents), options.workers))
+        for half in halves
+    }
     table = tuple(render_table(scored))
     print("\n".join(table))
     if options.record:

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import podpath
 from podpath.checks.category import Category
 from scripts.score_incidents import (
     INCIDENTS,
     Incident,
     Outcome,
+    diagnose,
     judge,
     read_incident,
     read_incidents,
@@ -104,3 +106,14 @@ def test_answers_are_written_as_the_readme_says() -> None:
                 "a decisive line that is not in the ticket"
             )
             assert read_incident(file) == incident
+
+
+def test_a_copy_of_this_process_answers_as_the_library_does(tmp_path: Path) -> None:
+    """Its exit code and its document are those of the command; a missing ticket gives none."""
+    ticket = tmp_path / "ticket.md"
+    ticket.write_text("$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n", encoding="utf-8")
+    code, document = diagnose(ticket)
+    answer = podpath.diagnose([str(ticket)])
+
+    assert (code, document) == (answer.exit_code, json.loads(answer.json()))
+    assert diagnose(tmp_path / "nothing.md")[0] == 2
