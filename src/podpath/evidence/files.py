@@ -12,7 +12,8 @@ from itertools import islice
 
 from podpath.evidence.documents.circumstances import read_circumstances
 from podpath.evidence.documents.complaints import read_complaints
-from podpath.evidence.documents.document import split_document
+from podpath.evidence.documents.document import part_document, split_document
+from podpath.evidence.documents.leftovers import find_leftovers
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.prompts import match_prompt
 from podpath.evidence.documents.prose import reads_as_prose
@@ -79,7 +80,8 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
             if alone
             else Evidence((whole,), gaps)
         )
-    found = _leave_line_open(split_document(name, lines), text)
+    parted = part_document(name, lines)
+    found = _leave_line_open(parted.sources, text)
     complaints = read_complaints(name, lines, found)
     told = read_circumstances(name, lines, found)
     if place.netns is not None or place.taken_at is not None:
@@ -93,6 +95,8 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
                 lines,
             ),
         )
+    else:
+        gaps = (*gaps, *find_leftovers(name, parted.aside, found))
     return Evidence(found, gaps, complaints, find_mentions(text), told=told)
 
 

@@ -44,7 +44,7 @@ def read_captures_alone(
                 elif recognise_tcpdump(source) > NO:
                     readings.append((source, read_tcpdump(source)))
                 else:
-                    gaps.append(Gap(first_line(source), UNKNOWN))
+                    gaps.append(Gap(span_lines(source), UNKNOWN))
         case = assemble_captured(readings)
         return follow_captures("", replace(case, gaps=(*gaps, *case.gaps)), kept, progress)
 
@@ -98,7 +98,7 @@ def match_captures(
             return None
 
 
-def first_line(source: Source) -> Span:
-    """Return the first line of a source that is not blank."""
-    number = next((number for number, line in enumerate(source.lines) if line.strip()), 0)
-    return Span(source, source.first_line + number, source.first_line + number)
+def span_lines(source: Source) -> Span:
+    """Return the lines of a source from the first to the last that is not blank."""
+    full = [number for number, line in enumerate(source.lines, source.first_line) if line.strip()]
+    return Span(source, full[0], full[-1]) if full else Span(source, *[source.first_line] * 2)

@@ -18,7 +18,7 @@ from podpath.evidence.files import parse_file
 from podpath.evidence.gathered import Evidence, join
 from podpath.evidence.recognition import read as read_source
 from podpath.evidence.records import Reading
-from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
+from podpath.library.captured import UNKNOWN, follow_captures, narrow_captures, span_lines
 from podpath.library.case import Case, NodeCase
 from podpath.library.given import (
     Asked,
@@ -175,7 +175,7 @@ def _read_pieces(
             elif any(line.strip() for line in source.lines):
                 gaps.append(
                     Gap(
-                        first_line(source),
+                        span_lines(source),
                         UNKNOWN,
                         kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD,
                     )

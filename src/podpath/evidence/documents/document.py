@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
@@ -53,25 +54,44 @@ _GLUED = re.compile(r"\s{0,3}>(?=[\w\[(])")
 _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
 
+class SplitDocument(NamedTuple):
+    """A document in its parts: together they hold every line of it that is not blank."""
+
+    sources: tuple[Source, ...]
+    aside: tuple[DocumentLine, ...]
+    """Lines that stand in no block: prose, and what reads as neither prose nor an output."""
+    commands: frozenset[int]
+    """The numbers of the lines that show a prompt, or a command without one."""
+    fences: frozenset[int]
+    """The numbers of the lines that part the regions and say nothing themselves."""
+
+
 def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     """Split a document into sources, also into such that no reader may know; `lines` are without
     line ends. Never raises.
     """
+    return part_document(name, lines).sources
+
+
+def part_document(name: str, lines: Sequence[str]) -> SplitDocument:
+    """Split a document into sources and what stands between them. Never raises."""
     decoded = list(
         strip_speakers([decode_line(number, text) for number, text in enumerate(lines, 1)])
     )
     if any(line.text.lstrip().startswith(">") for line in decoded):
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
+    fences = {line.number for line in decoded if line.text.strip()}
     for region in split_regions(decoded):
+        fences -= {line.number for line in region.lines if line.text.strip()}
         splitter.split(_strip_marks(_unescape_console(region)))
     splitter.finish()
     quoted = find_quoted(name, splitter.aside)
     sources = _leave_open(splitter.sources, decoded)
-    return (
-        tuple(sorted((*sources, *quoted), key=lambda source: source.first_line))
-        if quoted
-        else sources
+    if quoted:
+        sources = tuple(sorted((*sources, *quoted), key=lambda source: source.first_line))
+    return SplitDocument(
+        sources, tuple(splitter.aside), frozenset(splitter.commands), frozenset(fences)
     )
 
 
@@ -139,6 +159,8 @@ class _Splitter:
         self.sources: list[Source] = []
         self.aside: list[DocumentLine] = []
         """Lines that belong to no block: prose, and what stands in it."""
+        self.commands: set[int] = set()
+        """Numbers of the lines of prompts and of what was typed."""
         self._name = name
         self._block: Block | None = None
         self._silent: Block | None = None
@@ -301,6 +323,7 @@ class _Splitter:
         if len(prompt.text) > 1:
             self._signs.add(prompt.text)
         if not prompt.command:
+            self.commands.add(context.line.number)
             return context.place + 1
         end = _command_extent(context, prompt)
         lines = list(context.lines[context.place : end])
@@ -309,6 +332,7 @@ class _Splitter:
         if here is not None:
             end = _here_extent(context.lines, end, here["word"])
             lines = list(context.lines[context.place : end])
+        self.commands.update(line.number for line in lines)
         typed = parse_typed(command)
         netns = self._places.locate(prompt, typed, self._regions)
         self._release()

@@ -32,6 +32,11 @@ _SPEAKER = re.compile(
     r"\[\d{1,2}:\d\d(?::\d\d)?\s?(?:[AaPp][Mm])?\] <?@?[\w.-]+>?:?)"
 )
 _TABULAR = re.compile(r"\S(?: {3,}|\t+)\S")
+_LABEL_WORDS, _PLACE_WORDS = 8, 3
+_VALUED = re.compile(r"\S(?: {3,}|\t+)\S|:\s+\S|^[\"'{\[]|[={}<>]")
+"""What a value or a column has, and a label has not."""
+_NAME = re.compile(r"(?=\S*\d|\S*[/._-])[\w./@-]{1,60}")
+"""What a label may name besides words: a host, a file, a number."""
 _ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+|(?:[0-9a-f]{2}:){5}|0x[0-9a-f]+")
 
 
@@ -60,6 +65,20 @@ def reads_as_prose(line: str) -> bool:
         and small >= max(1, len(words) // 7)
         and (small >= 2 or text[-1] in ".:!?,")
     )
+
+
+def reads_as_words(line: str) -> bool:
+    """Tell whether a line is a label or a remark of a few words: no value, sign or column in it but
+    the name of a host or a file.
+    """
+    words = line.strip().rstrip(":.!?").split()
+    if not words or len(words) > _LABEL_WORDS or _VALUED.search(line.strip()):
+        return False
+    plain = sum(_WORD.fullmatch(word.rstrip(":")) is not None for word in words)
+    named = sum(_NAME.fullmatch(word.strip(_MARKS)) is not None for word in words)
+    if plain + named < len(words) or (named > 1 and len(words) > _PLACE_WORDS):
+        return False
+    return plain > 0 or (len(words) == 1 and not words[0].isdigit())
 
 
 def reads_as_sentence(line: str) -> bool:

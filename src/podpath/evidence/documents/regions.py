@@ -72,13 +72,16 @@ def split_regions(lines: Sequence[DocumentLine], depth: int = 0) -> tuple[Region
         fence = _open(lines, place)
         end = None if fence is None else _close(lines, fence)
         if fence is None or end is None:
-            plain.append(lines[place] if fence is None else lines[place]._replace(text=""))
+            plain.append(lines[place] if fence is None else _without_sign(lines[place], fence))
             place += 1
             continue
         if plain:
             regions.append(Region(tuple(plain), False))
             plain = []
         regions.extend(_inside(lines, fence, end, depth))
+        behind = _behind(lines[end], fence)
+        if behind is not None:
+            plain.append(behind)
         place = (
             end if end < len(lines) and _is_opening_with_info(lines[end].text, fence) else end + 1
         )
@@ -173,6 +176,18 @@ def _is_opening_with_info(text: str, fence: _Fence) -> bool:
         and found["info"].strip() != ""
         and fence.sign[0] in "`~"
     )
+
+
+def _without_sign(line: DocumentLine, fence: _Fence) -> DocumentLine:
+    """Return a line that opens no fence, since none closes it: what stands behind a tag is kept."""
+    opened = _HTML.match(line.text) if fence.sign == "</pre>" else None
+    return line._replace(text="" if opened is None else opened["rest"])
+
+
+def _behind(line: DocumentLine, fence: _Fence) -> DocumentLine | None:
+    """Return what stands on the closing line of a fence behind its sign; None for nothing."""
+    parts = _HTML_END.split(line.text, maxsplit=1) if fence.sign == "</pre>" else ()
+    return line._replace(text=parts[1]) if len(parts) > 1 and parts[1].strip() else None
 
 
 def _inside(lines: Sequence[DocumentLine], fence: _Fence, end: int, depth: int) -> list[Region]:
