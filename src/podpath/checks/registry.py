@@ -33,6 +33,7 @@ from podpath.checks.captures import (
 )
 from podpath.checks.category import Category
 from podpath.checks.cni import (
+    agent_dies,
     cilium_denies,
     cni_chain,
     cni_folder,
@@ -69,6 +70,7 @@ from podpath.checks.host import (
     cloud_deny,
     cloud_forwarding_off,
     managed_by_host,
+    program_dies,
     queue_overrun,
     state_changed,
     two_managers,
@@ -429,6 +431,7 @@ MODULES: tuple[ModuleType, ...] = (
     rule_to_vpn,
     default_by_link_local,
     managed_by_host,
+    program_dies,
     queue_overrun,
     state_changed,
     zone_changed,
@@ -440,6 +443,7 @@ MODULES: tuple[ModuleType, ...] = (
     virtual_switch_drops_mac,
     address_conflict,
     cni_leftover,
+    agent_dies,
     cilium_denies,
     martian_source,
     own_address_received,

@@ -244,6 +244,8 @@ class MessageKind(StrEnum):
     LEASE_ANSWERED = "lease answered"
 
     # What became of who said something
+    PROGRAM_FATAL = "program fatal"
+    CONTAINER_CRASHES = "container crashes"
     PROGRAM_ENDED = "program ended"
     PROGRAM_STARTED = "program started"
     CALL_FAILED = "call failed"

@@ -45,6 +45,12 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PROGRAM_ENDED, ".service failed", r"Job for (?P<unit>[\w@.-]+)\.service failed"
     ),
+    make_row(
+        MessageKind.CONTAINER_CRASHES,
+        "CrashLoopBackOff",
+        r"(?:^|\s)(?P<pod>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?:Init:)?CrashLoopBackOff\b",
+    ),
+    make_row(MessageKind.CONTAINER_CRASHES, "ack-off restarting failed container"),
     make_row(MessageKind.PROGRAM_STARTED, "Started ", r"systemd\[\d+\]: Started (?P<name>.+)"),
     make_row(MessageKind.PROGRAM_STARTED, "active (", r"Active: active \((?:running|exited)\)"),
     make_row(

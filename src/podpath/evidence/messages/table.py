@@ -37,6 +37,7 @@ FAMILIES = (
     "switches",
     "servers",
     "traffic",
+    "fatalities",
 )
 """Each is a file of rows beside this module, which begins with what its programs are."""
 ROWS: tuple[MessagePattern, ...] = (
@@ -55,7 +56,13 @@ WIDTH = 4000
 """Characters of a line in which a message is looked for."""
 
 
-FALLBACKS = frozenset({MessageKind.PLUGIN_FAILED, MessageKind.SYSCTL_DENIED})
+FALLBACKS = frozenset(
+    {
+        MessageKind.PLUGIN_FAILED,
+        MessageKind.SYSCTL_DENIED,
+        MessageKind.PROGRAM_FATAL,
+    }
+)
 """Kinds of a line that nothing else claims: what passes another's error on, and what that error
 keeps from being set.
 """

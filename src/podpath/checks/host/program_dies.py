@@ -1,0 +1,43 @@
+"""program-dies: a program ends by itself, with an error of its own, and is not there to answer.
+
+What it is
+    A line of the level at which a program gives up (fatal, emerg, panic, an abort by signal, a flag
+    or configuration that it does not take, a file that cannot be run), and a pod in
+    CrashLoopBackOff, a failed unit or a ticket that says that it does not stay up.
+
+Why it breaks
+    Nobody listens where the program should: connections are refused, probes fail, and a supervisor
+    starts it again with longer and longer pauses. No packet, route or rule is at fault. What it
+    could not reach, resolve or bind is another fault, and counts as that.
+
+How to confirm
+    kubectl logs POD --previous; kubectl describe pod POD; journalctl -u UNIT
+    kubectl get pods -o wide                    # CrashLoopBackOff, restarts
+
+How to fix
+    Mend what the line names: the flag, the configuration, the image for this CPU, the library.
+
+References
+    Kubernetes, "Debug Running Pods"; systemd.service(5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.dying import find_last_words, is_agent, report_end
+from podpath.checks.finding import Finding
+from podpath.node.case import Case
+
+CATEGORIES = (Category.APPLICATION, Category.NO_LISTENER)
+NAME = "program-dies"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first program that ends by its own words; network plugins have a page of their
+    own.
+    """
+    words = [word for word in find_last_words(case) if not is_agent(word.program)]
+    if words:
+        yield report_end(NAME, words, "connections to what the program serves")
