@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import podpath
+from podpath.library.case import Case, NodeCase
 from podpath.library.flows import ChangeFile, check, plan_changes
 from podpath.library.given import Pasted
 from podpath.net.errors import UsageError
+from podpath.node.alteration import apply_changes
 from podpath.node.node import HOST
 from tests.flows.samples import DROP, FLOWS, given_case
 
@@ -91,3 +94,18 @@ def test_changes_build_on_one_another() -> None:
     )
 
     assert [(), ()] == [one.refused for one in planned]
+
+
+def test_a_line_that_takes_the_deciding_rule_away_is_named() -> None:
+    """What was dropped connects then, and the file holds no rule that would say so."""
+    before = plan_changes([ChangeFile(path=DROP)], given_case().facts)[0]
+    held = replace(given_case().facts, node=apply_changes(given_case().facts.node, before.changes))
+    case = Case(nodes=(NodeCase(name="", facts=held),))
+    text = "*filter\n-D FORWARD -s 10.1.0.0/24 -j DROP\nCOMMIT\n"
+
+    answer = check(case, FLOWS, [ChangeFile(path=Pasted(text, "r"), noflush=True)])
+
+    changed = [flow for flow in answer.flows if flow.is_changed]
+    assert ["-D FORWARD -s 10.1.0.0/24 -j DROP"] == [
+        line.text for flow in changed for line in flow.changing
+    ]

@@ -19,6 +19,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.alteration import apply_changes
 from podpath.node.case import Case
+from podpath.node.change import PutTable
 from podpath.node.node import Node
 from podpath.node.planned import PlannedChange
 from podpath.node.probe_names import resolve_probe
@@ -201,7 +202,21 @@ def _compare(
         return result
     if second is None:
         return replace(result, changing=after.spans)
-    return replace(result, changing=_find_changing(case, probe, second, changes))
+    changing = _find_changing(case, probe, second, changes)
+    return replace(result, changing=changing or _find_removing(before, parted, changes))
+
+
+def _find_removing(before: FlowWalk, parted: Step | None, changes: Changes) -> tuple[Span, ...]:
+    """Return the lines of the changes that took away a rule which decided before."""
+    decided = {*before.spans, *(parted.spans if parted is not None else ())}
+    gone = (
+        pair
+        for planned in changes
+        for change in planned.changes
+        if isinstance(change, PutTable)
+        for pair in change.replaced
+    )
+    return tuple(dict.fromkeys(line for rule, line in gone if rule in decided))
 
 
 def _find_changing(

@@ -145,6 +145,8 @@ class PutTable:
 
     netns: str
     table: Table
+    replaced: tuple[tuple[Span, Span], ...] = ()
+    """Rules that are gone, each with the line of a file that took it away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,7 @@ def test_elements_come_and_go() -> None:
         ("flush chain inet t d", "there is no chain d"),
         ("add element inet t n { 1 }", "there is no set n"),
         ("add chain inet t c { type filter hook input priority 0; }", "c stands at forward"),
+        ("add chain inet t c { type filter hook forward priority 5; }", "c stands at forward"),
         ("add table inet v { counter n { } }", "counters, quotas"),
     ],
 )

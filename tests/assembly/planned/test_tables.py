@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from podpath.assembly.planned.tables import assemble_tables
-from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.planned.files import read_change
+from podpath.evidence.planned.restore import RestoreRecord
 from podpath.net.provenance import Known, Source
 from podpath.node.netfilter import Chain, Netfilter
 from podpath.node.node import Netns
@@ -44,7 +44,7 @@ def restore(
     """Return a namespace after a file, and why some of it is refused."""
     read = read_change(Source(name="s", lines=tuple(text.splitlines())))
     assert read is not None
-    records = [one for one in read.reading.records if isinstance(one, RulesetRecord)]
+    records = [one for one in read.reading.records if isinstance(one, RestoreRecord)]
     changes, gaps = assemble_tables(records, namespace, flavour, noflush=noflush)
     tables = tuple(change.table for change in changes)
     held = replace(namespace.netfilter.get(4, Netfilter()), tables=tables)

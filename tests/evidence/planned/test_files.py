@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.planned.files import ChangeKind, read_change
+from podpath.evidence.planned.restore import RestoreRecord
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source
 
@@ -60,5 +60,5 @@ def test_the_program_is_told_by_its_header_or_by_who_asks(
     read = read_change(Source(name="x", lines=lines), family=asked)
 
     assert read is not None
-    rules = [one for one in read.reading.records if isinstance(one, RulesetRecord)]
-    assert [found] == [(one.family, one.flavour) for one in rules]
+    rules = [one for one in read.reading.records if isinstance(one, RestoreRecord)]
+    assert {found} == {(one.family, one.flavour) for one in rules}

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from podpath.assembly.planned.routes import assemble_routing
 from podpath.assembly.planned.scripts import assemble_script
 from podpath.assembly.planned.tables import assemble_tables
-from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.planned.commands import (
     ModuleCommandRecord,
@@ -19,6 +18,7 @@ from podpath.evidence.planned.commands import (
     RuleCommandRecord,
 )
 from podpath.evidence.planned.files import ChangeKind, ReadChange
+from podpath.evidence.planned.restore import RestoreRecord
 from podpath.evidence.records import Reading, SysctlRecord
 from podpath.net.provenance import Gap, Span
 from podpath.node.change import Change, LoadModule, SetSysctl
@@ -81,7 +81,7 @@ def _take_tables(
     once.
     """
     tables, refused = assemble_tables(
-        reading.of(RulesetRecord), namespace, flavour, noflush=noflush
+        reading.of(RestoreRecord), namespace, flavour, noflush=noflush
     )
     told = {gap.span.line for gap in reading.gaps}
     further = tuple(gap for gap in refused if gap.span.line not in told)

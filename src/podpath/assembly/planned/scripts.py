@@ -134,8 +134,9 @@ class _Run:
                 devices=record.devices,
                 span=record.span,
             )
-        elif record.hook and held.hook and record.hook != held.hook:
-            self._refuse(record, f"nft refuses the script: {record.name} stands at {held.hook}")
+        elif record.hook and _stand(record) != _stand(held):
+            where = held.hook or "no hook"
+            self._refuse(record, f"nft refuses the script: {record.name} stands at {where}")
             return
         else:
             policy = record.policy if record.hook else held.policy
@@ -239,3 +240,10 @@ class _Run:
             case _:
                 elements = tuple(one for one in held.elements if one.key not in gone)
         self._put(replace(table, sets={**table.sets, held.name: replace(held, elements=elements)}))
+
+
+def _stand(chain: NftChainRecord | NftChain) -> tuple[str, str, int]:
+    """Return where a chain stands, which cannot be changed (`nf_tables_updchain`,
+    net/netfilter/nf_tables_api.c v6.12).
+    """
+    return chain.type, chain.hook, chain.priority

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN
 from podpath.evidence.iptables.notes import guess_family, parse_generated
-from podpath.evidence.iptables.rules import read_rules, recognise_rules
+from podpath.evidence.iptables.rules import recognise_rules
 from podpath.evidence.kernel import sysctl
 from podpath.evidence.kubernetes.manifest import read_manifest, recognise_manifest
 from podpath.evidence.nft.script import is_script, read_script
 from podpath.evidence.planned.commands import is_command_list, read_commands
+from podpath.evidence.planned.restore import read_restore
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source
@@ -72,4 +73,4 @@ def _read_iptables(source: Source, family: Family | None, flavour: str | None) -
     program = "iptables" if family == 4 else "ip6tables"
     command = f"{program}-{flavour}-save" if flavour else f"{program}-save"
     named = replace(source, command=command)
-    return ReadChange(ChangeKind.IPTABLES, named, read_rules(named))
+    return ReadChange(ChangeKind.IPTABLES, named, read_restore(named, family, flavour))
