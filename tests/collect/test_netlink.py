@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 from contextlib import ExitStack
 
 import pytest
 
-from podpath.collect.netlink import IPSETS, NFTABLES, NetfilterDump, is_empty, open_routing
+from podpath.collect.netlink import (
+    IPSETS,
+    NFTABLES,
+    NetfilterDump,
+    is_empty,
+    list_rules,
+    open_routing,
+)
 from podpath.collect.netns import inside
 from tests.collect.machines import PREFIX, add_netns, ip
 
@@ -68,3 +76,18 @@ def test_a_namespace_has_a_number_for_another_once_a_link_ties_them() -> None:
             ip("link", "add", "x0", "type", "veth", "peer", "x0", "netns", other, netns=NAME)
             (device,) = (each for each in kernel.list_devices() if each.kind == "veth")
             assert kernel.find_identifier(descriptor) == device.identifier
+
+
+@pytest.mark.kernel("ip")
+def test_the_same_rules_are_the_same_dump() -> None:
+    """And one more is another one."""
+    with ExitStack() as stack:
+        add_netns(stack, NAME)
+        with inside(f"/run/netns/{NAME}"):
+            first, again = list_rules(socket.AF_INET6), list_rules(socket.AF_INET6)
+            ip("-6", "rule", "add", "from", "fd00::1", "lookup", "77", netns=NAME)
+            more = list_rules(socket.AF_INET6)
+        assert first
+        assert first == again
+        assert more is not None
+        assert len(more) > len(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from podpath.collect.netlink import open_routing
 from podpath.collect.netns import inside
-from podpath.collect.netns_files import NETNS_FILES, FileCommand
+from podpath.collect.netns_files import NETNS_FILES, FileCommand, ProgramOutput
 from podpath.collect.netns_state import Taker, put_in_lines, run
 from podpath.collect.sockets import list_owners
 
@@ -196,3 +196,36 @@ def test_a_listing_stands_one_object_to_a_line(objects: list[dict[str, object]])
 def test_what_is_no_listing_stays_as_it_is(text: str) -> None:
     """Nothing is lost of what a program printed otherwise than expected."""
     assert text.encode() == put_in_lines(text.encode())
+
+
+@pytest.mark.kernel("ip")
+@pytest.mark.parametrize("more", ["", "rule", "route"])
+def test_ipv6_is_listed_as_the_program_does_without_it(
+    netns: str, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    """Once a namespace was asked for both families; a rule that no namespace had is asked for."""
+    asked: list[str] = []
+
+    def count(path: str, arguments: Sequence[str], given: bytes = b"") -> ProgramOutput:
+        asked.extend(word for word in arguments if word == "-6")
+        return run(path, arguments, given)
+
+    monkeypatch.setattr("podpath.collect.netns_state.run", count)
+    ip("link", "set", "a0", "up")
+    taker = Taker(NETNS_FILES, {})
+    with inside(f"/run/netns/{netns}"):
+        taker.take(netns, ())
+        if more:
+            words = {
+                "rule": ["from", "fd00::3", "lookup", "77"],
+                "route": ["unreachable", "fd00::/64"],
+            }
+            ip("-6", more, "add", *words[more])
+        files = taker.take(netns, ()).files
+
+    assert ["-6"] * (2 if more == "rule" else 1) == asked
+    for kind in ("route", "rule"):
+        shown = ["show", "table", "all"] if kind == "route" else []
+        words = ["ip", "-n", netns, "-6", "-d", "-j", kind, *shown]
+        printed = subprocess.run(words, check=True, capture_output=True).stdout
+        assert put_in_lines(printed) == files[f"ip6-{kind}.json"]

@@ -43,3 +43,21 @@ def test_values_of_several_lines_and_none(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sysctls, "_ROOT", str(tmp_path))
     assert sysctls.list_sysctls() == b"net.none = \nnet.two = a\nnet.two = b\n"
     assert sysctls.list_sysctls("other") == b""
+
+
+@pytest.mark.kernel("sysctl")
+def test_what_one_namespace_has_is_known_of_the_next_by_its_names() -> None:
+    """A device that only one of them has is read there, and its values are each one's own."""
+    names = [f"{NAME}-{number}" for number in range(2)]
+    plans: sysctls.Plans = {}
+    try:
+        for name in names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        words = ["ip", "-n", names[1], "link", "add", "extra", "type", "bridge"]
+        subprocess.run(words, check=True)
+        for name in names:
+            with inside(f"/run/netns/{name}"):
+                assert sysctls.list_sysctls() == sysctls.list_sysctls(plans=plans)
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], check=False)

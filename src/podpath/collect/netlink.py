@@ -19,6 +19,7 @@ _INTEGER = struct.Struct("=i")
 _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
 _RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWNEIGH, _RTM_GETNEIGH, _RTM_GETNSID = 16, 18, 28, 30, 90
+_RTM_NEWRULE, _RTM_GETRULE = 32, 34
 _NEIGHBOR = struct.Struct("=BxxxiHBB")
 _AF_BRIDGE, _NUD_PERMANENT, _NTF_SELF, _NDA_LLADDR = 7, 0x80, 0x02, 2
 _MAC = 6
@@ -91,6 +92,16 @@ class NetlinkSocket:
             found.append((index, address))
         return tuple(found)
 
+    def list_rules(self, family: int) -> bytes | None:
+        """Return the policy rules of a family as the kernel has them; None where it does not
+        answer.
+        """
+        asked = bytes((family,)) + bytes(11)
+        replies = list(self._ask(_RTM_GETRULE, _REQUEST | _DUMP, asked))
+        if any(kind != _RTM_NEWRULE for kind, _ in replies):
+            return None
+        return b"".join(len(body).to_bytes(4, "little") + body for _, body in replies)
+
     def find_identifier(self, descriptor: int) -> int | None:
         """Return the number by which the namespace knows another one; None where it knows it by
         none.
@@ -139,6 +150,15 @@ def open_routing() -> Iterator[NetlinkSocket]:
     """Ask this thread's namespace about devices and other namespaces."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as opened:
         yield NetlinkSocket(opened)
+
+
+def list_rules(family: int) -> bytes | None:
+    """Return the policy rules of this thread's namespace; None where the kernel does not answer."""
+    try:
+        with open_routing() as kernel:
+            return kernel.list_rules(family)
+    except OSError:
+        return None
 
 
 def is_empty(question: NetfilterDump) -> bool:

@@ -20,6 +20,14 @@ class FileCommand(NamedTuple):
     """The Debian package of the program."""
 
 
+class ProgramOutput(NamedTuple):
+    """What a program printed."""
+
+    code: int
+    printed: bytes
+    complaint: bytes
+
+
 NETNS_FILES: tuple[FileCommand, ...] = (
     FileCommand("ip-link.json", ("ip", "-d", "-j", "link"), "iproute2"),
     FileCommand("ip-addr.json", ("ip", "-d", "-j", "addr"), "iproute2"),

@@ -12,27 +12,22 @@ import json
 import os
 import re
 import shutil
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from podpath.collect import netlink, protocol_counters, sockets, sysctls
 from podpath.collect.netlink import NetlinkDevice
-from podpath.collect.netns_files import FileCommand
+from podpath.collect.netns_files import FileCommand, ProgramOutput
+from podpath.collect.netns_six import SIX_FILES, SixListings
 
 _LISTING = re.compile(r'\s*(?:\{\s*"nftables"\s*:\s*)?\[\s*')
 _BETWEEN = re.compile(r"\s*,?\s*")
 _SPACE = re.compile(r"\s*")
 _IN_USE = re.compile(rb"^(?:TCP|UDP)6?: inuse (\d+)", re.MULTILINE)
 _NET = "/proc/thread-self/net"
-
-
-class ProgramOutput(NamedTuple):
-    """What a program printed."""
-
-    code: int
-    printed: bytes
-    complaint: bytes
+_INET6 = socket.AF_INET6
 
 
 class NamespaceState(NamedTuple):
@@ -53,6 +48,8 @@ class Taker:
         programs = {command.arguments[0] for command in commands}
         self._programs = {program: shutil.which(program) for program in programs}
         self._blank: dict[str, ProgramOutput] = {}
+        self._plans: sysctls.Plans = {}
+        self._six = SixListings()
 
     def take(self, name: str, devices: Sequence[NetlinkDevice]) -> NamespaceState:
         """Take the state of the namespace that this process is in, which goes by a name."""
@@ -79,9 +76,16 @@ class Taker:
     def _run_together(self) -> dict[str, ProgramOutput]:
         """Run the commands that one process of `ip` can answer, as far as it does."""
         found: dict[str, ProgramOutput] = {}
-        for options, commands in _group(self._commands).items():
+        groups = _group(self._commands)
+        for options, commands in sorted(groups.items(), key=lambda group: len(group[0])):
             path = self._programs[options[0]]
             if path is None:
+                continue
+            names = [command.name for command in commands]
+            rules = netlink.list_rules(_INET6) if names == list(SIX_FILES) else None
+            derived = self._six.derive(found, rules) if rules is not None else None
+            if derived is not None:
+                found |= derived
                 continue
             # `ip link` leaves a family behind that `ip addr` would go by (ip/ipaddress.c), so it is
             # last
@@ -93,6 +97,8 @@ class Taker:
             if len(parts) == len(commands):
                 for command, part in zip(commands, parts, strict=True):
                     found[command.name] = ProgramOutput(0, part, b"")
+            if rules is not None:
+                self._six.learn(found, rules)
         return found
 
     def _ask(
@@ -113,7 +119,7 @@ class Taker:
     ) -> ProgramOutput:
         program = command.arguments[0]
         if program == "sysctl":
-            return ProgramOutput(0, sysctls.list_sysctls(), b"")
+            return ProgramOutput(0, sysctls.list_sysctls(plans=self._plans), b"")
         if command.name in _IN_PROCESS:
             printed = _IN_PROCESS[command.name](devices)
             if printed is not None:

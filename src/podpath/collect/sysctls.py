@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import NamedTuple
 
 _ROOT = "/proc/sys"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -19,49 +20,81 @@ _SPELLED = str.maketrans("./", "/.")
 """In a key `.` parts words, and a `.` in a device's name becomes `/` (sysctl(8))."""
 
 
-def list_sysctls(below: str = "net") -> bytes:
-    """Return all readable sysctls below a folder, a line each (several for a value of several)."""
+class _Entry(NamedTuple):
+    """What stands in a folder, as far as its name says."""
+
+    name: str
+    key: str
+    """As `sysctl` spells it."""
+    spelled: bytes
+    """The key, as it is printed."""
+    is_folder: bool
+
+
+Plans = dict[tuple[str, ...], tuple[_Entry, ...]]
+"""What stands in folders that were read before, by their keys and names: hundreds of namespaces
+have the same ones.
+"""
+
+
+def list_sysctls(below: str = "net", plans: Plans | None = None) -> bytes:
+    """Return all readable sysctls below a folder, a line each (several for a value of several).
+
+    `plans` are those of the namespaces that were read before.
+    """
     try:
         folder = os.open(f"{_ROOT}/{below}", _FOLDER)
     except OSError:
         return b""
+    lines: list[bytes] = []
     try:
-        return b"".join(_read_folder(folder, f"{below}/".translate(_SPELLED)))
+        _read_folder(folder, f"{below}/".translate(_SPELLED), lines, {} if plans is None else plans)
     finally:
         os.close(folder)
+    return b"".join(lines)
 
 
-def _read_folder(folder: int, above: str) -> Iterator[bytes]:
-    """Yield the lines of an open folder: what stands in it is opened by its name alone, so that
-    the kernel need not walk down to it each time.
+def _read_folder(folder: int, above: str, lines: list[bytes], plans: Plans) -> None:
+    """Add the lines of an open folder: what stands in it is opened by its name alone, so that the
+    kernel need not walk down to it each time.
     """
     try:
-        with os.scandir(folder) as listed:
-            entries = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in listed)
+        names = (above, *os.listdir(folder))
+        plan = plans.get(names)
+        if plan is None:
+            plan = plans[names] = tuple(_plan_folder(folder, above))
     except OSError:  # a device went
         return
-    for name, is_folder in entries:
-        key = above + name.translate(_SPELLED)
+    for name, key, spelled, is_folder in plan:
         if is_folder:
-            yield from _read_below(folder, name, f"{key}.")
+            _read_below(folder, name, f"{key}.", lines, plans)
             continue
-        value = None if name in _OBSOLETE else _read_value(name, folder)
+        value = _read_value(name, folder)
         if value is None:
             continue
-        spelled = key.encode("utf-8", "surrogateescape")
         if value.count(b"\n") == 1 and value.endswith(b"\n"):
-            yield b"%s = %s" % (spelled, value)
+            lines.append(b"%s = %s" % (spelled, value))
         else:
-            yield from (b"%s = %s\n" % (spelled, line) for line in value.splitlines() or [b""])
+            lines += [b"%s = %s\n" % (spelled, line) for line in value.splitlines() or [b""]]
 
 
-def _read_below(folder: int, name: str, above: str) -> Iterator[bytes]:
+def _plan_folder(folder: int, above: str) -> Iterator[_Entry]:
+    """Yield what stands in a folder, in the order of the names."""
+    with os.scandir(folder) as listed:
+        entries = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in listed)
+    for name, is_folder in entries:
+        if is_folder or name not in _OBSOLETE:
+            key = above + name.translate(_SPELLED)
+            yield _Entry(name, key, key.encode("utf-8", "surrogateescape"), is_folder)
+
+
+def _read_below(folder: int, name: str, above: str, lines: list[bytes], plans: Plans) -> None:
     try:
         inner = os.open(name, _FOLDER, dir_fd=folder)
     except OSError:  # as above
         return
     try:
-        yield from _read_folder(inner, above)
+        _read_folder(inner, above, lines, plans)
     finally:
         os.close(inner)
 
