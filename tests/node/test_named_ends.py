@@ -109,3 +109,57 @@ def test_a_port_by_the_name_that_the_pod_declares() -> None:
     found = make_probe("node/node1", "pod/shop/web-node1:8080", node, case.facts.objects)
 
     assert str(found) == "tcp 10.244.1.1 > 10.244.1.2:8080 from host"
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "spelled"),
+    [
+        ("netns/pod", "10.0.0.1:80", "tcp 10.244.0.2 > 10.0.0.1:80 from pod"),
+        ("/var/run/netns/pod", "netns/b/host:22", "tcp 10.244.0.2 > 192.0.2.2:22 from pod"),
+        ("/run/netns/pod", "netns/b/host", "icmp 10.244.0.2 > 192.0.2.2 from pod"),
+        ("pod", "b", "icmp 10.244.0.2 > 192.0.2.2 from pod"),
+    ],
+)
+def test_a_namespace_is_an_end_by_its_name_or_path(
+    source: str, destination: str, spelled: str
+) -> None:
+    """That of another node has its name before it; a bare name is one where nothing else has
+    it.
+    """
+    assert str(make_probe(source, destination, cluster(), ())) == spelled
+
+
+def test_a_container_is_an_end_by_its_name() -> None:
+    """It is its pod, at the port that it declares."""
+    case = healthy()["node1"]
+    node = Cluster(nodes={"node1": case.node}).seen_from("node1")
+    objects = case.facts.objects
+    (web,) = [one for one in objects if one.kind == "Pod" and one.name == "web-node1"]
+    name = web.tree.items_at("spec", "containers")[0].text_at("name")
+    alone = [web]
+
+    by_pod = make_probe("node/node1", "pod/shop/web-node1", node, alone)
+    assert by_pod == make_probe("node/node1", f"container/{name}", node, alone)
+    assert 99 == make_probe("node/node1", f"container/{name}:99", node, alone).dport
+    with pytest.raises(UsageError, match=r"is in \d+ pods: name one of pod/"):
+        make_probe("node/node1", f"container/{name}", node, objects)
+    with pytest.raises(UsageError, match=f"did you mean {name}"):
+        make_probe("node/node1", f"container/{name}x", node, objects)
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        ("shop/wbe-0", "shop/web-0"),
+        ("pod/shop/web-00", "pod/shop/web-0"),
+        ("pod/shp/web-0", "pod/shop/web-0"),
+        ("netns/pood", "netns/pod"),
+    ],
+)
+def test_an_end_that_is_mistyped_is_said_with_near_ones(source: str, meant: str) -> None:
+    """Where something is spelled alike."""
+    with pytest.raises(UsageError) as told:
+        make_probe(source, "10.0.0.1:80", cluster(), ())
+
+    assert meant in str(told.value)
+    assert "did you mean" in str(told.value)

@@ -102,6 +102,19 @@ def test_an_end_is_on_its_nodes(end: str, nodes: tuple[str, ...]) -> None:
     assert set(find_nodes(SHOP, end)) == set(nodes)
 
 
+def test_a_container_is_where_its_pods_are() -> None:
+    """By the name that the pods' specifications have for it."""
+    pods = [
+        pod("api-0", "node2", "10.0.2.5", containers=[{"name": "nginx"}]),
+        pod("api-1", "node3", "10.0.3.5", containers=[{"name": "proxy"}, {"name": "nginx"}]),
+    ]
+    shop = ApiObjects(items={"pods": pods})
+
+    assert find_nodes(shop, "container/nginx") == ("node2", "node3")
+    assert find_nodes(shop, "co/proxy:80") == ("node3",)
+    assert find_nodes(shop, "container/none") == ()
+
+
 def test_all_nodes_are_listed() -> None:
     """By their names, in order."""
     assert list_nodes(SHOP) == ("node1", "node2", "node3")

@@ -19,6 +19,8 @@ from podpath.net.probe import Probe
 
 _SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
+_CONTAINERS = ("container/", "containers/", "co/")
+"""What stands before the name of a container."""
 _ABSENT = "expected a snapshot of this node, which the connection passes; there is none"
 
 
@@ -61,7 +63,13 @@ def list_absent(
     records = [record for _, reading in readings for record in reading.records]
     bare = {end.partition("/")[2] if end.startswith(("pod/", "svc/")) else end for end in ends}
     named = bare | {end.rpartition(":")[0] for end in bare}
+    held_by = (end for end in ends if end.startswith(_CONTAINERS))
+    holding = {end.partition("/")[2].partition(":")[0] for end in held_by}
     for record in records:
+        if holding and isinstance(record, ApiObjectRecord) and record.kind == "Pod":
+            held = {each.text_at("name") for each in record.tree.items_at("spec", "containers")}
+            if held & holding:
+                named.add(f"{record.namespace}/{record.name}")
         if isinstance(record, ServiceRecord) and {str(each) for each in record.addresses} & named:
             named.add(f"{record.namespace}/{record.name}")
     for record in records:

@@ -15,7 +15,7 @@ from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.node.node import Node, Pod, Service
 from podpath.node.objects import ApiObject
-from podpath.node.probe_names import resolve_probe
+from podpath.node.probe_names import resolve_probe, suggest
 
 OUTSIDE = "outside"
 """The word for a client that is not of the cluster."""
@@ -27,18 +27,61 @@ _END = re.compile(
     r"(?:(?P<kind>po|pods?|svc|services?|no|node)/)?"
     r"(?:(?P<space>[a-z0-9][a-z0-9.-]*)/)?(?P<name>[a-z0-9][a-z0-9.-]*)(?::(?P<port>[\w-]+))?"
 )
+_NETNS = re.compile(r"(?:netns/|(?:/var)?/run/netns/)\S+")
+_CONTAINER = re.compile(r"(?:co|containers?)/(?P<name>[^/:\s]+)(?P<port>:[\w-]+)?")
 _NUMBER = re.compile(r"[0-9.]+(?::\d+)?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?(?::\d+)?")
-_EXAMPLES = "pod/shop/web-0, svc/shop/api:http, shop/web-0, node/node1, 10.0.0.1:80 or outside"
+_SHOWN = 6
+"""Names that an error lists."""
+_EXAMPLES = (
+    "pod/shop/web-0, svc/shop/api:http, shop/web-0, node/node1, container/nginx, /run/netns/blue, "
+    "10.0.0.1:80 or outside"
+)
 
 
 def make_probe(
     source: str, destination: str, node: Node, objects: Sequence[ApiObject], protocol: str = ""
 ) -> Probe:
     """Return the probe of a connection whose ends are named; `UsageError` says what there is."""
-    start = _spell_source(source, node)
-    end, assumed = _spell_destination(destination, node, objects)
+    start = _spell_source(_place_container(source, objects), node)
+    end, assumed = _spell_destination(_place_container(destination, objects), node, objects)
     probe = resolve_probe(f"{protocol or assumed} {start} > {end}", node)
     return _with_source(probe, node) if start.startswith("node/") else probe
+
+
+def _place_container(text: str, objects: Sequence[ApiObject]) -> str:
+    """Spell the pod that a container is in; whatever names none stays as it is."""
+    found = _CONTAINER.fullmatch(text)
+    if found is None:
+        return text
+    holders = [one for one in objects if found["name"] in _list_containers(one)]
+    pods = [f"pod/{one.namespace}/{one.name}" for one in holders]
+    if len(pods) == 1:
+        port = found["port"] or _own_port(found["name"], holders[0])
+        return f"{pods[0]}{port}"
+    if holders:
+        spelled = ", ".join(pods[:_SHOWN])
+        raise UsageError(f"{text!r} is in {len(holders)} pods: name one of {spelled}")
+    names = dict.fromkeys(name for one in objects for name in _list_containers(one))
+    shown = ", ".join(list(names)[:_SHOWN]) or "none: give --objects"
+    near = suggest(found["name"], list(names))
+    raise UsageError(
+        f"expected a container that the objects show, saw {text!r}; {near}they show {shown}"
+    )
+
+
+def _own_port(name: str, pod: ApiObject) -> str:
+    """Return the first port that a container declares, behind a colon; nothing where it has
+    none.
+    """
+    own = (one for one in pod.tree.items_at("spec", "containers") if one.text_at("name") == name)
+    ports = (port.text_at("containerPort") for one in own for port in one.items_at("ports"))
+    return next((f":{port}" for port in ports), "")
+
+
+def _list_containers(one: ApiObject) -> list[str]:
+    if one.kind != "Pod":
+        return []
+    return [container.text_at("name") for container in one.tree.items_at("spec", "containers")]
 
 
 def _with_source(probe: Probe, node: Node) -> Probe:
@@ -58,7 +101,7 @@ def _spell_source(text: str, node: Node) -> str:
     """Spell where a connection starts, as a probe does."""
     if text == OUTSIDE:
         return str(CLIENT)
-    if _NUMBER.fullmatch(text):
+    if _NUMBER.fullmatch(text) or _NETNS.fullmatch(text):
         return text
     kind, space, name, port = _name(text, node)
     if kind == "svc":
@@ -70,8 +113,12 @@ def _spell_destination(text: str, node: Node, objects: Sequence[ApiObject]) -> t
     """Spell where a connection goes, with the protocol that it has where nobody says."""
     if _NUMBER.fullmatch(text):
         return text, "tcp" if _has_port(text) else "icmp"
+    if _NETNS.fullmatch(text):
+        return text, "tcp" if ":" in text else "icmp"
     kind, space, name, port = _name(text, node)
     spelled = f"{kind}/{space}{name}"
+    if kind == "netns":
+        return (f"{spelled}:{port}", "tcp") if port else (spelled, "icmp")
     if kind == "svc":
         service = _find(node.services, space, name)
         protocol = _service_protocol(service, port)
@@ -110,12 +157,16 @@ def _guess_kind(text: str, space: str, name: str, node: Node) -> str:
     if kinds:
         spelled = " or ".join(f"{kind}/{text}" for kind in kinds)
         raise UsageError(f"{text!r} may be {spelled}: write which")
+    if f"{space}{name}" in node.namespaces:
+        return "netns"
     pods = [f"{pod.namespace}/{pod.name}" for pod in node.pods]
     services = [f"svc/{service.namespace}/{service.name}" for service in node.services]
     known = ", ".join([*pods[:4], *services[:3]]) or "no pods and services: give --objects"
+    nodes = [f"node/{name}" for name in (node.name, *node.beside)]
+    near = suggest(text, [*pods, *services, *nodes])
     raise UsageError(
         f"expected a pod, a service or a node that the evidence shows, saw {text!r}; "
-        f"it shows {known}"
+        f"{near}it shows {known}"
     )
 
 

@@ -2,12 +2,14 @@
 
 tcp pod/shop/web-0 > svc/shop/api:http
 udp host > svc/kube-system/kube-dns
+tcp /run/netns/blue > node/node2:22
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from itertools import product
 from typing import NamedTuple
 
@@ -20,11 +22,17 @@ from podpath.node.node import HOST, NetnsRole, Node, Service
 
 _NAMED = re.compile(
     r"node/(?P<node>[^/:\s]+)(?::(?P<door>\d+))?|"
+    r"(?:netns/|(?:/var)?/run/netns/)(?P<netns>[^:\s]+)(?::(?P<inner>\d+))?|"
     r"(?P<kind>po|pods?|svc|services?)/(?:(?P<namespace>[^/:\s]+)/)?(?P<name>[^/:\s]+)"
     r"(?::(?P<port>[\w-]+))?|(?P<host>host)(?::(?P<at>\d+))?"
 )
+_PORT = re.compile(r":[\w-]+\Z")
 _SHOWN = 6
 """Names that an error lists."""
+_NEAR = 3
+"""Names that it suggests."""
+_ALIKE = 0.75
+"""How much of a name has to be spelled alike."""
 
 
 class NamedEnd(NamedTuple):
@@ -83,6 +91,8 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
         ends = tuple(_hosts(node, HOST, int(found["at"] or 0)))
     elif found["node"]:
         ends = tuple(_nodes(node, found["node"], int(found["door"] or 0)))
+    elif found["netns"]:
+        ends = tuple(_inside(node, found["netns"], int(found["inner"] or 0)))
     elif found["kind"].startswith("p"):
         ends = tuple(_pods(node, found["namespace"], found["name"], found["port"]))
     else:
@@ -205,6 +215,8 @@ def _number(port: str | None) -> int:
 
 
 def _what(found: re.Match[str]) -> str:
+    if found["netns"]:
+        return "a namespace"
     if found["node"] or found["host"]:
         return "a node" if found["node"] else "a host"
     return "a pod" if found["kind"].startswith("p") else "a service"
@@ -213,20 +225,41 @@ def _what(found: re.Match[str]) -> str:
 def _known(node: Node, found: re.Match[str]) -> str:
     if found["host"]:
         return "it shows no address of the host: ip addr"
+    names = list(_list_known(node, found))
+    if names:
+        return f"{suggest(found[0], names)}it shows {_list(names)}"
+    wanted = "pods" if found["kind"].startswith("p") else "svc"
+    return f"it shows none: kubectl get {wanted} -A{' -o wide' if wanted == 'pods' else ''}"
+
+
+def _list_known(node: Node, found: re.Match[str]) -> Iterator[str]:
+    """Yield what there is of the kind that an end names."""
     if found["node"]:
-        return f"it shows {_list([f'node/{name}' for name in (node.name, *node.beside)])}"
-    if found["kind"].startswith("p"):
+        yield from (f"node/{name}" for name in (node.name, *node.beside))
+    elif found["netns"]:
+        yield from (f"netns/{name}" for name in node.namespaces)
+    elif found["kind"].startswith("p"):
         pods = [pod for pod in node.pods if pod.address is not None or pod.netns is not None]
         placed = {pod.netns for pod in pods}
-        names = [f"pod/{pod.namespace}/{pod.name}" for pod in pods]
-        names += [
-            f"pod/{netns.name}"
-            for netns in node.namespaces.values()
-            if netns.role == NetnsRole.POD and not netns.inferred and netns.name not in placed
-        ]
-        return f"it shows {_list(names)}" if names else "it shows none: kubectl get pods -A -o wide"
-    names = [f"svc/{each.namespace}/{each.name}" for each in node.services]
-    return f"it shows {_list(names)}" if names else "it shows none: kubectl get svc -A"
+        yield from (f"pod/{pod.namespace}/{pod.name}" for pod in pods)
+        for netns in node.namespaces.values():
+            if netns.role == NetnsRole.POD and not netns.inferred and netns.name not in placed:
+                yield f"pod/{netns.name}"
+    else:
+        yield from (f"svc/{each.namespace}/{each.name}" for each in node.services)
+
+
+def suggest(text: str, names: Sequence[str]) -> str:
+    """Ask whether what is nearly spelled so was meant; empty where nothing is."""
+    wanted = _PORT.sub("", text)
+    spelled = {name.rpartition("/")[2]: name for name in reversed(names)}
+    near = get_close_matches(wanted, names, n=_NEAR, cutoff=_ALIKE)
+    near += [
+        spelled[name]
+        for name in get_close_matches(wanted.rpartition("/")[2], spelled, n=_NEAR, cutoff=_ALIKE)
+    ]
+    found = list(dict.fromkeys(near))[:_NEAR]
+    return f"did you mean {' or '.join(found)}? " if found else ""
 
 
 def _list(names: Sequence[str]) -> str:

@@ -24,8 +24,8 @@ def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
 
 def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
     """Return the nodes that an end is on, in order: `pod/NS/NAME`, `svc/NS/NAME[:PORT]`,
-    `node/NAME[:PORT]`, `NS/NAME` or `NAME` for a pod, an address with or without a port. None for
-    what is outside of the cluster; all for `*`.
+    `node/NAME[:PORT]`, `container/NAME`, `NS/NAME` or `NAME` for a pod, an address with or without
+    a port. None for what is outside of the cluster; all for `*`.
     """
     if end == EVERY_NODE:
         return list_nodes(objects)
@@ -37,6 +37,8 @@ def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
             found = _nodes_of_service(objects, *_split(rest))
         case "node" | "nodes" | "no" if sign:
             found = _nodes_of_node(objects, *_cut_port(rest))
+        case "container" | "containers" | "co" if sign:
+            found = _nodes_of_container(objects, _cut_port(rest)[0])
         case _ if _is_address(_cut_port(end)[0]):
             found = _nodes_of_address(objects, *_cut_port(end))
         case _:
@@ -77,6 +79,13 @@ def _split(rest: str) -> tuple[str, str]:
 def _nodes_of_pod(objects: ApiObjects, namespace: str, name: str) -> Iterator[str]:
     for pod in objects.items.get("pods", ()):
         if _key(pod) == (namespace, name):
+            yield _node_of(pod)
+
+
+def _nodes_of_container(objects: ApiObjects, name: str) -> Iterator[str]:
+    for pod in objects.items.get("pods", ()):
+        listed = pod.get("spec", {}).get("containers") or ()
+        if name in [each.get("name") for each in listed]:
             yield _node_of(pod)
 
 
