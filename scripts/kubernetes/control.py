@@ -104,16 +104,20 @@ def read(plan: Plan, *arguments: str) -> Any:  # noqa: ANN401  # whatever kubect
 
 
 def wait(
-    ready: Callable[[], bool], what: str, member: Member | None = None, program: str = ""
+    ready: Callable[[], bool],
+    what: str,
+    member: Member | None = None,
+    program: str = "",
+    seconds: float = _PATIENCE,
 ) -> None:
     """Wait until something is so; `MemberError` with the log of a program where it does not
     come.
     """
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > until:
             said = "" if member is None else f"\n{member.log(program)}"
-            raise MemberError(f"waited {_PATIENCE:.0f} s for {what}{said}")
+            raise MemberError(f"waited {seconds:.0f} s for {what}{said}")
         time.sleep(0.2)
 
 

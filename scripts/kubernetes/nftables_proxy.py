@@ -15,6 +15,7 @@ import argparse
 import base64
 import hashlib
 import json
+import re
 import ssl
 import subprocess
 import sys
@@ -121,6 +122,14 @@ table ip kube-proxy {{
   }}
 }}
 """
+
+
+_DOING = re.compile(
+    r"^(    (?!type |comment |elements ).*?)(?=(?:jump|goto|numgen) |return$|masquerade |dnat to"
+    r"|meta mark set)",
+    re.MULTILINE,
+)
+"""A rule's conditions, before what it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +257,11 @@ def write_rules(settings: Settings, ports: Sequence[ServedPort]) -> str:
     )
 
 
+def add_counters(rules: str) -> str:
+    """Return a table whose rules count what they match, which those of kube-proxy do not."""
+    return _DOING.sub(r"\1counter ", rules)
+
+
 def _way_in(settings: Settings, port: ServedPort) -> str:
     """Say what becomes of packets to a node port."""
     if not port.endpoints:
@@ -364,6 +378,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     for option in ("kubeconfig", "node", "address", "pod-cidr", "service-cidr"):
         parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("--counters", action="store_true", help="let rules count what they match")
     asked = parser.parse_args()
     settings = Settings(
         node=asked.node,
@@ -381,6 +396,7 @@ def main() -> int:
         try:
             (services, _), (endpoints, _) = map(api.read, _KINDS)
             rules = write_rules(settings, list_ports(services, endpoints))
+            rules = add_counters(rules) if asked.counters else rules
             if rules != written:
                 subprocess.run(("nft", "-f", "-"), input=rules, text=True, check=True)
                 written = rules

@@ -101,9 +101,10 @@ def start_node(node: Member) -> None:
     start_proxy(node)
 
 
-def start_proxy(node: Member) -> None:
+def start_proxy(node: Member, *, counters: bool = False) -> None:
     """Start kube-proxy; its limits of conntrack are the machine's, so they stay as they are. Rules
-    in the shape of its nftables mode are written by a program of our own.
+    in the shape of its nftables mode are written by a program of our own, which lets them count
+    where that is asked for.
     """
     known = f"--kubeconfig=/run/cluster/{node.plan.kubeconfig.name}"
     if node.plan.proxy == NFTABLES:
@@ -112,6 +113,7 @@ def start_proxy(node: Member) -> None:
             *("kube-proxy", sys.executable, "-I", node.inside / _PROXY.name, known),
             *(f"--node={node.name}", f"--address={node.plan.node_address(node.name)}"),
             *(f"--pod-cidr={POD_CIDR}", f"--service-cidr={SERVICE_CIDR}"),
+            *(("--counters",) if counters else ()),
         )
         return
     node.start(

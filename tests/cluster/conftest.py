@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
 from scripts.kubernetes import cluster, programs
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.plan import Plan
-from tests.cluster import shop
-from tests.cluster.shapes import SHAPES, plan_of
+from tests.cluster import shop, table
+from tests.cluster.shapes import SEED, SHAPES, plan_of
 
 REQUIRED = os.environ.get("PODPATH_REQUIRE_CLUSTER") == "1"
-"""Set by `scripts/test-cluster`: there a test without a cluster has failed."""
+"""Set by `scripts/test-cluster`, and by `scripts/test` for its sample: there a test that is skipped
+has failed.
+"""
 
 
 def need_programs() -> None:
@@ -22,7 +24,7 @@ def need_programs() -> None:
     missing.
     """
     if not REQUIRED:
-        pytest.skip("needs a whole cluster: scripts/test-cluster runs it")
+        pytest.skip("needs a whole cluster: scripts/test runs a sample, scripts/test-cluster all")
     lacking = programs.missing()
     if lacking is not None:
         pytest.fail(f"needs {lacking}")
@@ -88,3 +90,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SHAPES.index(asked) if asked in SHAPES else -1
 
     items.sort(key=shape_of)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skipped test into a failed one where a cluster is required."""
+    report: pytest.TestReport = yield
+    if report.skipped and REQUIRED:
+        report.outcome = "failed"
+        report.longrepr = f"no test may be skipped where a cluster is required: {report.longrepr}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write the table of faults and shapes."""
+    reports = (
+        report
+        for found in terminalreporter.stats.values()
+        for report in found
+        if isinstance(report, pytest.TestReport)
+    )
+    found = table.collect(reports) if REQUIRED else {}
+    if found:
+        terminalreporter.write_sep("-", f"faults and shapes, seed {SEED}")
+        terminalreporter.write_line(table.write_table(found))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from scripts.kubernetes.plan import Plan
+from tests.cluster.connecting import CLIENT
 
 TUNNEL = "$(bridge fdb show dev @tunnel | grep 'dst @address2 ' | head -1 | cut -d' ' -f1)"
 """The MAC of a node's remote tunnel end."""
-
-CLIENT = "client"
-"""Stands for the machine's address on the nodes' network."""
 LOCAL_POLICY = (
     """patch service -n shop local-@node2 -p '{{"spec":{{"externalTrafficPolicy":"{}"}}}}'"""
 )
 API = "kubectl"
 """Where words of kubectl stand for a command on a node."""
-VXLAN, BRIDGED, IPTABLES = "vxlan", "bridged", "iptables"
+VXLAN, BRIDGED, IPTABLES, NFTABLES = "vxlan", "bridged", "iptables", "nftables"
+PROXY = "$(pidof kube-proxy || pgrep -f '[n]ftables_proxy')"
+"""The process of either kube-proxy."""
+FILL = f"{sys.executable} {Path(__file__).with_name('full_table.py')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,15 +315,37 @@ FAULTS = (
         name="masquerade-missing",
         needs=frozenset({IPTABLES}),
         node="@node1",
-        plant="kill -STOP $(pidof kube-proxy); "
+        plant=f"kill -STOP {PROXY}; "
         "iptables-save -t nat | grep -e '-A KUBE-POSTROUTING' > /tmp/kept; "
         "iptables -t nat -F KUBE-POSTROUTING",
-        undo="iptables -t nat -F KUBE-POSTROUTING; kill -CONT $(pidof kube-proxy); "
+        undo=f"iptables -t nat -F KUBE-POSTROUTING; kill -CONT {PROXY}; "
         'while read -r line; do eval "iptables -t nat $line"; done < /tmp/kept',
         source=CLIENT,
         destination="node/@node1:@front",
         check="untranslated-reply",
         line="",
+        cured=False,
+    ),
+    PlantedFault(
+        name="masquerade-missing",
+        needs=frozenset({NFTABLES}),
+        node="@node1",
+        plant=f"kill -STOP {PROXY}; nft list chain ip kube-proxy masquerading > /tmp/kept; "
+        "nft flush chain ip kube-proxy masquerading",
+        undo=f"nft flush chain ip kube-proxy masquerading; nft -f /tmp/kept; kill -CONT {PROXY}",
+        source=CLIENT,
+        destination="node/@node1:@front",
+        check="untranslated-reply",
+        line="",
+        cured=False,
+    ),
+    PlantedFault(
+        name="conntrack-full",
+        node="@node1",
+        plant=FILL,
+        undo=f"{FILL} empty",
+        check="conntrack-full",
+        line="262144",
         cured=False,
     ),
     PlantedFault(
@@ -383,8 +408,8 @@ FAULTS = (
     ),
     PlantedFault(
         name="proxy-stopped",
-        plant="kill -STOP $(pidof kube-proxy)",
-        undo="kill -CONT $(pidof kube-proxy)",
+        plant=f"kill -STOP {PROXY}",
+        undo=f"kill -CONT {PROXY}",
         moving="moving",
         destination="svc/shop/moving:http",
         also_on=API,

@@ -77,13 +77,10 @@ def is_running(cluster: Cluster, namespace: str, name: str) -> bool:
 
 
 def ask(
-    cluster: Cluster, namespace: str, pod: str, address: str, port: int = PORT, filling: int = 0
+    cluster: Cluster, namespace: str, pod: str, address: str, port: int = PORT
 ) -> Answer | None:
-    """Connect from a pod, really, with that many bytes more in the request; None where no answer
-    comes.
-    """
-    head = f"GET {WHO} HTTP/1.0\\r\\n" + (f"X: {'x' * filling}\\r\\n" if filling else "")
-    request = f"printf '{head}\\r\\n' | nc -w 3 {address} {port}"
+    """Connect from a pod, really; None where no answer comes."""
+    request = f"printf 'GET {WHO} HTTP/1.0\\r\\n\\r\\n' | nc -w 3 {address} {port}"
     words = ("exec", "-n", namespace, pod, "--", "sh", "-c", f"{request} || true")
     return read_answer(cluster.kubectl(*words))
 

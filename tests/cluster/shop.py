@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import random
-import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from podpath.datapath.vocabulary import Reachability
 from podpath.kube import access
 from podpath.kube.client import Client
 from podpath.library.given import Pasted
@@ -20,7 +20,8 @@ from scripts.kubernetes import control, network
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.plan import DNS_ADDRESS, NFTABLES, Plan
 from tests.cluster import datagrams, pods
-from tests.cluster.planted import CLIENT, PlantedFault
+from tests.cluster.connecting import CLIENT, Target, connect, enter
+from tests.cluster.planted import PlantedFault
 from tests.command import podpath
 
 SPACE = "shop"
@@ -158,28 +159,12 @@ def resolve(tried: Cluster, destination: str) -> tuple[str, int]:
 def connects(tried: Cluster, fault: PlantedFault) -> bool:
     """Connect really, from where the fault's connection starts."""
     address, port = resolve(tried, fault.destination)
-    kind, _, name = fault.source.rpartition("/")
-    if fault.source == CLIENT:
-        return asks(address, port)
-    if kind == "node":
-        request = (
-            f"exec 3<>/dev/tcp/{address}/{port}; echo GET / HTTP/1.0 >&3; echo >&3; head -1 <&3"
-        )
-        return "HTTP" in tried.nodes[name].run("sh", "-c", f"timeout 3 bash -c '{request}' || true")
     if fault.protocol == "udp":
+        name = fault.source.rpartition("/")[2]
         return datagrams.ask(datagrams.find_pod(tried, SPACE, name), address, port)
-    filling = FULL if fault.full else 0
-    return pods.ask(tried, SPACE, name, address, port, filling) is not None
-
-
-def asks(address: str, port: int) -> bool:
-    """Ask a server from the machine itself."""
-    try:
-        with socket.create_connection((address, port), 3) as client:
-            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
-            return bool(client.recv(1))
-    except OSError:
-        return False
+    target = Target(address, port, filling=FULL if fault.full else 0)
+    (fact,) = connect(enter(tried, fault.source), [target])
+    return fact.verdict is Reachability.ALWAYS
 
 
 def take_evidence(tried: Cluster, folder: Path) -> tuple[dict[str, str], tuple[Pasted, ...]]:

@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 from scripts.kubernetes import nftables_proxy
-from scripts.kubernetes.nftables_proxy import Settings, list_ports, write_rules
+from scripts.kubernetes.nftables_proxy import (
+    Settings,
+    add_counters,
+    list_ports,
+    write_rules,
+)
 
 NODE = Settings(
     node="node1", address="192.0.2.1", pod_cidr="10.244.0.0/16", service_cidr="10.96.0.0/16"
@@ -88,3 +93,20 @@ def elements_of(listed: Mapping[str, Any]) -> dict[str, str]:
         words = " ".join(str(part) for part in inner["concat"])
         found[words] = verdict.get("goto", {}).get("target", "drop")
     return found
+
+
+@pytest.mark.kernel("nft", "unshare")
+def test_rules_count_where_that_is_asked_for() -> None:
+    """Every rule that does something counts, and the kernel takes them."""
+    rules = add_counters(write_rules(NODE, list_ports(SERVICES, ENDPOINTS)))
+    done = subprocess.run(
+        ("unshare", "--net", "sh", "-e", "-c", "nft -f - && nft list ruleset"),
+        input=rules,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    )
+    doing = [line for line in done.stdout.splitlines() if " to 10.244" in line or " jump " in line]
+    assert len(doing) > 10
+    assert all("counter packets 0" in line for line in doing)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import io
 import json
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from podpath.kube import access
 from podpath.kube.client import Client
@@ -27,102 +25,30 @@ from podpath.sources.agents import find_agents, read_snapshot
 from podpath.sources.collector import NAMESPACE, CollectorOptions, collect_node
 from podpath.sources.location import find_nodes
 from podpath.sources.objects import SourceError, read_objects
-from scripts.kubernetes import control, node
+from scripts.kubernetes import control
 from scripts.kubernetes.cluster import Cluster
-from scripts.kubernetes.image import PODPATH, write_podpath_image
-from tests.cluster import pods
+from scripts.kubernetes.image import PODPATH
+from tests.cluster import deployed, pods
 from tests.command import podpath as podpath_command
 
-DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SPACE = "sources"
 OPTIONS = CollectorOptions(image=PODPATH, pull="Never", deadline=90)
 SECONDS = 10.0
 """What an answer may take of a processor; the clock's time is that of a machine that others use."""
 
 
-CREDENTIALS: list[dict[str, Any]] = [
-    {
-        "op": "add",
-        "path": "/spec/template/spec/volumes/-",
-        "value": {
-            "name": "credentials",
-            "projected": {
-                "sources": [
-                    {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}},
-                    {"configMap": {"name": "authority"}},
-                ]
-            },
-        },
-    },
-    {
-        "op": "add",
-        "path": "/spec/template/spec/containers/0/volumeMounts/-",
-        "value": {
-            "name": "credentials",
-            "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
-            "readOnly": True,
-        },
-    },
-]
-"""What admission adds to a pod on other clusters: the token of its service account."""
-
-
 @pytest.fixture(scope="module")
 def cluster(kubernetes: Cluster) -> Cluster:
-    """Provide a cluster whose nodes have podpath's image, with a pod on each and their service, and
-    the namespaces and roles as they are shipped.
-    """
-    image = write_podpath_image(kubernetes.plan.home)
-    for each in kubernetes.nodes.values():
-        node.import_images(each, [image])
-    image.unlink()
-    pods.create(
-        kubernetes,
-        pods.make_namespace(SPACE),
-        pods.make_pod(SPACE, "web-0", "node1", "web"),
-        pods.make_pod(SPACE, "api-0", "node2", "api"),
-        pods.make_service(SPACE, "api"),
-    )
-    for name in ("base/namespace", "collect/namespace", "collect/access", "why/access"):
-        kubernetes.kubectl("apply", "-f", str(DEPLOY / f"{name}.yaml"))
+    """Provide a cluster whose nodes have podpath's image, with a pod on each and their service."""
+    deployed.supply(kubernetes, SPACE)
     return kubernetes
 
 
 @pytest.fixture(scope="module")
 def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Provide the cluster with the shipped DaemonSet, which serves snapshots and keeps nothing."""
-    folder = tmp_path_factory.mktemp("deploy") / "deploy"
-    shutil.copytree(DEPLOY, folder)
-    config = '[kubernetes]\ntaint = false\nevents = false\n[snapshot]\ncache = "1s"\n'
-    (folder / "snapshot" / "agent.toml").write_text(config, encoding="utf-8")
-    authority = (cluster.plan.folder("control") / "certs" / "apiserver.crt").read_text("ascii")
-    (folder / "ca.crt").write_text(authority, encoding="ascii")
-    content = {
-        "resources": ["snapshot"],
-        "images": [{"name": "podpath", "newName": PODPATH.rpartition(":")[0], "newTag": "1"}],
-        "configMapGenerator": [
-            {
-                "name": "authority",
-                "namespace": "podpath",
-                "files": ["ca.crt"],
-                "options": {"disableNameSuffixHash": True},
-            }
-        ],
-        "patches": [{"patch": json.dumps(CREDENTIALS), "target": {"kind": "DaemonSet"}}],
-    }
-    (folder / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    cluster.kubectl("apply", "-k", str(folder))
-    try:
-        control.wait(lambda: all_ready(cluster), "the agents", cluster.nodes["node1"], "kubelet")
+    """Provide the cluster with the agents that serve snapshots."""
+    with deployed.agents(cluster, tmp_path_factory.mktemp("deploy") / "deploy"):
         yield cluster
-    finally:
-        cluster.kubectl("delete", "-k", str(folder), "--wait=false")
-
-
-def all_ready(cluster: Cluster) -> bool:
-    """Tell whether an agent is ready on every node."""
-    status = cluster.read("daemonset", "podpath-agent", "-n", "podpath")["status"]
-    return bool(status.get("numberReady") == len(cluster.nodes))
 
 
 def open_client(cluster: Cluster) -> Client:

@@ -1,0 +1,300 @@
+"""Every pair of a healthy cluster: what podpath predicts of it is what really happens, and nothing
+is claimed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Delivered
+from podpath.datapath.vocabulary import Reachability
+from podpath.library.case import Case
+from podpath.library.cluster import ClusterViews, starts_on
+from podpath.library.reading import gather, read
+from podpath.library.why import why
+from podpath.net import nft
+from podpath.net.packet import Packet
+from podpath.node.named_ends import make_probe
+from podpath.node.nftables import NftRule
+from scripts.kubernetes import control
+from scripts.kubernetes.cluster import Cluster
+from scripts.kubernetes.member import Member
+from scripts.kubernetes.node import start_proxy
+from scripts.kubernetes.plan import NFTABLES
+from tests.cluster import pods, shop
+from tests.cluster.connecting import CLIENT, Fact, Target, connect, enter
+from tests.cluster.planted import PROXY
+from tests.cluster.shapes import SEED, SHAPES
+from tests.cluster.shop import SPACE
+
+PAIRS = int(os.environ.get("PODPATH_PAIRS") or 1000)
+"""Of how many pairs it is asked what is wrong: all of them, where nobody is in a hurry."""
+COUNTED = 12
+"""Pairs of which the rules are counted, too: each needs a reading of all counters."""
+IDLE = 4.0
+"""Seconds in which rules are found that count what the nodes do by themselves."""
+NATIVE = "ip kube-proxy"
+_RULE = re.compile(r"\[(\d+):\d+\] -A (\S+)")
+TRIES = 40
+"""Connections after which each of a service's few endpoints has answered."""
+
+
+class Pair(NamedTuple):
+    """One connection: where it starts and goes as users say it, and what is connected to."""
+
+    source: str
+    destination: str
+    target: Target
+
+
+def read_cases(tried: Cluster, folder: Path) -> Mapping[str, Case]:
+    """Return the evidence of each node."""
+    nodes, objects = shop.take_evidence(tried, folder)
+    shared = gather(objects)
+    return {name: read(bundle, shared=shared) for name, bundle in nodes.items()}
+
+
+def list_pairs(tried: Cluster) -> Iterator[Pair]:
+    """Yield pods and nodes with pods and services, and the client outside with node ports."""
+    names = tried.plan.node_names
+    addresses = address_pods(tried)
+    services = {
+        item["metadata"]["name"]: item["spec"]
+        for item in tried.read("services", "-n", SPACE)["items"]
+    }
+    inside = [*(f"pod/{SPACE}/{pod}" for pod in addresses), *(f"node/{node}" for node in names)]
+    for source in inside:
+        for pod, address in addresses.items():
+            if source != f"pod/{SPACE}/{pod}":
+                yield Pair(source, f"pod/{SPACE}/{pod}:{pods.PORT}", Target(address, pods.PORT))
+        for name, spec in services.items():
+            target = Target(spec["clusterIP"], 80, TRIES if name == "api" else 1)
+            yield Pair(source, f"svc/{SPACE}/{name}:http", target)
+    for node in names:
+        address = tried.plan.node_address(node)
+        ports = [
+            each["nodePort"]
+            for spec in services.values()
+            for each in spec["ports"]
+            if "nodePort" in each
+        ]
+        for port in ports:
+            yield Pair(CLIENT, f"node/{node}:{port}", Target(address, port))
+
+
+def address_pods(tried: Cluster) -> dict[str, str]:
+    """Return the address of each pod."""
+    listed = tried.read("pods", "-n", SPACE)["items"]
+    return {each["metadata"]["name"]: each["status"]["podIP"] for each in listed}
+
+
+def connect_all(tried: Cluster, pairs: list[Pair]) -> Iterator[tuple[Pair, Fact]]:
+    """Yield every pair with what became of its connections, which are really made."""
+    for source in dict.fromkeys(pair.source for pair in pairs):
+        own = [pair for pair in pairs if pair.source == source]
+        yield from zip(
+            own, connect(enter(tried, source), [pair.target for pair in own]), strict=True
+        )
+
+
+class Walked(NamedTuple):
+    """What podpath says of a connection, and the ways of it that work."""
+
+    fact: Fact
+    home: str
+    """The node as which it was walked."""
+    ways: Mapping[pods.Answer, Branch]
+
+
+class Predictions:
+    """What podpath says of connections, without having seen any."""
+
+    def __init__(self, tried: Cluster, cases: Mapping[str, Case]) -> None:
+        """Take the nodes' evidence."""
+        self._views = ClusterViews(cases)
+        self._first = tried.plan.node_names[0]
+        self._outside = tried.plan.machine_address
+        self._names = {address: name for name, address in address_pods(tried).items()}
+
+    def walk(self, pair: Pair) -> Walked:
+        """Walk a connection, and say who answers, and which address asks there."""
+        source = self._outside if pair.source == CLIENT else pair.source
+        view = self._views.view_of(self._first)
+        probe = make_probe(source, pair.destination, view.case.node, view.own.objects, "tcp")
+        view = self._views.view_of(starts_on(view, probe))
+        probe = make_probe(source, pair.destination, view.case.node, view.own.objects, "tcp")
+        found = converse(view.case.node, probe)
+        ways = {
+            self._name(end.packet): branch
+            for branch in found.branches
+            if branch.works and isinstance(end := branch.traces[0].outcome, Delivered)
+        }
+        return Walked(Fact(found.verdict, frozenset(ways)), view.name, ways)
+
+    def _name(self, packet: Packet) -> pods.Answer:
+        server = str(packet.dst)
+        return pods.Answer(self._names.get(server, server), str(packet.src))
+
+
+@pytest.mark.parametrize(
+    "tried", [pytest.param(SHAPES[0], marks=[pytest.mark.sample]), *SHAPES[1:]], indirect=True
+)
+def test_every_pair_connects_as_predicted(
+    tried: Cluster, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    """Verdict, every server that answers and the address that it is asked from are those of the
+    walk; and of what connects nothing is claimed.
+    """
+    pairs, cases = list(list_pairs(tried)), read_cases(tried, tmp_path)
+    facts = dict(connect_all(tried, pairs))
+    predictions = Predictions(tried, cases)
+    wrong = {
+        pair: (predicted, fact)
+        for pair, fact in facts.items()
+        if (predicted := predictions.walk(pair).fact) != fact
+    }
+    assert wrong == {}
+    works = [pair for pair, fact in facts.items() if fact.verdict is Reachability.ALWAYS]
+    say(f"{len(pairs)} pairs, of which {len(works)} connect")
+    for pair in random.Random(SEED).sample(works, min(PAIRS, len(works))):
+        source = tried.plan.machine_address if pair.source == CLIENT else pair.source
+        answer = why(source, pair.destination, nodes=cases, protocol="tcp")
+        assert answer.verdict == "none", f"{pair}\n{answer}"
+
+
+class CountedRule(NamedTuple):
+    """A rule on a node."""
+
+    node: str
+    table: str
+    chain: str
+    position: int
+
+
+def read_counters(tried: Cluster) -> dict[CountedRule, int]:
+    """Return how many packets each rule has matched that counts any."""
+    read = read_native if tried.plan.proxy == NFTABLES else read_iptables
+    return {
+        CountedRule(name, *place): count
+        for name, node in tried.nodes.items()
+        for place, count in read(node)
+    }
+
+
+def read_iptables(node: Member) -> Iterator[tuple[tuple[str, str, int], int]]:
+    """Yield each rule's table, chain and position with its count."""
+    table, places = "", Counter[tuple[str, str]]()
+    for line in node.run("iptables-save", "-c").splitlines():
+        table = line[1:] if line.startswith("*") else table
+        if found := _RULE.match(line):
+            places[table, found[2]] += 1
+            yield (table, found[2], places[table, found[2]]), int(found[1])
+
+
+def read_native(node: Member) -> Iterator[tuple[tuple[str, str, int], int]]:
+    """Yield the same of the rules of the nftables mode."""
+    places = Counter[str]()
+    listed = json.loads(node.run("nft", "-j", "list", "table", "ip", "kube-proxy"))["nftables"]
+    for rule in (item["rule"] for item in listed if "rule" in item):
+        chain = rule["chain"]
+        places[chain] += 1
+        for part in rule["expr"]:
+            if "counter" in part:
+                yield (NATIVE, chain, places[chain]), part["counter"]["packets"]
+
+
+def find_grown(before: Mapping[CountedRule, int], tried: Cluster) -> dict[CountedRule, int]:
+    """Return the rules that have counted since, and how much."""
+    after = read_counters(tried)
+    assert after.keys() == before.keys()
+    return {rule: grown for rule, count in after.items() if (grown := count - before[rule])}
+
+
+@contextmanager
+def counting(tried: Cluster) -> Iterator[None]:
+    """Let the rules of every kube-proxy count, and none be written anew, which would begin their
+    counters again.
+    """
+    native = tried.plan.proxy == NFTABLES
+    for each in tried.nodes.values():
+        each.run("sh", "-c", f"kill -{'KILL' if native else 'STOP'} {PROXY}")
+        if native:
+            start_proxy(each, counters=True)
+    try:
+        control.wait(lambda: all(map(counts, tried.nodes.values())), "counters")
+        yield
+    finally:
+        for each in tried.nodes.values():
+            each.run("sh", "-c", f"kill -{'KILL' if native else 'CONT'} {PROXY}")
+            if native:
+                start_proxy(each)
+
+
+def counts(each: Member) -> bool:
+    """Tell whether rules of kube-proxy count on a node."""
+    return "counter" in each.run("sh", "-c", "nft list table ip kube-proxy || echo counter")
+
+
+def list_predicted(walked: Walked, answer: pods.Answer) -> Counter[CountedRule]:
+    """Return the rules that are to match, and how often; of tables that see every packet, once."""
+    hits: Counter[CountedRule] = Counter()
+    for trace in walked.ways[answer].traces:
+        for hit in trace.matched:
+            rule, (away, _, inside) = hit.rule, hit.netns.rpartition("/")
+            assert inside == "host"
+            table = rule.table
+            if isinstance(rule, NftRule):
+                if not any(isinstance(each, nft.Counter) for each in rule.statements):
+                    continue
+                table = f"{rule.family} {rule.table}"
+            hits[CountedRule(away or walked.home, table, rule.chain, rule.position)] += 1
+    return hits
+
+
+@pytest.mark.parametrize("tried", SHAPES, indirect=True)
+def test_rules_count_what_is_predicted(
+    tried: Cluster, tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    """Of drawn pairs the rules that count are those of the walk, on every node: those that see the
+    first packet of a connection alone as often, others at all, since a real one has more packets.
+    """
+    with counting(tried):
+        predictions = Predictions(tried, read_cases(tried, tmp_path))
+        facts = dict(connect_all(tried, list(list_pairs(tried))))
+        works = [pair for pair, fact in facts.items() if fact.verdict is Reachability.ALWAYS]
+        drawn = random.Random(SEED).sample(works, COUNTED)
+        say(f"seed {SEED}: {', '.join(f'{pair.source} > {pair.destination}' for pair in drawn)}")
+        before = read_counters(tried)
+        time.sleep(IDLE)
+        busy = find_grown(before, tried).keys()
+        for pair in drawn:
+            entering, walked = enter(tried, pair.source), predictions.walk(pair)
+            before = read_counters(tried)
+            (fact,) = connect(entering, [pair.target._replace(tries=1)])
+            grown = find_grown(before, tried)
+            (answer,) = fact.answers
+            predicted = list_predicted(walked, answer)
+            assert spell(grown, busy) == spell(predicted, busy), pair
+
+
+def spell(
+    counted: Mapping[CountedRule, int], busy: Collection[CountedRule]
+) -> dict[CountedRule, int]:
+    """Return what is compared of counters."""
+    return {
+        rule: count if rule.table in {"nat", NATIVE} else 1
+        for rule, count in sorted(counted.items())
+        if rule not in busy
+    }
