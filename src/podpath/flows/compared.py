@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from podpath.checks.owners import place_owners
 from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.conversations.own_address import bind_source
 from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
 from podpath.flows.drained import judge_drained, list_evicted
@@ -20,7 +21,7 @@ from podpath.net.provenance import Span
 from podpath.node.alteration import apply_changes
 from podpath.node.case import Case
 from podpath.node.change import PutTable
-from podpath.node.node import Node
+from podpath.node.node import HOST, Node
 from podpath.node.planned import PlannedChange
 from podpath.node.probe_names import resolve_probe
 
@@ -110,13 +111,19 @@ def place_flows(flows: Sequence[Flow], node: Node) -> tuple[tuple[Flow, Probe], 
     faults: list[str] = []
     for flow in flows:
         try:
-            placed.append((flow, resolve_probe(flow.probe, node)))
+            placed.append((flow, _bind(flow, resolve_probe(flow.probe, node), node)))
         except UsageError as error:
             where = f"{flow.span}: " if flow.span is not None else ""
             faults.append(f"{where}{error}")
     if faults:
         raise UsageError("\n".join(faults))
     return tuple(placed)
+
+
+def _bind(flow: Flow, probe: Probe, node: Node) -> Probe:
+    """Let a node send from the address that its routes choose."""
+    named = flow.source == HOST or flow.source.startswith("node/")
+    return bind_source(node, probe) if named else probe
 
 
 def compare_flows(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from podpath.datapath.conversations.own_address import bind_source
 from podpath.diagnosis.across import NodeView, see_from
 from podpath.evidence.gathered import make_gap
 from podpath.evidence.kubernetes.records import ApiObjectRecord, PodRecord, ServiceRecord
@@ -16,6 +17,8 @@ from podpath.library.progress import Progress
 from podpath.library.reading import ReadEvidence, read
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
+from podpath.node.named_ends import make_probe
+from podpath.node.node import NetnsRole
 
 _SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
@@ -108,6 +111,16 @@ def _read_node(
         names = ", ".join(node.name for node in found.nodes)
         raise UsageError(f"expected evidence of one node for {name}, saw that of {names}")
     return found
+
+
+def ask_between(view: NodeView, source: str, destination: str, protocol: str = "") -> Probe:
+    """Return the probe of a connection whose ends are named, as one node sees the cluster; a node
+    sends from the address that its routes choose.
+    """
+    probe = make_probe(source, destination, view.case.node, view.own.objects, protocol)
+    start = view.case.node.namespaces.get(probe.netns or "")
+    is_host = start is not None and start.role == NetnsRole.HOST
+    return bind_source(view.case.node, probe) if is_host else probe
 
 
 def starts_on(view: NodeView, probe: Probe) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from podpath.diagnosis.across import NodeView, diagnose_across, touched
 from podpath.diagnosis.verdict import Verdict
 from podpath.library.case import Case
-from podpath.library.cluster import ClusterViews, list_absent, read_nodes, starts_on
+from podpath.library.cluster import ClusterViews, ask_between, list_absent, read_nodes, starts_on
 from podpath.library.diagnosis import DiagnosisResult
 from podpath.library.given import Given
 from podpath.library.memory import collecting_seldom
@@ -18,7 +18,6 @@ from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import gather
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
-from podpath.node.named_ends import make_probe
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +62,7 @@ def _answer(cases: Mapping[str, Case], source: str, destination: str, protocol: 
     view_of = ClusterViews(cases).view_of
 
     def ask(view: NodeView) -> Probe:
-        return make_probe(source, destination, view.case.node, view.own.objects, protocol)
+        return ask_between(view, source, destination, protocol)
 
     first = next(iter(cases))
     start = starts_on(view_of(first), ask(view_of(first)))
