@@ -75,7 +75,10 @@ def printed(command: FileCommand) -> bytes:
 def test_files_are_what_the_programs_print(netns: str, times: int) -> None:
     """Also where a namespace has nothing of it, and the output of another one was taken."""
     files = take(times)
+    assert "wg.txt" not in files  # without a device of its there is nothing to ask
     for command in NETNS_FILES:
+        if command.name == "wg.txt":
+            continue
         if command.name in CHANGING:
             assert files[command.name]
         elif command.name.endswith(".json"):

@@ -20,6 +20,7 @@ from podpath.assembly.devices.bridge_tables import assemble_bridge_tables
 from podpath.assembly.devices.links import assemble_links
 from podpath.assembly.devices.ovs import assemble_ovs
 from podpath.assembly.devices.peers import assemble_peers
+from podpath.assembly.devices.wireguard import assemble_wireguard
 from podpath.assembly.drafts.disputes import Disputes, Fork
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.drafts.listed_tables import settle_completeness
@@ -184,6 +185,7 @@ def _build(
     assemble_links(draft, evidence, disputes)
     assemble_ovs(draft, evidence, disputes)
     assemble_peers(draft, evidence)
+    assemble_wireguard(draft, evidence)
     assemble_addresses(draft, evidence, disputes)
     assemble_routes(draft, evidence, disputes, tables, effects)
     assemble_rules(draft, evidence, disputes, tables)

@@ -49,6 +49,7 @@ NETNS_FILES: tuple[FileCommand, ...] = (
     FileCommand("bridge-link.json", ("bridge", "-d", "-j", "link"), "iproute2"),
     FileCommand("bridge-fdb.json", ("bridge", "-d", "-j", "fdb"), "iproute2"),
     FileCommand("bridge-vlan.json", ("bridge", "-d", "-j", "vlan"), "iproute2"),
+    FileCommand("wg.txt", ("wg", "show"), "wireguard-tools"),
     FileCommand("ss.txt", ("ss", "-tulnp"), "iproute2"),
     FileCommand("nstat.json", ("nstat", "-asj"), "iproute2"),
 )

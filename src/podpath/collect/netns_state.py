@@ -30,6 +30,10 @@ _NET = "/proc/thread-self/net"
 _INET6 = socket.AF_INET6
 
 
+_LEFT_OUT = frozenset({"WG_HIDE_KEYS"})
+"""Variables that programs do without: `wg show` prints private keys by this one."""
+
+
 class NamespaceState(NamedTuple):
     """What was taken of a namespace."""
 
@@ -57,6 +61,8 @@ class Taker:
         missing: list[str] = []
         together = self._run_together()
         for command in self._commands:
+            if not _concerns(command, devices):
+                continue
             program = command.arguments[0]
             path = self._programs[program]
             if path is None:
@@ -128,6 +134,11 @@ class Taker:
             output = run(path, sockets.COMMAND)
             return output._replace(printed=sockets.name_owners(output.printed, self._owners))
         return run(path, command.arguments)
+
+
+def _concerns(command: FileCommand, devices: Sequence[NetlinkDevice]) -> bool:
+    """Tell whether a namespace has what a command is about: few have WireGuard devices."""
+    return command.name != "wg.txt" or any(each.kind == "wireguard" for each in devices)
 
 
 def _has_no_rules(_: Sequence[NetlinkDevice]) -> bool:
@@ -259,7 +270,8 @@ def run(path: str, arguments: Sequence[str], given: bytes = b"") -> ProgramOutpu
             os.write(files[0], given)
             os.lseek(files[0], 0, os.SEEK_SET)
         actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
-        child = os.posix_spawn(path, list(arguments), os.environ, file_actions=actions)
+        known = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+        child = os.posix_spawn(path, list(arguments), known, file_actions=actions)
         _, status = os.waitpid(child, 0)
         printed, complaint = (_read_all(file) for file in files[1:])
         return ProgramOutput(os.waitstatus_to_exitcode(status), printed, complaint)

@@ -247,6 +247,7 @@ class DropCause(StrEnum):
     VXLAN_RECURSION = "vxlan recursion"
     VXLAN_VNI = "vxlan vni"
     VXLAN_LOOP = "vxlan loop"
+    TUNNEL_END = "no such end of a tunnel"
     REROUTE = "reroute"
 
 

@@ -19,8 +19,14 @@ from podpath.checks.cause import Cause
 from podpath.checks.tunnels import vtep_mac_twice
 from podpath.datapath.reasons.devices import (
     FrameForOther,
+    KeyUnknown,
+    NoEndpointOf,
+    NoPeerFor,
     OwnFrameReturned,
+    PresharedAlone,
+    SourceNotAllowed,
     TooLongForEnd,
+    TunnelFromOther,
     TunnelPortClosed,
     VniUnknown,
 )
@@ -34,6 +40,17 @@ from podpath.net.provenance import list_spans
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import Netns, NetnsRole, Node
 
+_DISAGREEING = (
+    KeyUnknown,
+    NoEndpointOf,
+    NoPeerFor,
+    PresharedAlone,
+    SourceNotAllowed,
+    TunnelFromOther,
+    TunnelPortClosed,
+    VniUnknown,
+)
+"""What is said of the two ends of a tunnel that do not go together."""
 _ROUTED = (StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT)
 
 
@@ -58,7 +75,7 @@ def _find(node: Node, branch: Branch, trace: Trace) -> tuple[str, Step] | None:
         return (pod_route.NAME, routed) if routed is not None else None
     if isinstance(last.reason, TooLongForEnd):
         return mtu_shrinks.NAME, last
-    if isinstance(last.reason, VniUnknown | TunnelPortClosed):
+    if isinstance(last.reason, _DISAGREEING):
         return tunnel_network.NAME, last
     if isinstance(last.reason, OwnFrameReturned) and wrapped and wrapped.netns != last.netns:
         return vtep_mac_twice.NAME, last

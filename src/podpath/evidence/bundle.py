@@ -33,8 +33,9 @@ _FILES: Mapping[str, str] = {
     "nft.txt": "nft -a list ruleset", "ipset.txt": "ipset save",
     "conntrack.txt": "conntrack -L -o extended,id", "bridge-link.json": "bridge -d -j link",
     "bridge-fdb.json": "bridge -d -j fdb", "bridge-vlan.json": "bridge -d -j vlan",
-    "ss.txt": "ss -tulnp", "nstat.json": "nstat -asj", "ovs-vsctl.txt": "ovs-vsctl show",
-    "bond-show.txt": "ovs-appctl bond/show", "modules.txt": "lsmod",
+    "ss.txt": "ss -tulnp", "wg.txt": "wg show", "nstat.json": "nstat -asj",
+    "ovs-vsctl.txt": "ovs-vsctl show", "bond-show.txt": "ovs-appctl bond/show",
+    "modules.txt": "lsmod",
     "cilium-config.json": "kubectl -n kube-system get configmap cilium-config -o json",
 }  # fmt: skip
 

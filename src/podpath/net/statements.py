@@ -73,6 +73,16 @@ class Hop(NamedTuple):
     """The path's MTU from here on, as tracepath says it."""
 
 
+class WireguardInterface(NamedTuple):
+    """A device of `wg show`."""
+
+    link: IfName
+    key: str
+    """Its public key."""
+    port: int
+    mark: int = 0
+
+
 class WireguardPeer(NamedTuple):
     """A peer of `wg show`."""
 
@@ -84,6 +94,8 @@ class WireguardPeer(NamedTuple):
     """When it last shook hands, in words; empty where it never did."""
     received: str = ""
     sent: str = ""
+    preshared: bool = False
+    """True where both ends have to hold one more key."""
 
 
 class ManagedDevice(NamedTuple):
@@ -162,6 +174,7 @@ class PortSwitch(NamedTuple):
 
 
 Statement = (
-    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice
-    | ConfiguredDevice | BondState | UnitState | PortSwitch | ListenQueue | FirewallStatement
+    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardInterface
+    | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
+    | ListenQueue | FirewallStatement
 )  # fmt: skip

@@ -68,6 +68,47 @@ class TunnelEnds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Geneve:
+    """What a geneve device has beyond a link (`ip -d link`)."""
+
+    vni: int
+    port: int
+    remote: Address | None = None
+    external: bool = False
+    """True: a program says for each packet where it goes (Open vSwitch, Cilium)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedPeer:
+    """A peer of a WireGuard device, as the device holds it (`wg show`)."""
+
+    key: str
+    """The public key that it is known by."""
+    endpoint: Address | None = None
+    port: int = 0
+    allowed: tuple[Prefix, ...] = ()
+    """Where packets are sent to it, and from where they are taken of it."""
+    preshared: bool = False
+    shook_hands: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wireguard:
+    """What a WireGuard device has beyond a link."""
+
+    key: str
+    """Its own public key."""
+    port: int
+    mark: int = 0
+    """What the packets that it sends are marked with (`fwmark`)."""
+    peers: tuple[KeyedPeer, ...] = ()
+    complete: bool = True
+    """False where peers may be missing."""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A network device."""
 
@@ -97,6 +138,10 @@ class Link:
     vxlan: Vxlan | None = None
     ends: TunnelEnds | None = None
     """Of an ipip or gre device; None where the listing does not say."""
+    geneve: Geneve | None = None
+    """Of a geneve device; None where the listing does not say."""
+    wireguard: Wireguard | None = None
+    """Of a WireGuard device; None where no output of `wg show` tells."""
     bond_slave_of: str | None = None
     """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
     span: Span | None = None

@@ -6,6 +6,7 @@ from podpath.assembly.devices.bridge_options import (
     is_on,
     make_bridge,
     make_ends,
+    make_geneve,
     make_port,
     make_vxlan,
 )
@@ -58,3 +59,22 @@ def test_ends_of_a_tunnel() -> None:
     assert (keyed.takes_key, keyed.sends_key, keyed.external) == ("0.0.0.5", "0.0.0.6", False)
     assert routed is not None
     assert routed.external
+
+
+def test_geneve() -> None:
+    """It has a network, a port and one remote end, or a program chooses; without `-d` nothing is
+    known of it. The options are those of Linux 6.12.117 by iproute2 6.1.
+    """
+    fixed = make_geneve({"id": "5", "remote": "192.0.2.2", "port": "6099", "df": "unset"})
+    external = make_geneve({"external": "on"})
+
+    assert fixed is not None
+    assert (5, 6099, "192.0.2.2", False) == (
+        fixed.vni,
+        fixed.port,
+        str(fixed.remote),
+        fixed.external,
+    )
+    assert external is not None
+    assert (True, 6081) == (external.external, external.port)
+    assert make_geneve({}) is None

@@ -13,6 +13,7 @@ from podpath.datapath.reasons.devices import (
     CrossedWire,
     OwnFrameReturned,
     TooLongForEnd,
+    TunnelFromOther,
     TunnelPortClosed,
     VniUnknown,
 )
@@ -27,6 +28,7 @@ from podpath.datapath.tracing.trace import (
 from podpath.datapath.vocabulary import BoundaryName, Reachability, StepDecision
 from podpath.net.provenance import Basis
 from podpath.node.cluster import Cluster
+from podpath.node.links import Geneve, Link
 from podpath.node.node import Node
 from podpath.testing.nodes import (
     forwarding,
@@ -34,6 +36,8 @@ from podpath.testing.nodes import (
     given_netns,
     given_node,
     given_ovs,
+    ip,
+    listening,
     probe,
 )
 from tests.diagnosis.nodes_between import WRONG, as_clone
@@ -285,3 +289,80 @@ def test_a_tunnel_that_routes_point_is_not_guessed() -> None:
     here = pointed(0, "gre", "192.0.2.2", external=True)
 
     assert walk(here, pointed(1, "gre", "192.0.2.1")).verdict is Reachability.UNDECIDED
+
+
+def by_geneve(number: int, remote: str = "", vni: int = 5, port: int = 6081) -> Node:
+    """Return a node that sends what is for the other's pods into Geneve, to one remote end."""
+    own, other = f"10.244.{number}", f"10.244.{1 - number}"
+    geneve = Geneve(vni=vni, port=port, remote=ip(remote or f"192.0.2.{2 - number}"))
+    host = given_netns(
+        "host",
+        f"eth0 192.0.2.{number + 1}/24 192.0.2.9{number}/24",
+        f"gnv kind geneve mtu 1450 mac 02:00:00:00:0e:0{number} 10.5.0.{number}/24",
+        f"v1 peer pod:eth0 {own}.1/24",
+        routes=[f"{other}.0/24 via 10.5.0.{1 - number} dev gnv"],
+        neighbours=[f"10.5.0.{1 - number} dev gnv lladdr 02:00:00:00:0e:0{1 - number} PERMANENT"],
+        sysctls=forwarding(rp_filter="0"),
+        netns={"sockets": listening(22)},
+    )
+
+    def set_up(link: Link) -> Link:
+        return replace(link, geneve=geneve) if link.kind == "geneve" else link
+
+    links = host.links._replace(items=tuple(set_up(link) for link in host.links.items))
+    pod = given_netns(
+        "pod", f"eth0 mtu 1450 {own}.2/24 peer host:v1", routes=[f"default via {own}.1 dev eth0"]
+    )
+    return given_node(replace(host, links=links), pod)
+
+
+def test_geneve_carries_between_its_fixed_ends() -> None:
+    """As Linux 6.12.117 did: two echoes were answered, at the standard's port and at another."""
+    assert walk(by_geneve(0), by_geneve(1)).verdict == "ALWAYS"
+    assert walk(by_geneve(0, port=6099), by_geneve(1, port=6099)).verdict == "ALWAYS"
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "reason"),
+    [
+        (by_geneve(0), by_geneve(1, vni=6), VniUnknown("gnv", 5, 6)),
+        (
+            by_geneve(0),
+            by_geneve(1, remote="192.0.2.7"),
+            TunnelFromOther("gnv", ip("192.0.2.1"), ip("192.0.2.7")),
+        ),
+        (by_geneve(0), by_geneve(1, port=6099), TunnelPortClosed("gnv", 6081, 6099, up=True)),
+        (
+            by_geneve(0, remote="192.0.2.91"),
+            by_geneve(1),
+            TunnelFromOther("gnv", ip("192.0.2.2"), ip("192.0.2.91")),
+        ),
+    ],
+)
+def test_geneve_between_ends_that_differ_drops(here: Node, there: Node, reason: object) -> None:
+    """As Linux 6.12.117 did: by network, remote end and port, and where the answer comes from
+    another address than the device sends to.
+    """
+    found = walk(here, there)
+
+    assert found.verdict == "NEVER"
+    assert found.branches[0].last.deciding.reason == reason
+
+
+def test_geneve_whose_ends_a_program_chooses_is_undecided() -> None:
+    """On either node."""
+    for number in range(2):
+        nodes = [by_geneve(0), by_geneve(1)]
+        host = nodes[number].host
+        external = Geneve(vni=0, port=6081, external=True)
+        links = tuple(
+            replace(link, geneve=external) if link.kind == "geneve" else link
+            for link in host.links.items
+        )
+        host = replace(host, links=host.links._replace(items=links))
+        spaces = {**nodes[number].namespaces, "host": host}
+        nodes[number] = replace(nodes[number], namespaces=spaces)
+
+        found = walk(*nodes)
+
+        assert isinstance(found.branches[0].last.outcome, Undecided)

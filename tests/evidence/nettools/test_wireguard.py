@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
-from podpath.net.statements import WireguardPeer
+from podpath.net.addresses import IfName
+from podpath.net.statements import WireguardInterface, WireguardPeer
 from tests.evidence.consoles import block, read
 
 TEXT = """
@@ -39,3 +40,52 @@ def test_peers_are_read_with_what_they_may_send() -> None:
     assert ("1 minute, 3 seconds ago", "") == (first.handshake, second.handshake)
     assert ("0 B", "8.24 KiB") == (second.received, second.sent)
     assert not reading.gaps
+
+
+RECORDED = """
+interface: wg0
+  public key: Iu5c8yiE/IcYp9N2ovqoSJGAXHTspAcuOOk5Mf0zoxA=
+  private key: (hidden)
+  listening port: 51820
+
+peer: aM7+1iVR1eS52L8MOBqL3yMf5AZ5gfH/HbZXVtEhVAU=
+  preshared key: (hidden)
+  endpoint: 192.0.2.2:51820
+  allowed ips: 10.2.0.0/16
+  latest handshake: 2 seconds ago
+  transfer: 348 B received, 404 B sent
+"""
+"""wireguard-tools 1.0.20210914 on Linux 6.12.117."""
+
+
+def test_a_device_has_its_own_key_port_and_mark() -> None:
+    """One statement of all its lines."""
+    readings = [read(block(text, "wg show")) for text in (TEXT, RECORDED)]
+    found = [
+        (one.statement, (one.span.line, one.span.last_line))
+        for reading in readings
+        for one in reading.of(StatementRecord)
+        if isinstance(one.statement, WireguardInterface)
+    ]
+
+    assert [
+        (WireguardInterface(IfName("wg0"), "abc=", 51820, 0xCA6C), 4),
+        (
+            WireguardInterface(
+                IfName("wg0"), "Iu5c8yiE/IcYp9N2ovqoSJGAXHTspAcuOOk5Mf0zoxA=", 51820
+            ),
+            3,
+        ),
+    ] == [(one, last - first) for one, (first, last) in found]
+
+
+def test_a_preshared_key_is_noted() -> None:
+    """Not what it is."""
+    reading = read(block(RECORDED, "wg show"))
+    (peer,) = [
+        one.statement
+        for one in reading.of(StatementRecord)
+        if isinstance(one.statement, WireguardPeer)
+    ]
+
+    assert peer.preshared

@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.net.addresses import Address, IfName
-from podpath.node.links import Bridge, BridgePort, TunnelEnds, Vxlan
+from podpath.node.links import Bridge, BridgePort, Geneve, TunnelEnds, Vxlan
 
 _ON = frozenset({"on", "true", "1", "yes"})
+_GENEVE_PORT = 6081
+"""The UDP port that iproute2 takes where none is set (RFC 8926)."""
 _VXLAN_PORT = 8472
 """The UDP port that the kernel takes where none is set (drivers/net/vxlan/vxlan_core.c:vxlan_port
 v6.12).
@@ -71,6 +73,20 @@ def make_ends(details: Mapping[str, str]) -> TunnelEnds | None:
         local=_parse_address(details.get("local")),
         sends_key=details.get("okey", ""),
         takes_key=details.get("ikey", ""),
+        external=external,
+    )
+
+
+def make_geneve(details: Mapping[str, str]) -> Geneve | None:
+    """Return what a geneve device has beyond a link; None where no option of it is shown."""
+    external = is_on(details, "external", default=False)
+    vni = _parse_number(details.get("id") or details.get("vni"))
+    if vni is None and not external:
+        return None
+    return Geneve(
+        vni=vni or 0,
+        port=_parse_number(details.get("port") or details.get("dstport")) or _GENEVE_PORT,
+        remote=_parse_address(details.get("remote") or details.get("remote6")),
         external=external,
     )
 

@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from podpath.assembly.devices.bridge_options import make_bridge, make_ends, make_port, make_vxlan
+from podpath.assembly.devices.bridge_options import (
+    make_bridge,
+    make_ends,
+    make_geneve,
+    make_port,
+    make_vxlan,
+)
 from podpath.assembly.devices.ovs import claim_ovs
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
@@ -176,6 +182,7 @@ def _make_link(netns: str, name: IfName, device: _Merged, disputes: Disputes) ->
         bridge=make_bridge(device.details) if kind == "bridge" else None,
         port=make_port(device.port_details) if is_port else None,
         vxlan=make_vxlan(device.details) if kind == "vxlan" else None,
+        geneve=make_geneve(device.details) if kind == "geneve" else None,
         ends=make_ends(device.details) if kind in {"ipip", "gre"} else None,
         bond_slave_of=None if chosen.get("bond_slave_of") is None else str(chosen["bond_slave_of"]),
         span=device.span,

@@ -11,6 +11,7 @@ from podpath.datapath.devices.segment import NOBODY
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
     OwnFrameReturned,
+    TunnelFromOther,
     TunnelPortClosed,
     TunnelsNested,
     Unwrapped,
@@ -39,9 +40,12 @@ RECEIVED = "drivers/net/vxlan/vxlan_core.c:vxlan_rcv v6.12"
 RECURSION = "net/ipv4/ip_tunnel_core.c:iptunnel_xmit v6.18"
 NESTED = 2
 """Tunnels around the packet that a further one would wrap, beyond the first."""
-_HEADERS = {"vxlan": 50, "ipip": 20, "gre": 24}
+GENEVE = "drivers/net/geneve.c:geneve_xmit_skb v6.12"
+GENEVE_RECEIVED = "drivers/net/geneve.c:geneve_udp_encap_recv v6.12"
+_HEADERS = {"vxlan": 50, "geneve": 50, "ipip": 20, "gre": 24}
 """Bytes that each kind puts in front."""
 _KEY = 4
+_SENDING = {"geneve": GENEVE, "wireguard": "drivers/net/wireguard/device.c:wg_xmit v6.12"}
 _WITHIN_IP = {protocols.IPIP: "ipip", protocols.GRE: "gre"}
 """Kinds of devices that take what comes in by a protocol."""
 
@@ -103,7 +107,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         )
         return wire.send(walk, skb, link)
     port = _source_port(walk.draws, skb)
-    return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
+    return wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
 
 
 def _source_port(draws: Draws, skb: Skb) -> int:
@@ -132,6 +136,26 @@ def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet
     )
 
 
+def emit_geneve(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Wrap a frame in UDP toward the one remote end that the device is configured with."""
+    details = link.geneve
+    if skb.inner is not None:
+        return boundary(walk, skb, BoundaryName.CIRCLE, link.name)
+    if details is None or details.external or details.remote is None:
+        what = "geneve external" if details is not None and details.external else link.kind
+        return boundary(walk, skb, BoundaryName.TUNNEL, link.name, what)
+    outer = Packet(
+        _unspecified(details.remote.family),
+        details.remote,
+        protocols.UDP,
+        _source_port(walk.draws, skb),
+        details.port,
+        length=skb.packet.length + _HEADERS["geneve"],
+        dont_fragment=False,
+    )
+    return wrap(walk, skb, link, outer, (link.span,) if link.span is not None else ())
+
+
 def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
     """Wrap a packet in IP, or in GRE, toward the tunnel's remote end, else toward the gateway of
     its route.
@@ -156,7 +180,7 @@ def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
         length=inner.length + _header(link),
     )
     spans = (link.span,) if fixed is not None and link.span is not None else ()
-    return _wrap(walk, skb, link, outer, spans)
+    return wrap(walk, skb, link, outer, spans)
 
 
 def _header(link: Link) -> int:
@@ -169,13 +193,13 @@ def _unspecified(family: Family) -> Address:
     return Address(family, 0)
 
 
-def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...]) -> Next:
+def wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...]) -> Next:
     """Go on with the outer packet: the connection of the inner one is left behind, its mark is not
     (`iptunnel_xmit`).
     """
     inner = skb.packet
     skb.packet = outer
-    function = IPIP if outer.protocol in _WITHIN_IP else VXLAN
+    function = IPIP if outer.protocol in _WITHIN_IP else _SENDING.get(link.kind, VXLAN)
     reason = Wrapped(link.name, outer.dst)
     walk.trace.step(
         StageName.DEVICE_TRANSMIT,
@@ -208,6 +232,8 @@ def receive(walk: Walk, skb: Skb) -> Next:
     inner, outer, sender = skb.inner, skb.packet, skb.tunnel
     if inner is None or sender is None:
         return None
+    if sender.geneve is not None:
+        return _receive_geneve(walk, skb, sender)
     namespace = walk.engine.namespace(skb.netns.name)
     listening = [link for link in namespace.ordered if _listens(link, outer)]
     listening.sort(key=lambda link: link.ends is None or link.ends.remote is None)
@@ -217,6 +243,47 @@ def receive(walk: Walk, skb: Skb) -> Next:
     if device.vxlan is not None and inner.smac is not None and inner.smac == device.mac:
         loop = OwnFrameReturned(device.name, device.mac)
         return _refuse(walk, skb, device, loop, DropCause.VXLAN_LOOP, sender.span)
+    return unwrap(walk, skb, device, RECEIVED)
+
+
+def _receive_geneve(walk: Walk, skb: Skb, sender: Link) -> Next:
+    """Unwrap by the device of that network and remote end (`geneve_lookup`); what no device has is
+    dropped without a word, and a port at which none listens is a socket's.
+    """
+    outer, sent = skb.packet, sender.geneve
+    links = walk.engine.namespace(skb.netns.name).ordered
+    shown = [link for link in links if link.kind == "geneve" and link.up]
+    if any(link.geneve is None for link in shown):
+        return boundary(walk, skb, BoundaryName.TUNNEL, shown[0].name, "geneve")
+    held = [(link, link.geneve) for link in links if link.geneve is not None]
+    listening = [(link, own) for link, own in held if link.up and own.port == outer.dport]
+    if sent is None or any(own.external for _, own in listening):
+        return boundary(walk, skb, BoundaryName.TUNNEL, sender.name, "geneve external")
+    alike = [(link, own) for link, own in listening if own.vni == sent.vni]
+    device = next((link for link, own in alike if own.remote == outer.src), None)
+    if device is not None:
+        return unwrap(walk, skb, device, GENEVE_RECEIVED)
+    if alike:
+        link, own = alike[0]
+        other = TunnelFromOther(link.name, outer.src, own.remote or outer.src)
+        return _refuse(walk, skb, link, other, DropCause.TUNNEL_END, sender.span)
+    if listening:
+        link, own = listening[0]
+        unknown = VniUnknown(link.name, sent.vni, own.vni)
+        return _refuse(walk, skb, link, unknown, DropCause.TUNNEL_END, sender.span)
+    closed = next(((link, own) for link, own in held if own.vni == sent.vni), None)
+    if closed is None or skb.netns.listens(protocols.UDP, outer.dst, outer.dport):
+        return None
+    link, own = closed
+    port = TunnelPortClosed(link.name, outer.dport, own.port, link.up)
+    return _refuse(walk, skb, link, port, DropCause.NO_SOCKET, sender.span)
+
+
+def unwrap(walk: Walk, skb: Skb, device: Link, function: str) -> Next:
+    """Go on with the inner packet, which comes in on the tunnel's device."""
+    inner, outer = skb.inner, skb.packet
+    if inner is None:
+        return None
     skb.packet = inner
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
@@ -224,7 +291,7 @@ def receive(walk: Walk, skb: Skb) -> Next:
     walk.trace.step(
         StageName.TUNNEL,
         skb,
-        RECEIVED,
+        function,
         outer,
         StepDecision.DECAPSULATE,
         Unwrapped(device.name),
@@ -267,7 +334,7 @@ def _refuse(
     walk: Walk,
     skb: Skb,
     device: Link,
-    reason: VniUnknown | OwnFrameReturned | TunnelPortClosed,
+    reason: VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther,
     cause: DropCause,
     other_end: Span | None = None,
 ) -> Dropped:

@@ -145,6 +145,57 @@ class TunnelPortClosed(NamedTuple):
 
 
 @distinct
+class TunnelFromOther(NamedTuple):
+    """A tunnel's packet comes from another end than its device is configured for."""
+
+    link: str
+    source: Address
+    remote: Address
+
+
+@distinct
+class NoPeerFor(NamedTuple):
+    """No peer of a WireGuard device may have what is sent."""
+
+    link: str
+    address: Address
+
+
+@distinct
+class NoEndpointOf(NamedTuple):
+    """A WireGuard device knows no address of the peer that is to have the packet."""
+
+    link: str
+    key: str
+
+
+@distinct
+class KeyUnknown(NamedTuple):
+    """The two ends of a WireGuard tunnel do not know each other by the keys that they have."""
+
+    link: str
+    key: str
+    """The key that the other end has, or is taken to have."""
+    is_own: bool
+    """True where it is this end's own key that the other has wrong."""
+
+
+@distinct
+class PresharedAlone(NamedTuple):
+    """One end of a WireGuard tunnel alone holds a preshared key."""
+
+    link: str
+
+
+@distinct
+class SourceNotAllowed(NamedTuple):
+    """A WireGuard device takes no packet from this address of the peer that sent it."""
+
+    link: str
+    address: Address
+
+
+@distinct
 class NoDevice(NamedTuple):
     """The route names no device to leave on."""
 
@@ -200,6 +251,7 @@ class ReachedSocket(NamedTuple):
 DeviceReason = (
     ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
     | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
-    | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | NoDevice | TunnelsNested
-    | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+    | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther
+    | NoPeerFor | NoEndpointOf | KeyUnknown | PresharedAlone | SourceNotAllowed | NoDevice
+    | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

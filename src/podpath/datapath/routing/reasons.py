@@ -36,6 +36,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.VXLAN_NO_REMOTE: (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_RECURSION: (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_VNI: (((6, 13), "VXLAN_VNI_NOT_FOUND"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.TUNNEL_END: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.VXLAN_LOOP: (((6, 13), "LOCAL_MAC"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.REROUTE: (((0, 0), "NETFILTER_DROP"),),
 }

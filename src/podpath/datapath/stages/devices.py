@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podpath.datapath.bridging import bridge
-from podpath.datapath.devices import openvswitch, tunnel, veth, wire
+from podpath.datapath.devices import openvswitch, tunnel, veth, wire, wireguard
 from podpath.datapath.nftables import netdev
 from podpath.datapath.reasons import devices as reasons
 from podpath.datapath.routing.reasons import drop_reason
@@ -136,7 +136,8 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "dummy": _swallow,
     "ifb": _swallow,
     "vrf": _vrf,
-    "geneve": _unknown_tunnel,
+    "geneve": tunnel.emit_geneve,
+    "wireguard": wireguard.emit,
     "gre": tunnel.emit_ipip,
     "gretap": _unknown_tunnel,
     "sit": _unknown_tunnel,
@@ -144,6 +145,6 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "vti": _unknown_tunnel,
     "xfrm": _unknown_tunnel,
 }
-"""What a device of each kind does; one of no listed kind (hardware, tun, wireguard) sends the frame
+"""What a device of each kind does; one of no listed kind (hardware, tun) sends the frame
 out of the node.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.cilium import programs as cilium
-from podpath.datapath.devices import tunnel
+from podpath.datapath.devices import tunnel, wireguard
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.reasons.devices import ReachedSocket
@@ -41,7 +41,11 @@ def deliver(walk: Walk, skb: Skb) -> Next:
     reached a socket's door.
     """
     if skb.inner is not None:
-        unwrapped = tunnel.receive(walk, skb)
+        sender = skb.tunnel
+        if sender is not None and sender.kind == "wireguard":
+            unwrapped = wireguard.receive(walk, skb, sender)
+        else:
+            unwrapped = tunnel.receive(walk, skb)
         if unwrapped is not None:
             return unwrapped
     if walk.engine.cilium is not None:

@@ -33,6 +33,14 @@ class FdbKey(NamedTuple):
     mac: Mac
 
 
+class PeerKey(NamedTuple):
+    """What a WireGuard device finds a peer by."""
+
+    netns: str
+    link: str
+    key: str
+
+
 class BpfMap(StrEnum):
     """The maps of Cilium's programs that a walk keeps entries of."""
 
@@ -87,3 +95,5 @@ class Learned:
     """The port behind which a bridge saw a MAC."""
     bpf: dict[BpfKey, BpfTranslation] = field(default_factory=dict)
     """What Cilium's programs hold of connections."""
+    endpoints: dict[PeerKey, tuple[Address, int]] = field(default_factory=dict)
+    """Where peers of WireGuard devices sent from."""

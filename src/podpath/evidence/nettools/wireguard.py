@@ -5,6 +5,7 @@ hands.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
@@ -13,7 +14,7 @@ from podpath.evidence.text.scalars import parse_name, parse_prefix
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.addresses import IfName, Prefix
 from podpath.net.provenance import Source
-from podpath.net.statements import WireguardPeer
+from podpath.net.statements import WireguardInterface, WireguardPeer
 
 _DEVICE = re.compile(r"\s*interface:\s+(?P<link>\S+)\s*$")
 _PEER = re.compile(r"\s*peer:\s+(?P<key>\S+)\s*$")
@@ -37,15 +38,17 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     link: IfName | None = None
     peer: tuple[int, str, dict[str, str]] | None = None
-    last = 0
+    own: dict[str, str] = {}
+    head = last = 0
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
         if (device := _DEVICE.match(line)) is not None:
             _flush(ledger, link, peer, last)
-            peer = None
+            peer, own, head = None, {}, index
             try:
                 link = parse_name(device["link"])
             except ValueError as error:
+                link = None
                 ledger.gap(index, str(error))
                 continue
             ledger.head(index)
@@ -54,12 +57,37 @@ def read(source: Source) -> Reading:
             peer, last = (index, found["key"], {}), index
         elif (field := _FIELD.match(line)) is not None:
             if peer is None:
-                ledger.head(index)
+                own[field["name"]] = field["value"]
+                _note_device(ledger, link, own, (head, index))
             else:
                 peer[2][field["name"]] = field["value"]
                 last = index
     _flush(ledger, link, peer, last)
     return ledger.close(_EXPECTED)
+
+
+def _note_device(
+    ledger: Ledger, link: IfName | None, own: Mapping[str, str], lines: tuple[int, int]
+) -> None:
+    """Keep a field of a device: with the last that tells, all of them are one statement."""
+    key, port = own.get("public key", ""), own.get("listening port", "")
+    span = ledger.span(*lines)
+    known = ledger.records[-1] if ledger.records else None
+    if link is None or not key or not port.isdigit():
+        ledger.head(lines[1])
+        return
+    mark = own.get("fwmark", "off")
+    statement = WireguardInterface(link, key, int(port), _parse_mark(mark))
+    if isinstance(known, StatementRecord) and isinstance(known.statement, WireguardInterface):
+        ledger.records.pop()
+    ledger.add(StatementRecord(span=span, statement=statement))
+
+
+def _parse_mark(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0
 
 
 def _flush(
@@ -77,6 +105,7 @@ def _flush(
         handshake=fields.get("latest handshake", ""),
         received=moved["received"] if moved else "",
         sent=moved["sent"] if moved else "",
+        preshared="preshared key" in fields,
     )
     ledger.add(StatementRecord(span=ledger.span(first, last), statement=statement))
 

@@ -53,6 +53,15 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             if not up:
                 return f"nobody listens on port {port}: {link} is down"
             return f"nobody listens on port {port}: {link} is on port {own}"
+        case (
+            devices.TunnelFromOther()
+            | devices.NoPeerFor()
+            | devices.NoEndpointOf()
+            | devices.KeyUnknown()
+            | devices.PresharedAlone()
+            | devices.SourceNotAllowed()
+        ):
+            return _spell_ends(reason)
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):
@@ -70,5 +79,33 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"{link} unwraps it"
         case devices.ReachedSocket(port, netns):
             return f"it reaches {netns if port is None else f'port {port} in {netns}'}"
+        case _:
+            assert_never(reason)
+
+
+def _spell_ends(
+    reason: devices.TunnelFromOther
+    | devices.NoPeerFor
+    | devices.NoEndpointOf
+    | devices.KeyUnknown
+    | devices.PresharedAlone
+    | devices.SourceNotAllowed,
+) -> str:
+    """Return what two ends of a tunnel do not agree about, as a clause."""
+    match reason:
+        case devices.TunnelFromOther(link, source, remote):
+            return f"it comes from {source}, but {link} is a tunnel to {remote} alone"
+        case devices.NoPeerFor(link, address):
+            return f"no peer of {link} has {address} among its allowed IPs"
+        case devices.NoEndpointOf(link, key):
+            return f"{link} knows no endpoint of its peer {key}"
+        case devices.KeyUnknown(link, key, is_own):
+            if is_own:
+                return f"it is for the key {key}, which is not that of {link}"
+            return f"it is from the key {key}, which no peer of {link} has"
+        case devices.PresharedAlone(link):
+            return f"{link} and the other end do not both have a preshared key"
+        case devices.SourceNotAllowed(link, address):
+            return f"{link} takes nothing from {address} of the peer that sends it (allowed IPs)"
         case _:
             assert_never(reason)
