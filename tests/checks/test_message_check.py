@@ -15,6 +15,7 @@ from podpath.checks.finding import Severity
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.checks.registry import MESSAGES
 from podpath.evidence.messages.table import find_messages
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Source
 from podpath.node.case import Case
@@ -33,7 +34,6 @@ SILENT = {
         "every device says it while it comes up; whether one is down, its listing tells"
     ),
     MessageKind.BRIDGE_NETFILTER_GONE: "every kernel says it when the module bridge is loaded",
-    MessageKind.PROGRAM_ENDED: "it settles what its program said before",
     MessageKind.PROGRAM_STARTED: "it says that an end was none",
     MessageKind.CALL_FAILED: "it settles what a program said of the same call",
     MessageKind.ROUTE_TABLE_EMPTY: (
@@ -200,3 +200,13 @@ def test_a_page_has_its_sections() -> None:
         "References\n    none\n"
     ) in page
     assert max(map(len, page.split("\n"))) <= 118
+
+
+def test_a_row_says_which_failures_prove_it() -> None:
+    """What its file lists comes to its finding."""
+    said = Message(MessageKind.BOND_WITHOUT_LINK, {}, span("x"))
+    row = replace(ROW, proves=frozenset({FailureKind.TIMEOUT}))
+
+    assert [frozenset({FailureKind.TIMEOUT})] == [
+        one.proves for one in row.find(Case(node=node(netns()), messages=(said,)))
+    ]

@@ -107,3 +107,57 @@ def test_a_trace_with_the_same_error_of_the_same_thing_settles(
 def test_what_helps_by_hand_failed_for_its_time(prose: str, settled: bool) -> None:  # noqa: FBT001 # a row
     """Another program that is helped by hand says nothing."""
     assert settled is is_settled(first(RULES, prose=prose), Ground.BY_HAND)
+
+
+LOCKED = (
+    "Mar 02 08:11:0{second} n1 kube-proxy[680]: E0302 08:11:0{second}.893976     680 "
+    "proxier.go:1595] Failed to execute iptables-restore: failed to open iptables lock "
+    "/run/xtables.lock: open /run/xtables.lock: {error}"
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "times", "settled"),
+    [
+        ("is a directory", 2, True),
+        ("permission denied", 2, True),
+        ("read-only file system", 3, True),
+        ("is a directory", 1, False),
+        ("resource temporarily unavailable", 2, False),
+    ],
+)
+def test_an_error_that_waiting_does_not_cure_is_final_when_it_comes_again(
+    error: str,
+    times: int,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Not the first one, nor one that may pass."""
+    lines = [LOCKED.format(second=second, error=error) for second in range(times)]
+    found = first("\n".join(lines), prose="Programs resolve no names since the restart.")
+
+    assert settled is is_settled(found, Ground.LASTING)
+
+
+UPSTREAM = (
+    "[ERROR] plugin/errors: 2 example.com. A: read udp 10.244.0.7:43742->192.0.2.53:53: i/o timeout"
+)
+
+
+@pytest.mark.parametrize(
+    ("prose", "settled"),
+    [
+        ("Pods sometimes cannot resolve external names.", True),
+        ("Lookups of public domains time out now and then.", True),
+        ("Names outside the cluster are not resolved from time to time.", True),
+        ("Pods cannot resolve external names.", False),
+        ("Names of services are sometimes not resolved.", False),
+    ],
+)
+def test_names_outside_that_fail_at_times_convict_the_upstream(
+    prose: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """The way out is open then; where they always fail, it may not be."""
+    found = first(UPSTREAM, prose=prose)
+
+    assert settled is (found.check == "upstream-silent" and found.certainty == 1)

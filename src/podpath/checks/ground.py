@@ -22,5 +22,11 @@ class Ground(Enum):
     """
     SAME_MECHANISM = auto()
     """A second line states the same mechanism."""
+    LASTING = auto()
+    """The same error was met again, and is of a sort that waiting does not cure."""
+    OUTSIDE_NAMES = auto()
+    """People say that names outside the cluster fail at times: the way to who answers for them is
+    open, and the line says who does not.
+    """
     SYMPTOM = auto()
     """What people say fails is what this state breaks."""

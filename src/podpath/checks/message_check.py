@@ -17,6 +17,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.said import Meaning, find_said, get_value, tell
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
@@ -85,6 +86,10 @@ class MessageCheck:
     """What decides, where the message leaves it open."""
     settled_by: frozenset[Ground] = frozenset()
     """What makes it certain, where the evidence states it beside the message."""
+    proves: frozenset[FailureKind] = frozenset()
+    """Failures that make it certain where nothing else is found: hardly anything else makes them
+    beside such a line.
+    """
 
     @property
     def page(self) -> str:
@@ -102,7 +107,11 @@ class MessageCheck:
         """Report what was said of it."""
         said = [message for message in find_said(case, *self.kinds) if self.tells(message)]
         if said:
-            yield replace(tell(self.name, said, self._read(said)), settled_by=self.settled_by)
+            yield replace(
+                tell(self.name, said, self._read(said)),
+                settled_by=self.settled_by,
+                proves=self.proves,
+            )
 
     def tells(self, message: Message) -> bool:
         """Say whether a message of one of the kinds tells of this fault."""

@@ -13,6 +13,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.message_check import MessageCheck, Value
+from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 
 
@@ -51,6 +52,10 @@ def _parse_grounds(words: Sequence[str]) -> frozenset[Ground]:
     return frozenset(Ground[word] for word in words)
 
 
+def _parse_failures(words: Sequence[str]) -> frozenset[FailureKind]:
+    return frozenset(map(FailureKind, words))
+
+
 def _parse_values(places: Mapping[str, Any]) -> tuple[Value, ...]:
     return tuple(_parse_value(place, table) for place, table in places.items())
 
@@ -79,5 +84,6 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "certainty": float,
     "ask": _parse_question,
     "settled_by": _parse_grounds,
+    "proves": _parse_failures,
 }
 """How each field is read that is not a text."""

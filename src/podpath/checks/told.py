@@ -156,5 +156,7 @@ def is_by_service(complaint: Complaint) -> bool:
 
 def is_with_own_host(complaint: Complaint) -> bool:
     """Tell whether what fails is between the host itself and what runs on it."""
+    if Circumstance.WITH_OWN_HOST in complaint.circumstances:
+        return True
     ends = {complaint.source, complaint.target}
     return EndKind.NODE in ends and bool(ends & WORKLOADS) and complaint.same_node is not False

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
+from podpath.checks.told import list_failing
 from podpath.net.complaints import Circumstance
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -113,9 +114,37 @@ def _tell_by(circumstance: Circumstance) -> Callable[[Case, Finding], Iterator[S
     return find
 
 
+def _find_lasting(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what was said more than once for an error that does not pass by itself, where people
+    say that anything fails.
+    """
+    if not any(True for _ in list_failing(case)):
+        return
+    for message in case.messages:
+        lasting = message.values.get("error", "").casefold().strip(" .") in LASTING
+        if message.span in finding.evidence and message.times > 1 and lasting:
+            yield message.span
+
+
+def _find_outside_names(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentences that say that names outside fail, and at times only."""
+    both = {Circumstance.EXTERNAL_NAMES, Circumstance.INTERMITTENT}
+    return (one.span for one in list_failing(case) if one.circumstances >= both)
+
+
+LASTING = frozenset({
+    "is a directory", "not a directory", "read-only file system", "function not implemented",
+    "operation not supported", "exec format error", "protocol not supported",
+    "operation not permitted", "permission denied", "no such device",
+    "executable file not found in $path", "no such file or directory",
+})  # fmt: skip
+"""Errors of calls that trying again does not cure, in the words of strerror(3)."""
+
 RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.ENDED: _find_end,
     Ground.SAME_ERROR: _find_call,
+    Ground.LASTING: _find_lasting,
+    Ground.OUTSIDE_NAMES: _find_outside_names,
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
 }

@@ -262,7 +262,8 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     """Join what walks and checks found, so that one fault is told once.
 
     Of a walk and a check with one name the walk's is kept, as it is of the connection that failed;
-    where the check knows what came before, its finding takes the walk's place as the cause.
+    where the check knows what came before, its finding takes the walk's place as the cause. A
+    possible cause covers no line: what a check makes of its symptom's words stands beside it.
     """
     rest = list(found)
     told = _blame_deeper(rest, _blame_duplicates(rest, _blame_chained(rest, causes)))
@@ -272,7 +273,8 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     names = {finding.check for finding in told}
     covered: set[Span] = set()
     for finding in told:
-        covered.update(finding.evidence)
+        if finding.certainty == 1:
+            covered.update(finding.evidence)
     lesser = [
         finding
         for finding in rest

@@ -51,6 +51,13 @@ class Circumstance(StrEnum):
     TO_ITSELF = "a program asks for itself"
     AT_RECEIVER = "a capture was taken where packets arrive"
     SEEN_AT_NODE = "a capture was taken at the host's own card"
+    WITH_OWN_HOST = "what fails is between a host and what runs on it"
+    RUNS_HERE = "a pod of the service runs on the node that is asked"
+    EXTERNAL_NAMES = "names outside the cluster are not resolved"
+    INTERMITTENT = "it fails at some times, and not at others"
+    PROBED_BY_BALANCER = "a balancer probes from the address that it gives its service"
+    DURING_CAPTURE = "it works while somebody captures packets"
+    FORWARDING_WARNED = "a program warns that forwarding is off"
 
 
 class Told(NamedTuple):

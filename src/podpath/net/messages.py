@@ -244,6 +244,9 @@ class MessageKind(StrEnum):
     LEASE_ANSWERED = "lease answered"
 
     # What became of who said something
+    BRIDGE_CALLS_REQUIRED = "bridge calls required"
+    PLUGIN_CREDENTIALS_REFUSED = "plugin credentials refused"
+    DEVICE_PROMISCUOUS = "device promiscuous"
     PROGRAM_FATAL = "program fatal"
     CONTAINER_CRASHES = "container crashes"
     PROGRAM_ENDED = "program ended"

@@ -77,3 +77,13 @@ def test_a_port_says_its_bridge_itself() -> None:
 
     assert "IPADDR=10.0.0.2" == found.evidence[0].text
     assert not list(check(case_of_document(IFCFG.format(address=""))))
+
+
+def test_a_port_that_asks_by_dhcp_beside_a_bridge_with_a_gateway_is_certain() -> None:
+    """The lease brings a second way out, by the port that gets no answers."""
+    file = FILE.format(port="eth0", method="dhcp").replace(
+        "    bridge_ports", "    gateway 192.168.1.1\n    bridge_ports"
+    )
+
+    assert [1.0] == [one.certainty for one in check(told(HOST_FAILS, file))]
+    assert [0.6] == [one.certainty for one in check(told(GUESTS_FAIL, file))]

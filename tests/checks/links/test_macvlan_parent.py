@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.links.macvlan_parent import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -49,3 +50,23 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """A bridge."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+@pytest.mark.parametrize(
+    ("prose", "proven"),
+    [
+        ("The host cannot ping its own containers.", True),
+        (
+            "The container gets no answer from the host it runs on: it cannot reach its own host.",
+            True,
+        ),
+        ("Other PCs reach it, but the docker host itself cannot connect to the container.", True),
+        ("The container cannot reach the internet.", False),
+        ("Another PC of the LAN cannot ping the container.", False),
+    ],
+)
+def test_who_does_not_reach_whom_may_prove_it(prose: str, *, proven: bool) -> None:
+    """Only what is between the host and its own containers."""
+    (finding,) = check(ticket_of(f"{prose}\n\n{FAULT}"))
+
+    assert proven is bool(finding.proves)

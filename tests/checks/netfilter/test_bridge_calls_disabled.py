@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.netfilter.bridge_calls_disabled import NAME
+from podpath.checks.netfilter.bridge_calls_disabled import NAME, check
+from tests.checks.pasted import ticket_of
 from tests.checks.said import find_by_lines
 
 
@@ -30,3 +31,39 @@ def test_a_line_that_almost_says_it_does_not() -> None:
 def test_silence_is_no_fault() -> None:
     """Where nobody says it, nothing is found."""
     assert find_by_lines(NAME, "all is well") == []
+
+
+LINE = 'dockerd[627]: level=warning msg="WARNING: bridge-nf-call-iptables is disabled"'
+
+
+@pytest.mark.parametrize(
+    ("prose", "certainty"),
+    [
+        (
+            (
+                "A container cannot open a port that another one publishes on the same host. From "
+                "outside it works."
+            ),
+            1.0,
+        ),
+        (
+            (
+                "A container times out on the published port of another one on the same host, "
+                "but clients from the LAN reach it."
+            ),
+            1.0,
+        ),
+        ("A container cannot open a port that another one publishes on the same host.", 0.5),
+        ("Containers cannot reach the internet. From outside published ports work.", 0.5),
+        (
+            (
+                "A container is refused by a published port of another on the same host. From "
+                "outside it works."
+            ),
+            0.5,
+        ),
+    ],
+)
+def test_who_is_cut_off_settles_it(prose: str, certainty: float) -> None:
+    """Only a workload that comes back to its own host, while others get through."""
+    assert [certainty] == [one.certainty for one in check(ticket_of(f"{prose}\n\n{LINE}\n"))]

@@ -57,3 +57,55 @@ def test_a_bridge_that_is_not_promiscuous_makes_it_certain() -> None:
 def test_ports_in_hairpin_mode_and_other_complaints(said: str, values: str, flags: str) -> None:
     """A healthy bridge, a promiscuous one, another connection, and a refusal."""
     assert not findings(said, values, flags)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        "Other pods reach the same service, that works.",
+        "Connections from elsewhere to the service work.",
+        "The load balancer answers everybody else.",
+    ],
+)
+def test_a_service_that_works_for_others_makes_it_certain(others: str) -> None:
+    """Rules and endpoints are right then: the way back by the same port is what is left."""
+    assert [1.0] == [one.certainty for one in findings(f"{ITSELF} {others}")]
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "certainties"),
+    [
+        (
+            f"{ITSELF} It works while tcpdump runs.",
+            "device docker0 entered promiscuous mode",
+            [1.0],
+        ),
+        (
+            f"{ITSELF} As soon as I start capturing on the bridge, it works.",
+            "[ 88.1] device cni0 entered promiscuous mode",
+            [1.0],
+        ),
+        (
+            (
+                "A pod cannot reach its own service. Strange: during a capture everything is fine, "
+                "with tcpdump it works."
+            ),
+            "kernel: docker0: entered promiscuous mode",
+            [1.0],
+        ),
+        (ITSELF, "device docker0 entered promiscuous mode", []),
+        (f"{ITSELF} It works while tcpdump runs.", "device eth0 entered promiscuous mode", []),
+        (
+            "Pods cannot reach the Internet. It works while tcpdump runs.",
+            "device docker0 entered promiscuous mode",
+            [],
+        ),
+    ],
+)
+def test_a_bridge_that_is_promiscuous_during_a_capture(
+    said: str, line: str, certainties: list[float]
+) -> None:
+    """Then a frame goes back by its port; without such words, or on a card, it says nothing."""
+    found = check(ticket_of(f"{said}\n\n```\n{line}\n```\n"))
+
+    assert certainties == [one.certainty for one in found]

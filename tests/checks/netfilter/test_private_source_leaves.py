@@ -73,3 +73,33 @@ REPLY = "08:48:09.813755 IP 8.8.8.8 > 172.17.0.3: ICMP echo reply, id 256, seq 0
 def test_healthy_captures(said: str, link: str, src: str, dst: str, more: str) -> None:
     """An answer, a private far end, the host's own network, the bridge, and no complaint."""
     assert not findings(said, link, src, dst, more)
+
+
+TUNNELED = (
+    "00:28:16.1 IP 192.0.2.22 > 192.0.2.62: IP {source} > 180.163.26.39: ICMP echo request, "
+    "id 30617, seq 26, length 64 (ipip-proto-4)"
+)
+LEAVING = "00:35:5{second}.1 IP 192.168.1.1 > 180.163.26.39: ICMP echo request, id 30617, seq {second}, length 64"  # noqa: E501
+ANSWER = "00:35:59.2 IP 180.163.26.39 > 192.168.1.1: ICMP echo reply, id 30617, seq 5, length 64"
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "certainties"),
+    [
+        ("192.168.1.1", "", [1.0]),
+        ("192.168.1.9", "", []),
+        ("192.168.1.1", ANSWER, []),
+    ],
+)
+def test_what_came_by_a_tunnel_and_leaves_with_its_private_source(
+    source: str, answer: str, certainties: list[float]
+) -> None:
+    """This host forwarded it untranslated; with an answer, or of another one, it did not."""
+    lines = "\n".join(LEAVING.format(second=second) for second in (5, 6, 7))
+    text = (
+        "Pings through the tunnel get no answer.\n\n```\n# tcpdump -i eth0 -nn\n"
+        f"{TUNNELED.format(source=source)}\n```\n\n```\n# tcpdump -i eth0 -nn\n"
+        f"{lines}\n{answer}\n```\n"
+    )
+
+    assert certainties == [one.certainty for one in check(ticket_of(text))]

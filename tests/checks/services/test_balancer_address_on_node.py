@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.services.balancer_address_on_node import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -45,3 +46,26 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """A service's own address belongs there."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+LOST = "The NodePort times out from outside."
+SYN = (
+    "```\n$ tcpdump -ni eth0\n12:00:00.000001 IP {source}.4444 > 10.0.0.5.30080: Flags [S], "
+    "seq 1, win 100, length 0\n```\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "certainty"),
+    [
+        (f"{LOST} The balancer's probes come from that same address.", "", 1.0),
+        (f"{LOST} Health checks come from the load balancer's own address.", "", 1.0),
+        (LOST, SYN.format(source="170.106.134.124"), 1.0),
+        (LOST, SYN.format(source="170.106.134.125"), 0.6),
+        (LOST, "", 0.6),
+        (f"{LOST} Kubelet's probes come from the node's own address.", "", 0.6),
+    ],
+)
+def test_packets_from_that_address_make_it_certain(said: str, shown: str, certainty: float) -> None:
+    """A capture shows them, or people say that the balancer's probes are such."""
+    assert [certainty] == [one.certainty for one in check(ticket_of(f"{said}\n\n{FAULT}{shown}"))]

@@ -22,19 +22,32 @@ WRONG = "[bad udp cksum 0xbd67 -> 0x4e7f!]"
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "certainty"),
     [
-        "Requests to pods time out. This arrives at the other node:",
-        "Pods of another node cannot be reached. On the receiving side tcpdump prints:",
-        "Pods time out. The packet comes in at the second node like this:",
+        ("Requests to pods time out. This arrives at the other node:", 0.8),
+        ("Requests time out. The packet comes in at the second node like this:", 0.8),
+        ("Pods of another node cannot be reached. On the receiving side tcpdump prints:", 1.0),
+        (
+            (
+                "With the pod on a different host the request hangs. On the receiver it looks "
+                "like this:"
+            ),
+            1.0,
+        ),
+        (
+            "Traffic between two nodes is lost, but on the same node it works. At the far end:",
+            1.0,
+        ),
     ],
 )
-def test_at_the_receiver_it_is_likely_the_cause(said: str) -> None:
-    """The packet and the sentence are quoted."""
+def test_at_the_receiver_it_is_likely_the_cause(said: str, certainty: float) -> None:
+    """The packet and the sentence are quoted; it is certain where what is lost goes between
+    nodes.
+    """
     case = ticket_of(TICKET.format(said=said, port=4789, sum=WRONG))
     (finding,) = found(case, NAME)
 
-    assert (Severity.FAULT, 0.8) == (finding.severity, finding.certainty)
+    assert (Severity.FAULT, certainty) == (finding.severity, finding.certainty)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ VPN, BACK = Circumstance.SERVES_VPN, Circumstance.RETURNS_ELSEWHERE
 BRIDGED = Circumstance.BRIDGED
 LOOPBACK, DROPS = Circumstance.TO_LOOPBACK, Circumstance.FORWARD_DROPS
 WAYS, BRIDGE = Circumstance.SEVERAL_WAYS, Circumstance.ON_ONE_BRIDGE
+OWN, HERE = Circumstance.WITH_OWN_HOST, Circumstance.RUNS_HERE
+OUTSIDE_NAMES, AT_TIMES = Circumstance.EXTERNAL_NAMES, Circumstance.INTERMITTENT
+PROBES, WARNED = Circumstance.PROBED_BY_BALANCER, Circumstance.FORWARDING_WARNED
 
 
 def told(text: str) -> set[Circumstance]:
@@ -58,6 +61,33 @@ def told(text: str) -> set[Circumstance]:
         ("The guests are bridged to the LAN.", BRIDGED),
         ("VMs hang on the network by br0.", BRIDGED),
         ("Both are on the same bridge.", BRIDGE),
+        ("The host cannot ping its own containers.", OWN),
+        ("A container can't reach the host it runs on.", OWN),
+        ("Other PCs reach the container, but the docker host itself cannot connect to it.", OWN),
+        ("Everything works except from the host itself.", OWN),
+        ("It is not reachable from its own host.", OWN),
+        ("No traffic passes between the host and its containers.", OWN),
+        ("The container could not access the host machine.", OWN),
+        ("It fails even on the node that runs the pod.", HERE),
+        ("I asked the worker with the pod directly.", HERE),
+        ("The only replica is running on this very node.", HERE),
+        ("The machine which hosts the endpoint drops it too.", HERE),
+        ("An endpoint of the service is on the same node.", HERE),
+        ("External names are not resolved.", OUTSIDE_NAMES),
+        ("Lookups of public domains fail.", OUTSIDE_NAMES),
+        ("Names that are not of the cluster time out.", OUTSIDE_NAMES),
+        ("Internet hostnames cannot be looked up in pods.", OUTSIDE_NAMES),
+        ("Names outside our cluster give SERVFAIL.", OUTSIDE_NAMES),
+        ("It times out now and then.", AT_TIMES),
+        ("The error occurs sporadically.", AT_TIMES),
+        ("From time to time the lookup is slow.", AT_TIMES),
+        ("Requests randomly fail.", AT_TIMES),
+        ("The balancer's health checks come from the same address.", PROBES),
+        ("Its probes are sent from the VIP's address.", PROBES),
+        ("Health probes originate from the balancer's own IP.", PROBES),
+        ("Docker warns that IPv4 forwarding is disabled.", WARNED),
+        ("The log says IP forwarding is off.", WARNED),
+        ("A warning: ipv4 forwarding is disabled, networking will not work.", WARNED),
         ("Two containers on docker0 cannot talk.", BRIDGE),
     ],
 )
@@ -78,6 +108,18 @@ def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) 
         ("I look forward to a reply.", DROPS),
         ("The host has one uplink.", WAYS),
         ("The same host was fine.", BRIDGE),
+        ("The host cannot reach the internet.", OWN),
+        ("The server cannot connect to its database.", OWN),
+        ("Containers cannot reach the other host.", OWN),
+        ("The node with the label gpu is new.", HERE),
+        ("The pod runs on another node.", HERE),
+        ("Names of services are not resolved.", OUTSIDE_NAMES),
+        ("From external hosts it works.", OUTSIDE_NAMES),
+        ("It often helps to restart.", AT_TIMES),
+        ("Kubelet's probes come from the node's own address.", PROBES),
+        ("The balancer probes the health check port.", PROBES),
+        ("Port forwarding is set up.", WARNED),
+        ("IP forwarding is on.", WARNED),
     ],
 )
 def test_shared_words_tell_nothing(text: str, absent: Circumstance) -> None:

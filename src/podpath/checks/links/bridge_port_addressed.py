@@ -49,6 +49,9 @@ def check(case: Case) -> Iterator[Finding]:
         if joined is None or (wanted.dhcp is None and not static):
             continue
         how = "an address by DHCP" if wanted.dhcp is not None else f"the address {static[0].value}"
+        competing = wanted.dhcp is not None and any(
+            one.gateways for one in devices if one.device == bridge
+        )
         own = wanted.dhcp if wanted.dhcp is not None else static[0].span
         yield Finding(
             check=NAME,
@@ -72,7 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
             prevention="Configure addresses on bridges, never on their ports.",
-            certainty=1.0 if hit and (static or not addressed.get(bridge)) else 0.6,
+            certainty=1.0 if hit and (static or competing or not addressed.get(bridge)) else 0.6,
             marks=(wanted.device, bridge),
             asks=(
                 FollowUp(

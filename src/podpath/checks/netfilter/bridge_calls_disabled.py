@@ -23,9 +23,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.ground import Ground
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.told import (
     LOSSES,
@@ -68,7 +70,9 @@ def check(case: Case) -> Iterator[Finding]:
     said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
     switch = known_sysctl(case.node.host, BRIDGE_CALLS)
     if said and (switch is None or switch.value != "1"):
-        yield tell(NAME, said, MEANING)
+        back = next((one for one in list_failing(case) if _comes_back(case, one)), None)
+        found = tell(NAME, said, MEANING)
+        yield found if back is None else _settle(found, back)
         return
     if switch is None or switch.value != "0" or switch.span is None or case.mentions & UNBRIDGED:
         return
@@ -107,6 +111,28 @@ def _is_published(case: Case, complaint: Complaint) -> bool:
     joined = all(find_told(case, one) is not None for one in told)
     ends = complaint.source in WORKLOADS and complaint.target in {EndKind.NODE, EndKind.NODE_PORT}
     return joined and ends and complaint.failure in {None, *LOSSES}
+
+
+def _comes_back(case: Case, complaint: Complaint) -> bool:
+    """Tell whether a workload does not reach a port that its own host publishes for another one,
+    while who comes from elsewhere does.
+    """
+    published = find_told(case, Circumstance.PUBLISHES) is not None
+    ends = complaint.source in WORKLOADS and complaint.target not in WORKLOADS
+    near = complaint.same_node is True and complaint.failure in {None, *LOSSES}
+    outside = any(one.works and one.source is EndKind.OUTSIDE for one in case.complaints)
+    return published and ends and near and outside
+
+
+def _settle(found: Finding, back: Complaint) -> Finding:
+    """Return the finding, certain by what people say of both ways to the published port."""
+    return replace(
+        found,
+        certainty=1.0,
+        asks=(),
+        evidence=(*found.evidence, back.span),
+        reasoning=(*found.reasoning, Ground.SYMPTOM),
+    )
 
 
 def _has_bridge(case: Case) -> bool:

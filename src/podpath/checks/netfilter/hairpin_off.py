@@ -3,7 +3,8 @@ frames back.
 
 What it is
     The files `hairpin_mode` of a bridge's ports hold 0, and people say that a workload cannot
-    reach itself by its own service or published address.
+    reach itself by its own service or published address; or it can while a capture runs on the
+    bridge, which the kernel logs as promiscuous.
 
 Why it breaks
     The packet leaves the pod, is translated to the pod's own address, and has to go back by the
@@ -29,10 +30,12 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.stated import statements_of
-from podpath.checks.told import WORKLOADS, list_failing
-from podpath.net.complaints import Circumstance, Complaint
+from podpath.checks.said import find_said, get_value
+from podpath.checks.stated import is_inner_bridge, statements_of
+from podpath.checks.told import SERVICES, WORKLOADS, find_told, list_failing
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import PortSwitch
 from podpath.node.case import Case
@@ -49,6 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
     own = next((one for one in list_failing(case) if _is_to_itself(one)), None)
     if own is None:
         return
+    yield from _find_promiscuous(case, own)
     ports: dict[str, list[tuple[bool, Span]]] = {}
     for switch, stated in statements_of(case, PortSwitch):
         if switch.switch == "hairpin_mode":
@@ -56,7 +60,26 @@ def check(case: Case) -> Iterator[Finding]:
     for bridge, found in ports.items():
         promiscuous = _is_promiscuous(case, bridge)
         if not any(on for on, _ in found) and promiscuous is not True:
-            yield _report(bridge, found[0][1], own, sure=promiscuous is False)
+            sure = promiscuous is False or _is_reached_by_others(case)
+            yield _report(bridge, found[0][1], own, sure=sure)
+
+
+def _find_promiscuous(case: Case, own: Complaint) -> Iterator[Finding]:
+    """Report a workload that reaches itself only while a capture makes its bridge promiscuous."""
+    works = find_told(case, Circumstance.DURING_CAPTURE)
+    for said in find_said(case, MessageKind.DEVICE_PROMISCUOUS):
+        bridge = get_value((said,), "device", "named").rstrip(":")
+        if works is not None and is_inner_bridge(bridge):
+            yield _report(bridge, said.span, own, sure=True)
+            return
+
+
+def _is_reached_by_others(case: Case) -> bool:
+    """Tell whether people say that the same service works for others: then it is reached, and its
+    own pod's packet alone has to go back by the port that it came from.
+    """
+    served = SERVICES | {EndKind.NODE_PORT, EndKind.LOAD_BALANCER}
+    return any(one.works and bool({one.source, one.target} & served) for one in case.complaints)
 
 
 def _is_to_itself(complaint: Complaint) -> bool:

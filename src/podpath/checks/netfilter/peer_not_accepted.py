@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_named, port_of
+from podpath.checks.told import list_lost
 from podpath.net.addresses import WIDTH, Address
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
@@ -91,7 +92,9 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
 
 
 def _list_seen(case: Case, rules: list[Rule]) -> Iterator[Address]:
-    """Yield the outer sources of packets to the tunnel's ports that captures show."""
+    """Yield the outer sources of packets to the tunnel's ports that captures show, and those of
+    which people say that theirs get no answer.
+    """
     ports = {
         int(part)
         for rule in rules
@@ -101,3 +104,6 @@ def _list_seen(case: Case, rules: list[Rule]) -> Iterator[Address]:
     for sighting in case.sightings:
         if sighting.packet.dport in ports:
             yield sighting.packet.src
+    for complaint in list_lost(case):
+        if ports & set(complaint.ports):
+            yield from complaint.sources or complaint.addresses

@@ -35,6 +35,7 @@ from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import WORKLOADS, find_told, list_failing
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Circumstance
+from podpath.net.packet import Packet
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
 
@@ -59,18 +60,26 @@ _IN_CONTAINERS = re.compile(r"eth\d+")
 def check(case: Case) -> Iterator[Finding]:
     """Report the first container whose own address leaves by the uplink and gets no answer."""
     ranges = (*ENGINES, *_list_bridged(case))
+    tunneled = {(one.packet.src, one.packet.dst) for one in case.sightings if one.tunnel}
     asked: dict[tuple[Address, Address], list[Sighting]] = defaultdict(list)
     answered: set[tuple[Address, Address]] = set()
     for seen in case.sightings:
         packet = seen.packet
         answered.add((packet.dst, packet.src))
-        if _is_on_uplink(seen) and _is_public(packet.dst) and _is_in(packet.src, ranges):
+        if _is_on_uplink(seen) and _is_public(packet.dst):
+            if not _is_in(packet.src, ranges) and not _came_by_tunnel(packet, tunneled):
+                continue
             asked[packet.src, packet.dst].append(seen)
     fails = any(True for _ in list_failing(case))
     for ends, packets in asked.items():
         if fails and ends not in answered and len(packets) >= LEAST:
-            yield _report(case, packets)
+            yield _report(case, packets, forwarded=ends in tunneled)
             return
+
+
+def _came_by_tunnel(packet: Packet, tunneled: set[tuple[Address, Address]]) -> bool:
+    """Tell whether a packet came to this host in a tunnel, from a private address."""
+    return (packet.src, packet.dst) in tunneled and _is_in(packet.src, _NOT_PUBLIC)
 
 
 def _list_bridged(case: Case) -> Iterator[Prefix]:
@@ -93,12 +102,12 @@ def _is_in(address: Address, ranges: Sequence[Prefix]) -> bool:
     return address.family == 4 and any(one.covers(address) for one in ranges)
 
 
-def _report(case: Case, seen: Sequence[Sighting]) -> Finding:
+def _report(case: Case, seen: Sequence[Sighting], *, forwarded: bool) -> Finding:
     first = seen[0]
     src, dst, link = first.packet.src, first.packet.dst, first.link or ""
     at_node = find_told(case, Circumstance.SEEN_AT_NODE) is not None
     outside = any(one.source in WORKLOADS for one in list_failing(case))
-    sure = outside and (at_node or _IN_CONTAINERS.fullmatch(link) is None)
+    sure = forwarded or (outside and (at_node or _IN_CONTAINERS.fullmatch(link) is None))
     ask = FollowUp(
         "whether a rule translates what this range sends",
         "iptables -t nat -S POSTROUTING; nft list ruleset | grep -i -e masquerade -e snat",

@@ -30,8 +30,9 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named
-from podpath.checks.told import is_forwarder, list_cut_from_forwarding
+from podpath.checks.told import find_told, is_forwarder, list_cut_from_forwarding
 from podpath.checks.topology import known_sysctl
+from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -102,7 +103,8 @@ def _missed(case: Case) -> Iterator[Finding]:
         or any(item.key in KEYS and item.value == "0" for item in case.configured)
     ):
         return
-    cut = list_cut_from_forwarding(case)
+    warned = find_told(case, Circumstance.FORWARDING_WARNED)
+    cut = list_cut_from_forwarding(case) or ((warned,) if warned is not None else ())
     if not cut and (host.sysctls_complete or not is_forwarder(case)):
         return
     bare = _list_untranslated(case)

@@ -30,7 +30,9 @@ from ipaddress import ip_address
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.net.provenance import list_spans
+from podpath.checks.told import find_told, list_lost
+from podpath.net.complaints import Circumstance
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 from podpath.node.routing import LOCAL, Route
 
@@ -67,6 +69,7 @@ def check(case: Case) -> Iterator[Finding]:
         *list_spans(listed),
         *list_spans(held),
     ]
+    probing = _find_probes(case, frozenset(names))
     if not spans:
         return
     yield Finding(
@@ -76,12 +79,23 @@ def check(case: Case) -> Iterator[Finding]:
             f"The node holds the load balancer's address {', '.join(names)} on kube-ipvs0: packets "
             "from it are dropped."
         ),
-        evidence=tuple(spans),
+        evidence=(*spans, *probing),
         reasoning=(
             "The kernel takes no packet from outside whose source is an address of its own.",
         ),
         breaks=("health probes and packets whose source is the balancer's address",),
         prevention="Use ipMode: Proxy, or kube-proxy's nftables mode.",
-        certainty=0.6,
+        certainty=1.0 if probing else 0.6,
         marks=tuple(names),
     )
+
+
+def _find_probes(case: Case, held: frozenset[str]) -> tuple[Span, ...]:
+    """Return what shows that packets come from such an address: a capture of them, or the words of
+    people who say that probes do, and that something is lost.
+    """
+    shown = (seen.span for seen in case.sightings if str(seen.packet.src) in held)
+    first = next(shown, None)
+    if first is None and list_lost(case):
+        first = find_told(case, Circumstance.PROBED_BY_BALANCER)
+    return () if first is None else (first,)

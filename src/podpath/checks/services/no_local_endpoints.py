@@ -42,6 +42,12 @@ SIGN = "has no local endpoints"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each rule of kube-proxy that drops for lack of a local endpoint."""
+    for rule, service in list_refusing(case):
+        yield _report(rule, service)
+
+
+def list_refusing(case: Case) -> Iterator[tuple[Rule, str]]:
+    """Yield such rules, each with its service."""
     for name in TABLES:
         for _, chain in chains_of(case.node.host, name):
             for rule in chain.rules:
@@ -50,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
                     rule.target is not None and rule.target.name == "KUBE-MARK-DROP"
                 )
                 if dropping and SIGN in comment:
-                    yield _report(rule, comment.partition(SIGN)[0].strip())
+                    yield rule, comment.partition(SIGN)[0].strip(" :")
 
 
 def _report(rule: Rule, service: str) -> Finding:

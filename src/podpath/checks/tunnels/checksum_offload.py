@@ -56,7 +56,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     at_receiver = find_told(case, Circumstance.AT_RECEIVER)
     outer = [seen for seen in wrong if seen not in sent and seen.packet.dport in TUNNELS]
     if outer and at_receiver is not None and list_lost(case):
-        yield _report_outer(outer, at_receiver)
+        across = any(one.same_node is False for one in list_lost(case))
+        yield _report_outer(outer, at_receiver, across=across)
     elif wrong and len(sent) < len(wrong):
         yield _report_open([seen for seen in wrong if seen not in sent])
     elif wrong:
@@ -75,7 +76,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         )
 
 
-def _report_outer(outer: list[Sighting], told: Span) -> Finding:
+def _report_outer(outer: list[Sighting], told: Span, *, across: bool) -> Finding:
     packet = outer[0].packet
     ask = FollowUp(
         fact="whether the receiver counts them as damaged",
@@ -96,9 +97,9 @@ def _report_outer(outer: list[Sighting], told: Span) -> Finding:
         reasoning=("Where packets arrive a checksum is final.",),
         breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
         prevention="Switch the checksum offload of the tunnel's device off.",
-        certainty=0.8,
+        certainty=1.0 if across else 0.8,
         marks=("cksum",),
-        asks=(ask,),
+        asks=() if across else (ask,),
     )
 
 

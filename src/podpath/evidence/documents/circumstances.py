@@ -55,6 +55,19 @@ _COMES, _LEAVES = (
 )
 _VPN = r"(?:wireguard|openvpn|vpn|ipsec|strongswan|tailscale|headscale|l2tp|pptp|ikev2)"
 _BACK = r"(?:route|way|path)s?(?: back)? (?:to|for|towards)"
+_OWN_HOST = (
+    r"(?:its|their|the|my|our|this)(?: own| docker| very| same)? (?:host|node|machine|server|"
+    r"hypervisor)(?: itself| machine)?"
+)
+_CANNOT = r"(?:can(?:not|'t| not)|could(?: not|n't)|is unable to|are unable to|fails? to|nor can)"
+_REACH = r"(?:ping|reach|connect to|access|curl|contact|talk to|see|open)"
+_ITS_OWN = (
+    r"(?:it|them|(?:its|the|their|those|these|any|my|our)(?: own| of its)? (?:docker )?"
+    r"(?:containers?|pods?|guests?|vms?))"
+)
+_CAPTURE = r"(?:tcpdump|captur(?:e|es|ing)|wireshark|sniff(?:er|ing|s)?|promiscuous)"
+_BALANCER = r"(?:balancer|vip|elb|nlb|slb|clb|f5)(?:'s)?"
+_SENT = r"(?:come|sent|arrive|originate|made|source)s?"
 _GAP, _FAR = r"[^.;:]{0,40}?", r"[^.;:]{0,80}?"
 
 _ROWS: tuple[tuple[Circumstance, str], ...] = (
@@ -115,7 +128,7 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     ),
     (Circumstance.SERVES_VPN, rf"(?:subnet router|exit node)\b{_GAP}\b{_VPN}"),
     (Circumstance.PUBLISHES, rf"(?:published|exposed|mapped)\b{_GAP}\b(?:{_OFFERED}|on the host)"),
-    (Circumstance.PUBLISHES, rf"{_OFFERED}\b{_GAP}\b(?:published|exposed|mapped)"),
+    (Circumstance.PUBLISHES, rf"{_OFFERED}\b{_GAP}\b(?:publish(?:es|ed)|exposed|mapped)"),
     (Circumstance.PUBLISHES, r"host ?ports?|port mappings?|publish(?:es|ed)? (?:\w+ ){0,3}ports?"),
     (Circumstance.PUBLISHES, r"p (?:[\d.]+:)?\d+:\d+"),
     (Circumstance.TO_LOOPBACK, rf"{_TRANSLATES}\b{_FAR}\b{_LOOPBACK}"),
@@ -171,6 +184,103 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     (
         Circumstance.AT_RECEIVER,
         r"(?:at|on) (?:the |its )?(?:receiv(?:er|ing \w+)|destination(?: node| host)?|far end)",
+    ),
+    (
+        Circumstance.WITH_OWN_HOST,
+        rf"{_OWN_HOST}\b{_GAP}\b{_CANNOT} (?:\w+ )?{_REACH} {_ITS_OWN}",
+    ),
+    (
+        Circumstance.WITH_OWN_HOST,
+        rf"(?:{_WORKLOAD}|it|they)\b{_GAP}\b{_CANNOT} (?:\w+ )?{_REACH} {_OWN_HOST}",
+    ),
+    (
+        Circumstance.WITH_OWN_HOST,
+        rf"(?:not|un|in|except)(?: be)? ?(?:reachable|reached|accessible|pinged)? from {_OWN_HOST}",
+    ),
+    (
+        Circumstance.WITH_OWN_HOST,
+        rf"between {_OWN_HOST} and (?:its|the|their|those|these|any|my|our) (?:own )?{_WORKLOAD}",
+    ),
+    (
+        Circumstance.RUNS_HERE,
+        (
+            rf"(?:worker|node|host|machine)s? (?:that|which|where|on which)\b{_GAP}\b(?:runs?|"
+            r"has|hosts?|holds?|running) (?:(?:a|an|the|its|one|all|any) ){0,2}(?:\w+ )?"
+            r"(?:pods?|replicas?|endpoints?)"
+        ),
+    ),
+    (
+        Circumstance.RUNS_HERE,
+        (
+            r"(?:worker|node|host|machine) (?:with|of) (?:(?:a|an|the|its|one|only) ){1,2}(?:\w+ )?"
+            r"(?:pods?|replica|endpoint)"
+        ),
+    ),
+    (
+        Circumstance.RUNS_HERE,
+        (
+            r"(?:pod|replica|endpoint)s?(?: of (?:it|the service))? (?:runs?|is|are|"
+            r"does run)(?: (?:up|running|scheduled|placed))? on "
+            r"(?:this|that|the same|the very|exactly this|it\b)"
+        ),
+    ),
+    (
+        Circumstance.EXTERNAL_NAMES,
+        (
+            r"(?:external|public|internet|outside|upstream) (?:dns |host |domain )?"
+            r"(?:names?|domains?|hostnames?|records?)"
+        ),
+    ),
+    (
+        Circumstance.EXTERNAL_NAMES,
+        (
+            rf"(?:names?|domains?|lookups?|hosts?)\b{_GAP}\b(?:outside|beyond|not of|other than) "
+            r"(?:of )?(?:the |our |my )?(?:cluster|kubernetes)"
+        ),
+    ),
+    (
+        Circumstance.INTERMITTENT,
+        (
+            r"sometimes|now and then|intermittent(?:ly)?|occasional(?:ly)?|randomly|at times|"
+            r"from time to time|often(?! helps)|once in a while|sporadic(?:ally)?|not always|"
+            r"every few (?:seconds|minutes|hours)"
+        ),
+    ),
+    (
+        Circumstance.PROBED_BY_BALANCER,
+        (
+            rf"{_BALANCER}\b(?:[^.;:]|\.(?=\d)){{0,80}}?\b(?:probes?|checks?)\b{_GAP}\b"
+            rf"{_SENT}\b{_GAP}\b(?:that|this|the same|its own|very|vip)"
+        ),
+    ),
+    (
+        Circumstance.PROBED_BY_BALANCER,
+        (
+            rf"(?:probes?|checks?)\b{_GAP}\b{_SENT}\b{_GAP}\b{_BALANCER}(?:'s)?(?: own)? "
+            r"(?:address|ip)"
+        ),
+    ),
+    (
+        Circumstance.DURING_CAPTURE,
+        (
+            rf"{_CAPTURE}\b{_GAP}\b(?:works?|worked|succeeds?|helps?|cures?|heals?|goes through|"
+            r"gets? through|is fine|are fine)"
+        ),
+    ),
+    (
+        Circumstance.DURING_CAPTURE,
+        (
+            rf"(?:works?|worked|succeeds?|fine|reachable|heals?|reach\w*)\b{_GAP}\b"
+            rf"(?:while|when|during|as long as|as soon as|once)\b{_GAP}\b{_CAPTURE}"
+        ),
+    ),
+    (
+        Circumstance.FORWARDING_WARNED,
+        (
+            rf"(?:warns?|warned|warnings?:?|complains?|reports?|says?|logs?) {_GAP}\b"
+            r"(?:ip(?:v?[46])?[ _-]?)?forwarding (?:is|being|was) "
+            r"(?:off|disabled|switched off|not enabled)"
+        ),
     ),
     (
         Circumstance.SEEN_AT_NODE,

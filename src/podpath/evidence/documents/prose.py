@@ -32,6 +32,8 @@ _SPEAKER = re.compile(
     r"\[\d{1,2}:\d\d(?::\d\d)?\s?(?:[AaPp][Mm])?\] <?@?[\w.-]+>?:?)"
 )
 _TABULAR = re.compile(r"\S(?: {3,}|\t+)\S")
+_COUNTED = re.compile(r"\d{3,} [a-z][\w ,()/-]*", re.IGNORECASE)
+"""What netstat -s counts, in words: a number of three digits or more, and no mark at the end."""
 _LABEL_WORDS, _PLACE_WORDS = 8, 3
 _VALUED = re.compile(r"\S(?: {3,}|\t+)\S|:\s+\S|^[\"'{\[]|[={}<>]")
 """What a value or a column has, and a label has not."""
@@ -54,7 +56,7 @@ def reads_as_prose(line: str) -> bool:
         return len(_WIDE.findall(line)) >= 4
     text = strip_markup(line)
     words = text.split()
-    if len(words) < 2 or _TABULAR.search(text):
+    if len(words) < 2 or _TABULAR.search(text) or _COUNTED.fullmatch(text):
         return False
     plain = sum(_WORD.fullmatch(word) is not None for word in words)
     small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from podpath.evidence.documents.glosses import gloss
 from podpath.evidence.documents.regions import is_fence
 from podpath.net.provenance import Source
 
 WIDTH = 1000
 """Characters of a sentence that are looked at."""
 _SENTENCE_END = re.compile(
-    r"(?<=[a-z0-9)`'\"][.!?;])\s+(?=[A-Z`\"'(])|(?<=[A-Z]{2}[.!?;])\s+(?=[A-Z])"
+    r"(?<=[a-z0-9)`'\"][.!?;])\s+(?=[A-Z`\"'(])|(?<=[A-Z]{2}[.!?;])\s+(?=[A-Z])|(?<=[\u3002\uff01\uff1f])\s*"
 )
 _MARKUP = re.compile(r"`+|\*\*|^\s*(?:[-*+]|\d+[.)])\s+")
 
@@ -62,6 +63,6 @@ def _split(paragraph: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int, int
                 words = []
             if not words:
                 first = number
-            words.append(part)
+            words.append(gloss(part))
     if words:
         yield " ".join(words)[:WIDTH], first, paragraph[-1][0]

@@ -40,6 +40,11 @@ _GROUNDS: Mapping[Ground, str] = {
         "The failure begins when a container starts or stops, as does what was done to its device."
     ),
     Ground.SAME_MECHANISM: "A second line shows the same mechanism.",
+    Ground.LASTING: ("It was met more than once, and is an error that trying again does not cure."),
+    Ground.OUTSIDE_NAMES: (
+        "Names outside the cluster fail at times and not always: the way out is open, and this "
+        "server is who does not answer."
+    ),
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
 }
 

@@ -1,0 +1,64 @@
+"""endpoint-not-local: kube-proxy takes no endpoint for local, although a pod of the service runs on
+this very node.
+
+What it is
+    The rules of a node hold `has no local endpoints` for a service with traffic policy Local, and a
+    ready pod of that service runs there: an object or the ticket says so.
+
+Why it breaks
+    Kube-proxy calls an endpoint local where its node's name is the one that kube-proxy itself goes
+    by. Where it runs under another name (a host name with or without its domain, a cloud's private
+    name), no endpoint is local anywhere, and every node drops what comes in for such services.
+
+How to confirm
+    kubectl get nodes; ps -ef | grep -o 'kube-proxy.*hostname-override[= ][^ ]*'; hostname
+    kubectl get endpointslices -o yaml | grep nodeName
+
+How to fix
+    Run kube-proxy with --hostname-override (hostnameOverride in its configuration) set to the
+    node's name in the API.
+
+References
+    kubernetes pkg/proxy/topology.go; kube-proxy(8), --hostname-override
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Severity
+from podpath.checks.services.no_local_endpoints import list_refusing
+from podpath.checks.told import find_told, list_failing
+from podpath.net.complaints import Circumstance
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.KUBE_PROXY, Category.TRAFFIC_POLICY_LOCAL)
+NAME = "endpoint-not-local"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report such rules of a service whose pod is said to run on this node."""
+    here = find_told(case, Circumstance.RUNS_HERE)
+    if here is None or not any(True for _ in list_failing(case)):
+        return
+    for rule, service in list_refusing(case):
+        yield _report(rule.span, service, here)
+        return
+
+
+def _report(rule: Span, service: str, here: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Kube-proxy finds no local endpoint of {service or 'a service'} on this node, "
+            "although a pod of it runs here: it goes by another name than the node has."
+        ),
+        evidence=(rule, here),
+        reasoning=("An endpoint is local where its node's name is kube-proxy's own.",),
+        breaks=(f"connections to {service or 'the service'} from outside, by whichever node",),
+        prevention="Set kube-proxy's --hostname-override to the node's name in the API.",
+        marks=("has no local endpoints",),
+    )

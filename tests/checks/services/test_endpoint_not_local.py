@@ -1,0 +1,53 @@
+"""Kube-proxy that goes by another name than its node."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.endpoint_not_local import check
+from tests.checks.pasted import ticket_of
+
+OLD = (
+    '-A KUBE-XLB-ABCDEFGHIJKLMNOP -m comment --comment "shop/web: has no local endpoints" '
+    "-j KUBE-MARK-DROP"
+)
+NEW = (
+    "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.9/32 -p tcp -m comment --comment "
+    '"shop/web has no local endpoints" -m tcp --dport 80 -j DROP'
+)
+OTHER = '-A KUBE-SERVICES -m comment --comment "shop/web has no endpoints" -j REJECT'
+FAILS = "From outside the service cannot be reached"
+
+
+def certainties(prose: str, rule: str) -> list[float]:
+    """Return how sure the findings of a ticket with this rule are."""
+    text = f"{prose}\n\n```\n$ iptables-save | grep local\n{rule}\n```\n"
+    return [one.certainty for one in check(ticket_of(text))]
+
+
+@pytest.mark.parametrize("rule", [OLD, NEW])
+@pytest.mark.parametrize(
+    "prose",
+    [
+        f"{FAILS}, not even through the worker that runs a pod of it.",
+        f"{FAILS}. I asked the node with the pod directly.",
+        f"{FAILS} by this node. The only replica is running on this very node.",
+    ],
+)
+def test_a_pod_that_is_said_to_run_here(prose: str, rule: str) -> None:
+    """Both versions of the rule, and three wordings."""
+    assert [1.0] == certainties(prose, rule)
+
+
+@pytest.mark.parametrize(
+    ("prose", "rule"),
+    [
+        (f"{FAILS}.", OLD),
+        (f"{FAILS}. Its pod runs on another node.", OLD),
+        (f"{FAILS}, not even through the worker that runs a pod of it.", OTHER),
+        ("I looked at the node with the pod.", OLD),
+    ],
+)
+def test_what_is_another_fault_or_none(prose: str, rule: str) -> None:
+    """No pod here, a service without endpoints, and nobody who complains."""
+    assert [] == certainties(prose, rule)
