@@ -1,10 +1,23 @@
-"""Why a fault that could be something else is certain after all: what is stated beside its
-lines.
+"""Why a fault that could be something else is certain after all, or a certain one is not: what is
+stated beside its lines.
 """
 
 from __future__ import annotations
 
 from enum import Enum, auto
+
+
+class Doubt(Enum):
+    """A stated fact that makes a certain fault a possible one."""
+
+    OVER = auto()
+    """The log goes on about the same device, long after its last word of this fault."""
+    WORKS = auto()
+    """Something is seen to be answered over the device that is said to be broken."""
+    UNREAD_BESIDE = auto()
+    """An output about the same thing was not read, which may say why."""
+    EXISTS = auto()
+    """What is to be made is said to be there already, by the same name."""
 
 
 class Ground(Enum):

@@ -11,7 +11,7 @@ from typing import Any
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp, Severity
-from podpath.checks.ground import Ground
+from podpath.checks.ground import Doubt, Ground
 from podpath.checks.message_check import MessageCheck, Value
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
@@ -52,6 +52,10 @@ def _parse_grounds(words: Sequence[str]) -> frozenset[Ground]:
     return frozenset(Ground[word] for word in words)
 
 
+def _parse_doubts(words: Sequence[str]) -> frozenset[Doubt]:
+    return frozenset(Doubt[word] for word in words)
+
+
 def _parse_failures(words: Sequence[str]) -> frozenset[FailureKind]:
     return frozenset(map(FailureKind, words))
 
@@ -84,6 +88,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "certainty": float,
     "ask": _parse_question,
     "settled_by": _parse_grounds,
+    "doubted_by": _parse_doubts,
     "proves": _parse_failures,
 }
 """How each field is read that is not a text."""

@@ -33,6 +33,7 @@ from podpath.diagnosis.convicting import settle_findings
 from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
+from podpath.diagnosis.doubting import doubt_findings
 from podpath.diagnosis.findings import CHAINED, merge_checks
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.flows import OUTSIDE, BaselineFlow, list_flows, suggest_probes
@@ -170,7 +171,8 @@ def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
-    return rank_findings(case, settle_findings(case, findings), inquiry.probes)
+    settled = settle_findings(case, doubt_findings(case, findings))
+    return rank_findings(case, settled, inquiry.probes)
 
 
 def _forbid(inquiry: _Inquiry, walked: Sequence[WalkedConnection]) -> tuple[Forbids, ...]:

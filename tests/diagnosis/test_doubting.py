@@ -1,0 +1,114 @@
+"""A certain fault becomes a possible one by what the ticket states beside it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import podpath
+from podpath.checks.finding import Finding
+from podpath.checks.ground import Doubt
+from podpath.diagnosis.doubting import read_time
+from podpath.library.given import Pasted
+
+PROSE = "A host fails to fetch packages since it went to another rack."
+HANG = "[   23.710467] tg3 0000:02:00.0 enp2s0f0: transmit timed out, resetting"
+
+
+def find(check: str, *lines: str, command: str = "", prose: str = PROSE) -> Finding:
+    """Return the finding of a check in a ticket with these lines, and an output behind them."""
+    text = "\n".join(lines)
+    more = f"```\n# {command}\n```\n" if command else ""
+    ticket = Pasted(f"{prose}\n\n```\n# dmesg\n{text}\n```\n\n{more}", "ticket.md")
+    return next(one for one in podpath.diagnose(ticket).findings if one.check == check)
+
+
+@pytest.mark.parametrize(
+    ("after", "certainty"),
+    [
+        ("[ 5190.337218] enp2s0f0: entered promiscuous mode", 0.6),
+        ("[ 9001.000001] tg3 0000:02:00.0 enp2s0f0: Link is up at 1000 Mbps, full duplex", 0.6),
+        ("[   27.005530] tg3 0000:02:00.0 enp2s0f0: Link is up at 1000 Mbps, full duplex", 1.0),
+        ("[ 9001.000001] tg3 0000:03:00.0 enp3s0: Link is up at 1000 Mbps", 1.0),
+        ("[ 9001.000001] tg3 0000:02:00.0 enp2s0f0: transmit timed out, resetting", 1.0),
+    ],
+)
+def test_a_hang_that_is_long_over_is_possible(after: str, certainty: float) -> None:
+    """The same device goes on for minutes; soon after, another one, or again a hang, does not
+    count.
+    """
+    found = find("device-hangs", HANG, after)
+
+    assert certainty == found.certainty
+    assert (Doubt.OVER in found.reasoning) is (certainty < 1)
+    assert (certainty < 1) is bool(found.asks)
+
+
+@pytest.mark.parametrize(
+    ("command", "certainty"),
+    [
+        ("ethtool enp65s0f1 | grep detected\n\tSpeed: 10000Mb/s\n\tLink detected: yes", 0.6),
+        ("cat /sys/class/net/bond7/bonding/arp_validate\nnone 0", 0.6),
+        ("ethtool enp9s0 | grep detected\n\tSpeed: 10000Mb/s\n\tLink detected: yes", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_an_unread_output_about_a_bond_or_its_member_leaves_it_open(
+    command: str, certainty: float
+) -> None:
+    """It may say why the bond has no link; one about another device does not."""
+    found = find(
+        "bond-broken",
+        "[ 41.77] bond7: (slave enp65s0f1): link status definitely down, disabling slave",
+        "[ 41.78] bond7: now running without any active interface!",
+        command=command,
+    )
+
+    assert certainty == found.certainty
+
+
+USED = "Error: subnet 10.207.5.0/24 is already used on the host or by another config"
+
+
+@pytest.mark.parametrize(
+    ("second", "certainty"),
+    [
+        ("RTNETLINK answers: File exists", 0.6),
+        ("RTNETLINK answers: Operation not permitted", 1.0),
+        ("", 1.0),
+    ],
+)
+def test_a_network_that_is_there_already_need_not_overlap(second: str, certainty: float) -> None:
+    """What refuses the range may be the network's own device."""
+    assert certainty == find("address-pools-overlap", USED, second).certainty
+
+
+def test_networks_with_one_bridge_name_do_not_overlap() -> None:
+    """Docker names the old network, and no range."""
+    line = (
+        "cannot create network 5b1de0773c7c2a94 (brshop): conflicts with network "
+        "9e77ac20b1d4403f (brshop): networks have same bridge name"
+    )
+
+    assert 1.0 == find("bridge-name-taken", line).certainty
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("[   11.402881] eth0: up", 11.402881),
+        ("Mar 02 08:11:01 n1 kernel: eth0: up", 29461.0),
+        ("2024-01-01T00:01:00Z eth0", 60.0),
+        ("eth0: up", None),
+    ],
+)
+def test_the_time_of_a_line(line: str, time: float | None) -> None:
+    """Since the boot, or of the day; none where it has none."""
+    assert time == read_time(line)
+
+
+@given(st.text(max_size=60))
+def test_any_line_has_a_time_or_none(line: str) -> None:
+    """No line breaks it."""
+    assert read_time(line) is None or read_time(line) is not None
