@@ -218,12 +218,10 @@ def test_ipv6_is_listed_as_the_program_does_without_it(
     taker = Taker(NETNS_FILES, {})
     with inside(f"/run/netns/{netns}"):
         taker.take(netns, ())
-        if more:
-            words = {
-                "rule": ["from", "fd00::3", "lookup", "77"],
-                "route": ["unreachable", "fd00::/64"],
-            }
-            ip("-6", more, "add", *words[more])
+        if more == "rule":
+            ip("-6", "rule", "add", "from", "fd00::3", "lookup", "77")
+        elif more:
+            ip("-6", "route", "add", "unreachable", "fd00::/64")
         files = taker.take(netns, ()).files
 
     assert ["-6"] * (2 if more == "rule" else 1) == asked

@@ -19,6 +19,7 @@ from podpath.net.protocols import TCP, UDP
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
+from podpath.node.node import NetnsRole
 from podpath.node.objects import ApiObject
 
 Maybe = bool | None
@@ -85,6 +86,17 @@ class PolicyBook:
             (seen.namespace, seen.name): _texts(seen.at("metadata", "labels"))
             for seen in see(case, "Pod")
         }
+        self._hosts = frozenset(
+            item.address
+            for netns in case.node.namespaces.values()
+            if netns.role == NetnsRole.HOST
+            for item in netns.addresses.items
+        )
+        self._on_host = {
+            (seen.namespace, seen.name)
+            for seen in see(case, "Pod")
+            if seen.text_at("spec", "hostNetwork") == "true"
+        }
         self.spaces = {
             seen.name: _texts(seen.at("metadata", "labels")) for seen in see(case, "Namespace")
         }
@@ -114,9 +126,9 @@ class PolicyBook:
         ]
 
     def _end(self, address: Address, port: int) -> FlowEnd:
-        own = {item.address for item in self.node.host.addresses.items}
         pod = next((one for one in self.node.pods if one.address == address), None)
-        if pod is None or address in own:
+        on_host = pod is not None and (pod.namespace, pod.name) in self._on_host
+        if pod is None or address in self._hosts or on_host:  # no policy selects it then
             return FlowEnd(address=address, port=port)
         labels = self.labels.get((pod.namespace, pod.name))
         around = self.spaces.get(pod.namespace)
@@ -150,7 +162,7 @@ class PolicyBook:
         touched = [selected[id(one)] for one in self.new]
         if not any(one is not False for one in touched):
             return PolicyRuling(PolicyAnswer.UNTOUCHED)
-        spans = tuple(one.tree.line for one in self.new if selected[id(one)] is not False)
+        spans = tuple(_line_of(one) for one in self.new if selected[id(one)] is not False)
         if not any(touched):
             why = (
                 f"whether the policy selects {end.namespace}/{end.name} is not known:"
@@ -177,6 +189,12 @@ class PolicyBook:
                     " NetworkPolicy; the plugin's rules are not modeled"
                 )
                 return PolicyRuling(PolicyAnswer.FORBIDDEN, spans, why)
+
+
+def _line_of(policy: ApiObject) -> Span:
+    """Return the line that names a policy."""
+    name = policy.tree.at("metadata", "name")
+    return name.line if name is not None else policy.tree.line
 
 
 def _texts(tree: Tree | None) -> Mapping[str, str] | None:

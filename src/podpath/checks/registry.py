@@ -142,6 +142,7 @@ from podpath.checks.netfilter import (
     network_policy,
     peer_not_accepted,
     policy_drop,
+    policy_unlike_rules,
     pool_without_nat,
     port_not_accepted,
     private_source_leaves,
@@ -462,6 +463,7 @@ MODULES: tuple[ModuleType, ...] = (
     pod_range,
     pod_ranges_overlap,
     client_hidden,
+    policy_unlike_rules,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

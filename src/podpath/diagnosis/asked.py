@@ -22,6 +22,7 @@ from podpath.checks.links import (
     own_address_received,
     wrong_mac,
 )
+from podpath.checks.netfilter import policy_unlike_rules
 from podpath.checks.services import proxy_behind
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.sharing import ComplainedEnds, list_ends, shares_ends
@@ -57,7 +58,7 @@ def keep_asked(
     by_name = any(_begins_with_name(case.node, probe) for probe in probes)
 
     def bears(finding: Finding) -> bool:
-        if finding.shown_by is not None:
+        if finding.shown_by is not None or finding.check == policy_unlike_rules.NAME:
             return True
         if finding.check == dns_without_endpoints.NAME and by_name:
             return True

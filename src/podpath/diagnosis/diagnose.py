@@ -11,6 +11,7 @@ from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
 from podpath.checks.netfilter.client_hidden import tell_hidden
+from podpath.checks.netfilter.policy_unlike_rules import find_unenforced, tell_unlike
 from podpath.checks.owners import place_owners
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
@@ -164,7 +165,10 @@ def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[
     checked = lower_guessed(inquiry.own, tuple(run_checks(inquiry.own, told)))
     merged = merge_checks((*concluded.causes, *concluded.possible), checked)
     proven = tuple(prove_check(case, finding, inquiry.flows) for finding in merged)
-    named = tuple(tell_hidden(case, finding) for finding in proven)
+    hidden = [tell_hidden(case, finding) for finding in proven]
+    walked = [one.conversation for one in concluded.judgements]
+    unenforced = find_unenforced(case, walked, inquiry.probes)
+    named = (*(tell_unlike(case, finding) for finding in hidden), *unenforced)
     observed = add_observations(named, concluded.judgements)
     captured = add_captured(observed, look_at_captures(case), concluded)
     findings = add_counters(captured, inquiry.own.node)

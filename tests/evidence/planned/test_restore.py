@@ -102,6 +102,6 @@ def test_no_line_is_lost(lines: list[str]) -> None:
     """Every line that is not blank ends in a record or a gap."""
     reading = read_restore(Source(name="r", lines=tuple(lines)), 4, None)
 
-    spans = [one.span for one in (*reading.records, *reading.gaps)]
+    spans = [*(one.span for one in reading.records), *(gap.span for gap in reading.gaps)]
     shown = {number for span in spans for number in range(span.line, span.last_line + 1)}
     assert {number for number, line in enumerate(lines, 1) if line.strip()} <= shown

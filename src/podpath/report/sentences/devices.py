@@ -45,14 +45,6 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             )
         case devices.TooLongForEnd(link, length, mtu):
             return f"its {length} bytes are more than the MTU of {link}, {mtu}"
-        case devices.VniUnknown(link, vni, own):
-            return f"it is of network {vni}, but {link} is of {own}"
-        case devices.OwnFrameReturned(link, mac):
-            return f"it comes from {mac}, {link}'s own MAC: the driver takes it for a loop"
-        case devices.TunnelPortClosed(link, port, own, up):
-            if not up:
-                return f"nobody listens on port {port}: {link} is down"
-            return f"nobody listens on port {port}: {link} is on port {own}"
         case (
             devices.TunnelFromOther()
             | devices.NoPeerFor()
@@ -60,19 +52,16 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             | devices.KeyUnknown()
             | devices.PresharedAlone()
             | devices.SourceNotAllowed()
+            | devices.VniUnknown()
+            | devices.OwnFrameReturned()
+            | devices.TunnelPortClosed()
+            | devices.TunnelsNested()
+            | devices.NoRemoteEnd()
+            | devices.WrappedForUnknownEnd()
         ):
             return _spell_ends(reason)
         case devices.NoDevice():
             return "it has no device to leave on"
-        case devices.TunnelsNested(link, depth):
-            return f"{link} is reached from within {depth} tunnels: the kernel treats it as a loop"
-        case devices.NoRemoteEnd(link, address):
-            return f"{link} has no remote end for {address}"
-        case devices.WrappedForUnknownEnd(link):
-            return (
-                f"{link} wraps it; the remote end is not in evidence, so the outer packet is not "
-                "walked"
-            )
         case devices.Wrapped(link, remote):
             return f"{link} wraps it for {remote}"
         case devices.Unwrapped(link):
@@ -83,16 +72,39 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             assert_never(reason)
 
 
-def _spell_ends(
+def _spell_ends(  # noqa: C901, PLR0911, PLR0912  # a row for each reason
     reason: devices.TunnelFromOther
     | devices.NoPeerFor
     | devices.NoEndpointOf
     | devices.KeyUnknown
     | devices.PresharedAlone
-    | devices.SourceNotAllowed,
+    | devices.SourceNotAllowed
+    | devices.VniUnknown
+    | devices.OwnFrameReturned
+    | devices.TunnelPortClosed
+    | devices.TunnelsNested
+    | devices.NoRemoteEnd
+    | devices.WrappedForUnknownEnd,
 ) -> str:
-    """Return what two ends of a tunnel do not agree about, as a clause."""
+    """Return why a tunnel does not carry a packet on, as a clause."""
     match reason:
+        case devices.VniUnknown(link, vni, own):
+            return f"it is of network {vni}, but {link} is of {own}"
+        case devices.OwnFrameReturned(link, mac):
+            return f"it comes from {mac}, {link}'s own MAC: the driver takes it for a loop"
+        case devices.TunnelPortClosed(link, port, own, up):
+            if not up:
+                return f"nobody listens on port {port}: {link} is down"
+            return f"nobody listens on port {port}: {link} is on port {own}"
+        case devices.TunnelsNested(link, depth):
+            return f"{link} is reached from within {depth} tunnels: the kernel treats it as a loop"
+        case devices.NoRemoteEnd(link, address):
+            return f"{link} has no remote end for {address}"
+        case devices.WrappedForUnknownEnd(link):
+            return (
+                f"{link} wraps it; the remote end is not in evidence, so the outer packet is not "
+                "walked"
+            )
         case devices.TunnelFromOther(link, source, remote):
             return f"it comes from {source}, but {link} is a tunnel to {remote} alone"
         case devices.NoPeerFor(link, address):
