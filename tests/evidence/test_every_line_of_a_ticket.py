@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from podpath.evidence.documents.document import part_document
 from podpath.evidence.documents.leftovers import says_nothing
-from podpath.evidence.documents.regions import is_fence, strip_quote
+from podpath.evidence.documents.regions import decode_line, is_fence, strip_quote
 from podpath.evidence.files import decode_text, parse_file, split_lines
 from podpath.evidence.recognition import read
+from podpath.evidence.records import MessageRecord
 from podpath.net.provenance import Source, Span
 
 OPEN_HALF = Path(__file__).parents[2] / "incidents" / "open"
@@ -39,7 +40,7 @@ def lost_lines(data: bytes) -> dict[int, str]:
     return {
         number: line
         for number, line in enumerate(lines, 1)
-        if line.strip(" \t>") and number not in held
+        if decode_line(number, line).text.strip(" \t>") and number not in held
     }
 
 
@@ -49,7 +50,13 @@ def spans_of(source: Source) -> list[Span]:
     if reading is None:
         last = source.first_line + len(source.lines) - 1
         return [Span(source, source.first_line, last)] if source.lines else []
-    return [placed.span for placed in (*reading.records, *reading.gaps)]
+    told = (record for record in reading.records if isinstance(record, MessageRecord))
+    again = [Span(source, number, number) for record in told for number in record.again]
+    return [
+        *again,
+        *(record.span for record in reading.records),
+        *(gap.span for gap in reading.gaps),
+    ]
 
 
 def is_border(line: str) -> bool:

@@ -210,7 +210,10 @@ def is_whole(source: Source, text: str) -> bool:
     ):
         return False  # captures at several points, each under a note that says where
     unread = [gap.span for gap in found.read(source).gaps]
-    return not any(match_shape(line) for span in unread for line in span.text.split("\n"))
+    lines = [line for span in unread for line in span.text.split("\n")]
+    return not any(match_shape(line) for line in lines) and not (
+        found.decides and any(reads_as_prose(line) for line in lines)
+    )
 
 
 def has_console_marks(text: str) -> bool:

@@ -71,6 +71,7 @@ from podpath.evidence.nettools import (
     ethtool,
     hops,
     ifconfig,
+    listed,
     managers,
     wireguard,
 )
@@ -163,6 +164,7 @@ FORMATS: tuple[Format, ...] = (
     ufw.FORMAT,
     firewalld.FORMAT,
     security_list.FORMAT,
+    *listed.FORMATS,
     typed.FORMAT,
 )
 """All formats. Rows of one family of tools stand together."""
@@ -233,7 +235,7 @@ def _is_member(source: Source) -> bool:
 
 def _tell_unknown(source: Source, reading: Reading, said: Sequence[MessageRecord]) -> Reading:
     """Add to a log one gap for each run of lines that say nothing which podpath knows."""
-    known = _list_known(reading, said) | {record.span.line for record in said}
+    known = _list_known(reading, said) | _list_said(said)
     numbered = enumerate(source.lines, source.first_line)
     rest = [number for number, line in numbered if line.strip() and number not in known]
     runs = groupby(enumerate(rest), key=lambda placed: placed[1] - placed[0])
@@ -295,11 +297,14 @@ def _find_unread(source: Source, reading: Reading) -> tuple[MessageRecord, ...]:
     numbers = sorted(spans)
     lines = tuple(source.lines[number - source.first_line] for number in numbers)
     records = find_messages(replace(source, lines=lines, first_line=0))
-    places = [numbers[record.span.line] for record in records]
-    return tuple(
-        replace(record, span=Span(source, place, place))
-        for record, place in zip(records, places, strict=True)
-    )
+    return tuple(_place_message(source, record, numbers) for record in records)
+
+
+def _place_message(source: Source, said: MessageRecord, numbers: Sequence[int]) -> MessageRecord:
+    """Return a message of some lines of a source with the numbers that they have in it."""
+    place = numbers[said.span.line]
+    again = tuple(numbers[number] for number in said.again)
+    return replace(said, span=Span(source, place, place), again=again)
 
 
 def _set_aside(found: Format, reading: Reading) -> Reading:
@@ -311,12 +316,18 @@ def _set_aside(found: Format, reading: Reading) -> Reading:
 
 def _read_messages(source: Source, said: Sequence[MessageRecord]) -> Reading:
     """Make a reading of messages among lines that no reader knows: each of those lines is a gap."""
-    told = {record.span.line for record in said}
+    told = _list_said(said)
     gaps: list[Gap] = []
     for number, line in enumerate(source.lines, source.first_line):
         if line.strip() and number not in told:
             gaps.append(Gap(Span(source, number, number), UNKNOWN_LINE))
     return Reading(tuple(said), tuple(gaps))
+
+
+def _list_said(said: Sequence[MessageRecord]) -> frozenset[int]:
+    """Return the lines of messages, and of those that say the same."""
+    first = {line for one in said for line in range(one.span.line, one.span.last_line + 1)}
+    return frozenset(first.union(*(one.again for one in said)))
 
 
 def _add_settings(reading: Reading, shown: SettingsRecord) -> Reading:
@@ -342,7 +353,7 @@ def _add_messages(reading: Reading, said: Sequence[MessageRecord]) -> Reading:
     """Add messages to what a reader read: a line that it could not read and that is one is no
     gap.
     """
-    told = {record.span.line for record in said}
+    told = _list_said(said)
     gaps = tuple(
         gap
         for gap in reading.gaps

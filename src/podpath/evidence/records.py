@@ -61,6 +61,8 @@ class MessageRecord(Record):
     """How many lines of the source say the same."""
     speaker: str = ""
     """Who printed the line, by its name and number: `nginx[812]`; empty where it does not say."""
+    again: tuple[int, ...] = ()
+    """The numbers of other lines that say the same, the first hundreds of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ class MessageKind(StrEnum):
     DUPLICATE_ADDRESS = "duplicate address"
     NETFILTER_LOG = "netfilter log"
     TRACED_TO_DROP = "packet traced to its drop"
+    PACKET_FREED = "packet freed"
     TRANSMIT_TIMEOUT = "transmit timeout"
     LINK_DOWN = "link down"
     BRIDGE_NETFILTER_GONE = "bridge netfilter gone"
@@ -150,6 +151,8 @@ class MessageKind(StrEnum):
     ROUTE_UNKNOWN = "route unknown"
     MESH_DENIED = "mesh denied"
     BLACK_HOLE_CLUSTER = "black hole cluster"
+    PROXY_STALE = "proxy stale"
+    MESH_CONFIGURATION_INVALID = "mesh configuration invalid"
 
     # Hosts and their networks
     ADDRESS_DECLINED = "address declined"

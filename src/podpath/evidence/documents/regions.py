@@ -57,6 +57,12 @@ _ENTITIES: Mapping[str, str] = {
     "apos": "'",
     "nbsp": " ",
 }
+_STYLE = re.compile(
+    r"\[/?(?:b|i|u|s|color|size|font|url|quote)(?:=[^\]\n]{0,60})?\]|"
+    r"<(?:br|/?(?:b|strong|em|mark|u|font|tt))(?: [^<>\n]{0,80})?\s*/?>",
+    re.IGNORECASE,
+)
+"""Signs of forums and HTML within a line that change how it looks, and nothing else."""
 _ESCAPE = re.compile(r"\\([\[\]~#$*_<>`(){}|!+.&-])")
 _QUOTE = re.compile(r"(?:\s{0,3}>(?: |$))+")
 _DEPTH = 4
@@ -92,7 +98,11 @@ def split_regions(lines: Sequence[DocumentLine], depth: int = 0) -> tuple[Region
 
 def decode_line(number: int, text: str) -> DocumentLine:
     """Make a line of a document from a line of the file."""
-    return DocumentLine(number, _ENTITY.sub(_decode, text) if "&" in text else text)
+    if "&" in text:
+        text = _ENTITY.sub(_decode, text)
+    if "[/" in text or "<" in text:
+        text = _STYLE.sub("", text)
+    return DocumentLine(number, text)
 
 
 def unquote(lines: Sequence[DocumentLine], holds_console: Sequence[bool]) -> list[DocumentLine]:

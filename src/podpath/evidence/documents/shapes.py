@@ -91,8 +91,9 @@ SHAPES: tuple[OutputShape, ...] = (
            r"[\da-f.:]+(?:[/,].*)?$",
            blanks=True),
     _shape("conntrack", "conntrack cat",
-           r"(?:\[[A-Z_]+\] +)?(?:ipv[46] +\d+ +)?(?:tcp|udp|udplite|icmp|icmpv6|sctp|dccp|gre|"
-           r"unknown) +\d+ +.*\bsrc=\S+ dst=|(?:# )?conntrack v\S+ \(conntrack-tools\): ",
+           r"(?:[<>+-] +)?(?:\[[A-Z_]+\] +)?(?:ipv[46] +\d+ +)?(?:tcp|udp|"
+           r"udplite|icmp|icmpv6|sctp|dccp|gre|unknown) +\d+ +.*\bsrc=\S+ dst=|"
+           r"(?:# )?conntrack v\S+ \(conntrack-tools\): ",
            r"conntrack v\d|# conntrack v"),
     _shape("conntrack -S", "conntrack", r"cpu=\d+\s+\w+=\d+ "),
     _shape("ipvsadm", "ipvsadm cat",
@@ -164,9 +165,28 @@ SHAPES: tuple[OutputShape, ...] = (
            r"Name: {2,}\S", r"[A-Z][\w ()/-]*: ?|Port: +|TargetPort: +|Endpoints: +|-{2,}|"
                             r"Type +(?:Reason|Status)",
            nested=True, blanks=True),
-    _shape("kubectl get", "kubectl",
+    _shape("kubectl get", "kubectl oc k",
            r"(?:NAMESPACE +)?NAME +(?:READY|STATUS|TYPE|ENDPOINTS|CLUSTER-IP|ADDRESSTYPE|DESIRED|"
-           r"AGE|CAPACITY)\b"),
+           r"AGE|CAPACITY|CLASS|POD-SELECTOR|CIDR|PROVIDER|HOSTS|SUBNETS|CLUSTER|CDS)\b",
+           r"\S+(?: {2,}\S+){2,}|\S+ +\d+/\d+ +[A-Z]\w+ .*"),
+    _shape("docker ps", "docker podman nerdctl crictl",
+           r"CONTAINER(?: ID)? {2,}IMAGE {2,}|POD ID {2,}CREATED {2,}",
+           r"\S+(?: {2,}\S+(?: \S+)*){2,}"),
+    _shape("bgp status", "calicoctl vtysh birdc birdcl",
+           r"IPv[46] BGP status$|\| *PEER ADDRESS *\||Calico process is running|BIRD v?[\d.]+\S* "
+           r"ready\.|(?i:name +proto +table +state +since)|Neighbor +V +AS +MsgRcvd|"
+           r"BGP router identifier ",
+           r"\+-[-+]*\+$|\|.*\|$|\S+ +(?:BGP|Kernel|Device|Direct|Static|OSPF|BFD) |\S+ +4 +\d+ |"
+           r"No IPv[46] peers|RIB entries|Peers \d|Total number|BGP table"),
+    _shape("ethtool", "ethtool", r"Settings for \S+:$|(?:Features|Offload parameters) for \S+:$|"
+                                 r"NIC statistics:$|Ring parameters for |Coalesce parameters for ",
+           r"[\w-]+(?: [\w-]+)*: ", nested=True),
+    _shape("lshw", "lshw", r"\*-(?:network|bridge)(?::\d+)?(?: (?:DISABLED|UNCLAIMED))?$",
+           r"(?:description|product|vendor|physical id|bus info|logical name|version|serial|size|"
+           r"capacity|width|clock|capabilities|configuration|resources): ", nested=True),
+    _shape("tshark", "tshark",
+           rf"(?:\d+ +)?(?:\d{{4}}-\d\d-\d\d )?[\d:]+\.\d{{3,9}} +{_IP} +(?:\u2192|->|>)? *{_IP} +"
+           r"[A-Z][\w.]+ +\d+ |No\. +Time +Source +Destination +Protocol"),
     _shape("systemctl status", "systemctl service",
            r"[\u25cf\u25cb\u00d7\u21bb*] [\w@.:\\-]+\.(?:service|socket|timer|target|mount) "
            r"[-\u2013] \S|"

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -50,6 +51,8 @@ MOST = 40
 """Different messages of one kind that are kept of a source: the first ones tell what the others
 would.
 """
+AGAIN = 400
+"""Further lines that are kept of a message: they are read, too."""
 CHUNK = 20_000
 """Lines that are searched as one text: a large source need not be held twice."""
 WIDTH = 4000
@@ -99,6 +102,7 @@ def find_messages(source: Source) -> tuple[MessageRecord, ...]:
     first: dict[_Key, _Place] = {}
     counts: Counter[_Key] = Counter()
     kinds: Counter[MessageKind] = Counter()
+    again: dict[_Key, list[int]] = {}
     for place, key in (
         (*_find_wrapped(source), *_find_keys(source))
         if len(source.lines) <= SHORT
@@ -109,9 +113,20 @@ def find_messages(source: Source) -> tuple[MessageRecord, ...]:
             if kinds[key.kind] > MOST:
                 continue
         first[key] = min(first.get(key, place), place)
+        others = again.setdefault(key, [])
+        if len(others) < AGAIN:
+            others.extend(range(place.first, place.last + 1))
         counts[key] += 1
     ordered = sorted(first.items(), key=lambda item: item[1])
-    return tuple(_make_record(source, key, place, counts[key]) for key, place in ordered)
+    return tuple(
+        replace(
+            _make_record(source, key, place, counts[key]),
+            again=tuple(source.first_line + number for number in again[key])
+            if counts[key] > 1
+            else (),
+        )
+        for key, place in ordered
+    )
 
 
 def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:

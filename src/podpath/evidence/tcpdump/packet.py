@@ -48,7 +48,7 @@ class Body(NamedTuple):
     """The tunnel that it is of: `VXLAN vni 1`; the packet it carries follows."""
 
 
-_SERVICES = {"otv": 8472, "https-alt": 8443} | dict(SERVICES)
+_SERVICES = {"https-alt": 8443} | dict(SERVICES)
 """Ports by the names that tcpdump prints without -n; OTV is the name of 8472, where Linux has
 VXLAN.
 """
@@ -66,7 +66,7 @@ _FIELD = re.compile(
     r"(?:proto|next-header) [^(]*\((?P<protocol>\d+)\)"
 )
 _ENDS = re.compile(
-    r"(?P<src>[^\s>]+) > (?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|"
+    r"(?P<src>[^\s>]+?)\s+-?>\s+(?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|"
     r",\s*(?P<comma>.*))$"
 )
 _V4_ENDPOINT = re.compile(r"(?P<address>\d+\.\d+\.\d+\.\d+)(?:[.:](?P<port>[A-Za-z0-9][\w-]*))?")

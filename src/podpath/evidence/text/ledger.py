@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.evidence.records import HeadingRecord, Reading, Record
-from podpath.evidence.text.tokenizer import is_ellipsis
+from podpath.evidence.text.tokenizer import is_ellipsis, is_terminal_talk
 from podpath.net.provenance import Gap, Source, Span
 
 
@@ -66,6 +66,15 @@ class Ledger:
         )
         return True
 
+    def _hear(self, index: int) -> bool:
+        """Keep what a terminal says between a command and its output as a heading; tell whether the
+        line is such.
+        """
+        if not is_terminal_talk(self.source.lines[index]):
+            return False
+        self.head(index)
+        return True
+
     def title(self, index: int) -> bool:
         """Keep a line of words above the first record as a heading, and tell whether it is one.
 
@@ -110,6 +119,7 @@ class Ledger:
                 and lines[index]
                 and not lines[index].isspace()
                 and not self.elide(index)
+                and not self._hear(index)
             ):
                 self.unread(index, expected)
         return Reading(tuple(self.records), tuple(self.gaps))

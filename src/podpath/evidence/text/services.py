@@ -22,7 +22,16 @@ SERVICES: Mapping[str, int] = {
     "iscsi-target": 3260, "mysql": 3306, "ms-wbt-server": 3389, "svn": 3690, "vxlan": 4789,
     "ipsec-nat-t": 4500, "postgresql": 5432, "amqps": 5671, "amqp": 5672, "x11": 6000,
     "redis": 6379, "http-alt": 8080, "webcache": 8080, "git": 9418, "prometheus": 9090,
-    "kubelet": 10250,
+    "kubelet": 10250, "hbci": 3000, "dec-notes": 3333, "terabase": 4000, "commplex-main": 5000,
+    "commplex-link": 5001, "personal-agent": 5555, "esmagent": 5601, "sun-sr-https": 6443,
+    "afs3-fileserver": 7000, "afs3-callback": 7001, "irdmi": 8000, "vcom-tunnel": 8001,
+    "teradataordbms": 8002, "mxi": 8005, "sunproxyadmin": 8081, "d-s-n": 8086,
+    "pcsync-https": 8443, "otv": 8472, "fmtp": 8500, "ddi-tcp-1": 8888, "cslistener": 9000,
+    "etlservicemgr": 9001, "dynamid": 9002, "glrpc": 9080, "websm": 9090, "xmltec-xmlmail": 9091,
+    "xmlipcregsvc": 9092, "copycat": 9093, "hp-pdl-datastr": 9100, "pdl-datastream": 9100,
+    "jetdirect": 9100, "wap-wsp": 9200, "vrace": 9300, "tungsten-https": 9443, "distinct": 9999,
+    "ndmp": 10000, "memcache": 11211, "eforward": 2181, "squid": 3128, "geneve": 6081,
+    "ndmps": 30000, "zabbix-agent": 10050, "cbt": 7777, "sip": 5060, "sips": 5061,
 }  # fmt: skip
 """Only names that mean the same port everywhere."""
 

@@ -30,6 +30,13 @@ _TERMINAL = re.compile(
     r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|"
     r"[\x00-\x08\x0b-\x1f\x7f]"
 )
+_TALK = re.compile(
+    r"\s*(?:\[sudo\] password for \S+:?|(?:\S+@\S+'s )?[Pp]assword:|\^[A-Z]|"
+    r"Defaulted container .*|Defaulting container name .*|Use 'kubectl describe .*|"
+    r"If you don't see a command prompt, try pressing enter\.?|"
+    r"Unable to use a TTY - .*|kubectl exec \[POD\] \[COMMAND\] is DEPRECATED.*|"
+    r"Warning: Permanently added .* to the list of known hosts\.?)\s*"
+)
 _ELLIPSIS = re.compile(
     r"\s*(?:[-#/*<>(\[{]*\s*)?(?:\.{2,}|…|--|~{3,}|[<(\[]\s*(?:snip|snipped|cut|omitted|truncated|"
     r"output omitted)\s*[>)\]])(?:\s*[-*/>)\]}]*)?\s*",
@@ -98,6 +105,13 @@ def is_ellipsis(line: str) -> bool:
     ...`.
     """
     return len(line) <= 200 and _ELLIPSIS.fullmatch(line) is not None
+
+
+def is_terminal_talk(line: str) -> bool:
+    """Tell whether a line is no program's output but what stands before it: a question for a
+    password, an interruption, a note of kubectl's on the container it chose.
+    """
+    return len(line) <= 400 and _TALK.fullmatch(line) is not None
 
 
 def parse_columns(heading: str, gap: int = 2) -> list[Column]:
