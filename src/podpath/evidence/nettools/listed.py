@@ -119,7 +119,8 @@ KINDS: tuple[Listed, ...] = (
         r"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d (?:Ethernet|Network|Infiniband) .*",
         r"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d .*|(?:DeviceName|Subsystem|Flags|Memory at|"
         r"I/O ports at|Capabilities|Kernel driver in use|Kernel modules|Physical Slot|"
-        r"Expansion ROM|Control|Status|Latency|Interrupt|Region \d|IOMMU group|NUMA node)\b.*|#+ ?SNIP ?#+",
+        r"Expansion ROM|Control|Status|Latency|Interrupt|Region \d|IOMMU group|"
+        r"NUMA node)\b.*|#+ ?SNIP ?#+",
         decides=False,
     ),
     _listed(
