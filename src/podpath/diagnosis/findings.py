@@ -22,7 +22,12 @@ from podpath.checks.links import (
 )
 from podpath.checks.netfilter import dropped_by_rule
 from podpath.checks.routing import no_route, shadowed_range
-from podpath.checks.services import endpoint_not_ready, no_endpoints, proxy_behind
+from podpath.checks.services import (
+    endpoint_not_ready,
+    no_endpoints,
+    proxy_behind,
+    service_rejected,
+)
 from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
 from podpath.diagnosis.difference.chains import ChainDifference, compare_chains
@@ -334,6 +339,7 @@ DEEPER = {
     endpoint_not_ready.NAME: frozenset({no_endpoints.NAME, dropped_by_rule.NAME}),
     pod_range.NAME: _UNANSWERED | {pod_route.NAME},
     pod_ranges_overlap.NAME: _UNANSWERED | {pod_route.NAME},
+    service_rejected.NAME: frozenset({no_endpoints.NAME}),
     proxy_behind.NAME: _UNANSWERED | {no_endpoints.NAME, dropped_by_rule.NAME},
 }
 """Checks that say why nobody answers (the device, the route or the translation by which a packet
