@@ -241,6 +241,10 @@ class MessageKind(StrEnum):
     NO_ENDPOINTS = "no endpoints"
 
     # What captures print of neighbors and leases
+    HOP_PROHIBITS = "hop prohibits"
+    HOP_WITHOUT_ROUTE = "hop without route"
+    HOP_TOO_SMALL = "hop too small"
+    HOP_LOOPS = "hop loops"
     NEIGHBOUR_ASKED = "neighbour asked"
     NEIGHBOUR_ANSWERED = "neighbour answered"
     LEASE_ASKED = "lease asked"

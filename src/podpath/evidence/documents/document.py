@@ -112,10 +112,18 @@ def _unescape_console(region: Region) -> Region:
         return region
     lines = tuple(line._replace(text=unescape(line.text)) for line in region.lines)
     found = any(
-        new != old and _is_at_named_prompt(new.text) and not _is_at_named_prompt(old.text)
+        new != old and _is_uncovered(old.text, new.text)
         for new, old in zip(lines, region.lines, strict=True)
     )
     return region._replace(lines=lines) if found else region
+
+
+def _is_uncovered(old: str, new: str) -> bool:
+    """Tell whether a line is a prompt, or a captured packet, once its escapes are off."""
+    if _is_at_named_prompt(new) and not _is_at_named_prompt(old):
+        return True
+    before, after = match_shape(old), match_shape(new)
+    return after is not None and after.name == "tcpdump" and before is not after
 
 
 def _strip_marks(region: Region) -> Region:
@@ -149,7 +157,10 @@ def _is_quoted_console(text: str) -> bool:
     if inner == text:
         return False
     prompt = match_prompt(inner)
-    return is_fence(inner) or (prompt is not None and prompt.command != "")
+    if is_fence(inner) or (prompt is not None and prompt.command != ""):
+        return True
+    shape = match_shape(inner)
+    return shape is not None and shape.name != "curl" and not reads_as_prose(inner)
 
 
 class _Splitter:

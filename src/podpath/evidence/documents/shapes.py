@@ -144,6 +144,11 @@ SHAPES: tuple[OutputShape, ...] = (
            rf"\d+: [^\s:]+:? (?:state \S+ |<).*master \S+ state|{_MAC} dev \S+|port\s+vlan(?:-id|"
            r"\sid|ids)?|dev \S+ port \S+ grp",
            nested=True),
+    _shape("netstat -s", "netstat nstat",
+           r"\d+ (?:SYNs? to LISTEN sockets|times the listen queue|packets pruned from|passive "
+           r"connections rejected|active connections rejected|packets? reject\w* in established|"
+           r"packets collapsed in|segments retransmit|connections aborted due|"
+           r"receive buffer errors|packet receive errors)", r"\d+ [a-zA-Z]\w+ .*"),
     _shape("ss", "ss netstat lsof", r"(?:Netid +)?State +Recv-Q|Active Internet connections|"
                                     r"Proto +Recv-Q|(?:LISTEN|ESTAB|UNCONN|SYN-SENT|"
                                     r"TIME-WAIT) +\d+ +\d+ |(?:tcp|udp)6? +(?:LISTEN|UNCONN|ESTAB|"

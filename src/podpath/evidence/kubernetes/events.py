@@ -34,6 +34,10 @@ _FURNITURE = re.compile(
     r"\s*(?:Events:(?:\s*<none>)?\s*$|Type\s+Reason\s+Age|-{4}\s+-{6}|FirstSeen\s+LastSeen|"
     r"-{9}\s+-{8})"
 )
+_WRAPPED = re.compile(r"\s{20,}\S")
+"""The rest of a message that stands under its column."""
+_BROAD, _CUT = 60, re.compile(r"\s*(?:[\[\w./-]+[@:\]]\S* ?[#$] |[#$] )")
+"""Columns of a line that a terminal or a mail broke, and how a line begins that is no rest."""
 _COUNT = re.compile(r"x(?P<count>\d+) over")
 _PROBE = re.compile(r"(?P<kind>Readiness|Liveness|Startup) probe (?:failed|errored)", re.IGNORECASE)
 
@@ -45,7 +49,9 @@ def recognise_events(source: Source) -> int:
     if not rows:
         return LIKELY if any(_FURNITURE.match(line) and "Type" in line for line in lines) else NO
     furniture = sum(_FURNITURE.match(line) is not None or is_heading(line) for line in lines)
-    return CERTAIN if len(lines) - rows - furniture <= rows else NO
+    titled = any(_FURNITURE.match(line) and "Reason" in line for line in lines[:3])
+    wrapped = _is_row(lines[0]) and all(_is_row(line) or _WRAPPED.match(line) for line in lines)
+    return CERTAIN if titled or wrapped or len(lines) - rows - furniture <= rows else NO
 
 
 def _is_row(line: str) -> bool:
@@ -132,9 +138,10 @@ def _wrapped(ledger: LineLedger, index: int) -> int:
     while last + 1 < len(lines):
         line = lines[last + 1]
         deeper = len(line) - len(line.lstrip()) > indent + 4
+        broken = len(lines[last]) >= _BROAD and _CUT.match(line) is None
         if (
             not line.strip()
-            or not deeper
+            or not (deeper or broken)
             or any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD, _FURNITURE))
         ):
             break

@@ -131,6 +131,13 @@ KINDS: tuple[Listed, ...] = (
         decides=False,
     ),
     _listed(
+        "CoreDNS queries",
+        r"(?:\S+ )?\[INFO\] \[?[\w.:]+\]?:\d+ - \d+ \"\w+ IN \S+ (?:udp|tcp) \d+ .*",
+        r"\[(?:INFO|WARNING|ERROR)\] (?:plugin/|SIGTERM|Reloading).*|CoreDNS-\d.*|linux/\w+, go.*|"
+        r"\.:\d+",
+        decides=False,
+    ),
+    _listed(
         "rollout",
         r"(?:deployment|daemonset|statefulset)\.apps/\S+ (?:restarted|created|configured|unchanged|"
         r"scaled|patched)",
