@@ -71,6 +71,7 @@ from podpath.evidence.nettools import (
     ethtool,
     hops,
     ifconfig,
+    link_mode,
     listed,
     managers,
     wireguard,
@@ -84,6 +85,7 @@ from podpath.evidence.ovs import bond as ovs_bond
 from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import HeadingRecord, MessageRecord, Reading, SettingsRecord
 from podpath.evidence.tcpdump import output as tcpdump
+from podpath.evidence.tcpdump import tshark
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
 UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
@@ -118,6 +120,7 @@ FORMATS: tuple[Format, ...] = (
     socket_table.FORMAT,
     ifconfig.FORMAT,
     ethtool.FORMAT,
+    link_mode.FORMAT,
     arping.FORMAT,
     hops.FORMAT,
     wireguard.FORMAT,
@@ -150,6 +153,7 @@ FORMATS: tuple[Format, ...] = (
     *docker_inspect.FORMATS,
     manifest.FORMAT,
     tcpdump.FORMAT,
+    tshark.FORMAT,
     curl.FORMAT,
     ping.FORMAT,
     connects.FORMAT,

@@ -241,6 +241,7 @@ class MessageKind(StrEnum):
     NO_ENDPOINTS = "no endpoints"
 
     # What captures print of neighbors and leases
+    ENTRY_UNTRANSLATED = "entry untranslated"
     HOP_PROHIBITS = "hop prohibits"
     HOP_WITHOUT_ROUTE = "hop without route"
     HOP_TOO_SMALL = "hop too small"

@@ -52,6 +52,22 @@ class DeviceCount(NamedTuple):
     value: int
 
 
+class LinkMode(NamedTuple):
+    """What a card and its partner agreed on, as `ethtool DEVICE`, mii-tool or lshw says it."""
+
+    link: IfName
+    speed: int | None = None
+    """In Mbit/s; None where it is unknown or not shown."""
+    half: bool | None = None
+    """Whether it is half duplex; None where that is not shown."""
+    negotiated: bool | None = None
+    """Whether the two ends negotiate; None where it is not shown."""
+    detected: bool | None = None
+    """Whether there is a link; None where it is not shown."""
+    most: int | None = None
+    """The fastest mode that the card supports, in Mbit/s."""
+
+
 class ArpAnswer(NamedTuple):
     """Who answered an `arping`."""
 
@@ -174,7 +190,7 @@ class PortSwitch(NamedTuple):
 
 
 Statement = (
-    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardInterface
+    RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement
 )  # fmt: skip

@@ -343,3 +343,15 @@ def test_marks_of_people_on_lines_are_taken_off() -> None:
 def test_marks_of_people_on_words_stay() -> None:
     """A bold sentence is no output."""
     assert () == _split("**The default route is gone.**\n\nAnd a \\* in a sentence.\n")
+
+
+def test_an_output_behind_an_arrow() -> None:
+    """A command with what it printed behind an arrow is an output of one line."""
+    text = (
+        "Checked:\n\n- `iptables -S | grep -c KUBE` \u2192 1270\n"
+        "sysctl net.ipv4.ip_forward -> net.ipv4.ip_forward = 0\nthe packet goes eth0 -> eth1\n"
+    )
+    assert [
+        ("iptables -S | grep -c KUBE", ("1270",)),
+        ("sysctl net.ipv4.ip_forward", ("net.ipv4.ip_forward = 0",)),
+    ] == [(source.command, source.lines) for source in _split(text)]

@@ -50,6 +50,12 @@ _HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
 _COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
 _JSON_START = re.compile(r"\s*(?:[\[{]\s*$|\[\s*[\[{\"]|\{\s*\")")
 _BOLD = re.compile(r"\s*(?P<mark>\*\*|__)(?P<inner>[^*]+)(?P=mark)\s*")
+_ARROWED = re.compile(
+    r"\s*(?:[-*+]\s+)?(?:[$#]\s+)?`?(?P<command>[a-z/][^\u2192`]*?)`?\s+(?:\u2192|=>|-{1,2}>)\s+"
+    r"`?(?P<output>\S.*?)`?\s*"
+)
+"""`COMMAND -> OUTPUT`, as people note down what a command printed."""
+LONGEST_ARROWED = 600
 _GLUED = re.compile(r"\s{0,3}>(?=[\w\[(])")
 _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
@@ -260,6 +266,8 @@ class _Splitter:
 
     def _step(self, context: Context, blanks: list[DocumentLine]) -> int:
         """Take the line in place and those that come with it; give the index of the next."""
+        if self._take_arrowed(context.line):
+            return context.place + 1
         prompt = self._prompt(context)
         if prompt is not None:
             self._close()
@@ -277,6 +285,21 @@ class _Splitter:
             if carried is not None:
                 self._block = carried
         return self._open_bare(context, shape)
+
+    def _take_arrowed(self, line: DocumentLine) -> bool:
+        """Take a command with its output behind an arrow; tell whether the line is such."""
+        found = _ARROWED.fullmatch(line.text[:LONGEST_ARROWED])
+        if found is None or not is_command(found["command"]):
+            return False
+        self._close()
+        self._release()
+        typed = parse_typed(found["command"])
+        netns = self._places.locate(Prompt("", "", "", False), typed, self._regions)
+        block = Block(label=self._label(), typed=typed, typed_lines=[line], netns=netns)
+        block.take(line._replace(text=found["output"]), [], None)
+        self._block = block
+        self._close()
+        return True
 
     def _prompt(self, context: Context) -> Prompt | None:
         """Read the line as a prompt, or as a command that stands there without one."""

@@ -19,11 +19,24 @@ _SMALL_WORDS = frozenset(
     we'll it's i'm you'll that's there's saw found tried looks look show shows means seems happened
     happens using used use both every once whether instead however""".split()  # noqa: SIM905 - a list of words reads best as words
 )
+_FOREIGN = frozenset(
+    """der die das und ist nicht ein eine einen mit auf für von zu den dem wir ich aber auch wird
+    kann keine nach bei aus über wenn wie noch nur mehr sich haben les une des est pas dans pour
+    avec sur que qui je nous mais cette ces aux ont sont plus comme sans el los las una con para
+    del pero está son desde cuando también um uma não em com mas quando isso ele gli che non di per
+    sono della nel anche и не на как но по для из от при все нет так это что мы nie się jest na że
+    oraz przez dla ale som och är inte att det en på har hij het een niet van voor met maar ook dit
+    deze""".split()  # noqa: SIM905 - a list of words reads best as words
+)  # fmt: skip
+"""Articles, prepositions and pronouns of other languages of Europe that no tool prints in a row."""
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u00b7\u2013]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _MARKUP = re.compile(
     r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)|</?[A-Za-z][^>]*>|!?\[|\]\([^)]*\)|\]"
 )
-_WORD = re.compile(r"[(\"'\u201c\u2018]*[A-Za-z][A-Za-z'\u2019-]*[,.;:!?)\"'\u201d\u2019\u2026]*")
+_WORD = re.compile(
+    r"[(\"'\u201c\u2018\u00ab\u201e]*[^\W\d_](?:[^\W\d_]|['\u2019-])*[,.;:!?)\"'\u201d\u2019\u2026\u00bb]*"
+)
+_FEW, _SHARE_FOREIGN = 4, 0.55
 _MARKS = "(\"'\u201c\u2018,.;:!?)\u201d\u2019"
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _SPEAKER = re.compile(
@@ -59,7 +72,11 @@ def reads_as_prose(line: str) -> bool:
     if len(words) < 2 or _TABULAR.search(text) or _COUNTED.fullmatch(text):
         return False
     plain = sum(_WORD.fullmatch(word) is not None for word in words)
-    small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)
+    bare = [word.strip(_MARKS).lower() for word in words]
+    small = sum(word in _SMALL_WORDS for word in bare)
+    foreign = sum(word in _FOREIGN for word in bare)
+    if foreign > max(small, 1) and len(words) > _FEW:
+        return plain >= _SHARE_FOREIGN * len(words)
     if len(words) <= 4:
         return small >= 1 and plain == len(words) and text[-1] in ":.,!?;" and text[0].isalpha()
     return (

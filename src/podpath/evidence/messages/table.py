@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -119,13 +118,7 @@ def find_messages(source: Source) -> tuple[MessageRecord, ...]:
         counts[key] += 1
     ordered = sorted(first.items(), key=lambda item: item[1])
     return tuple(
-        replace(
-            _make_record(source, key, place, counts[key]),
-            again=tuple(source.first_line + number for number in again[key])
-            if counts[key] > 1
-            else (),
-        )
-        for key, place in ordered
+        _make_record(source, key, place, counts[key], again[key]) for key, place in ordered
     )
 
 
@@ -186,7 +179,9 @@ def _read_line(line: str, row: MessagePattern) -> _Key | None:
     )
 
 
-def _make_record(source: Source, key: _Key, place: _Place, count: int) -> MessageRecord:
+def _make_record(
+    source: Source, key: _Key, place: _Place, count: int, again: Sequence[int]
+) -> MessageRecord:
     first, last = (source.first_line + number for number in place)
     return MessageRecord(
         span=Span(source, first, last),
@@ -194,6 +189,7 @@ def _make_record(source: Source, key: _Key, place: _Place, count: int) -> Messag
         values=dict(key.values),
         times=count,
         speaker=endings.find_speaker(source.lines[place.first]),
+        again=tuple(source.first_line + number for number in again) if count > 1 else (),
     )
 
 
