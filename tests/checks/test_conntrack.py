@@ -18,10 +18,11 @@ def test_an_entry_to_an_endpoint_that_is_gone_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "severities"), [("950", ["risk"]), ("1000", ["fault"]), ("100", [])]
+    ("count", "severities"),
+    [("950", ["risk"]), ("1000", ["fault"]), ("990", ["fault"]), ("100", [])],
 )
 def test_a_connection_table_that_fills_up_is_told(count: str, severities: list[str]) -> None:
-    """Nearly full is a risk, full a fault."""
+    """Nearly full is a risk, full a fault: of a full one some have just ended."""
     host = netns(
         sysctls={
             "net.netfilter.nf_conntrack_count": count,

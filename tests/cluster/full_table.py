@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Fills the connection tracking table of the namespace that it runs in, with connections that seem
-to be established, as many as the kernel takes; `empty` deletes them again.
+to be established, as many as the kernel takes, and keeps it full; `empty` deletes them again.
 
 It runs by itself on a node: `python3 full_table.py`, `python3 full_table.py empty`.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 MARK = 0x70702D66
@@ -23,24 +27,29 @@ _NESTED = 0x8000
 _ESTABLISHED, _ASSURED = 3, 0b1110
 """TCP's state, and what an entry is of which both sides were seen."""
 _SECONDS = 3600
+_KEEPER = Path("/run/full-table.pid")
 _BATCH = 500
 
 
 def main() -> int:
     """Fill the table, or empty it."""
     if sys.argv[1:] == ["empty"]:
+        os.kill(int(_KEEPER.read_text(encoding="ascii")), signal.SIGKILL)
         mark = f"{MARK:#x}"
         done = subprocess.run(("conntrack", "-D", "-m", mark), capture_output=True, check=False)
         return done.returncode
     limit = int(Path("/proc/sys/net/netfilter/nf_conntrack_max").read_text(encoding="ascii"))
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
-        batch: list[bytes] = []
-        for message in make_entries(limit):
-            batch.append(message)
-            if len(batch) == _BATCH:
-                kernel.send(b"".join(batch))
-                batch.clear()
-        kernel.send(b"".join(batch))
+        entries = make_entries(2 * limit)
+        for _ in range(limit // _BATCH + 1):
+            kernel.send(b"".join(islice(entries, _BATCH)))
+        if os.fork():
+            return 0
+        os.setsid()
+        _KEEPER.write_text(str(os.getpid()), encoding="ascii")
+        for more in entries:  # whenever one of the node's own ends
+            kernel.send(more)
+            time.sleep(0.005)
     return 0
 
 

@@ -18,10 +18,11 @@ LOCAL_POLICY = (
 )
 API = "kubectl"
 """Where words of kubectl stand for a command on a node."""
-VXLAN, BRIDGED, IPTABLES, NFTABLES = "vxlan", "bridged", "iptables", "nftables"
+VXLAN, HOST_GW, BRIDGED = "vxlan", "host-gw", "bridged"
+IPTABLES, NFTABLES = "iptables", "nftables"
 PROXY = "$(pidof kube-proxy || pgrep -f '[n]ftables_proxy')"
 """The process of either kube-proxy."""
-FILL = f"{sys.executable} {Path(__file__).with_name('full_table.py')}"
+FILL = f"{sys.executable} {Path(__file__).with_name('full_table.py')} >/dev/null 2>&1 </dev/null"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,8 @@ class PlantedFault:
     by_hand_on: str = ""
     full: bool = False
     """True where only packets of full size are lost."""
+    slow: bool = False
+    """True where it takes a minute or more."""
     needs: frozenset[str] = frozenset()
     """What kind of cluster it is a fault on."""
 
@@ -150,11 +153,25 @@ FAULTS = (
     ),
     PlantedFault(
         name="rp-filter",
+        needs=frozenset({VXLAN}),
         node="@node1",
         plant="sysctl -qw net.ipv4.conf.eth0.rp_filter=1",
         undo="sysctl -qw net.ipv4.conf.eth0.rp_filter=0",
         also_on="@node2",
         also="ip route replace @pods1.0/24 via @address1 dev eth0",
+        also_undo="ip route replace @pods1.0/24 @way1",
+        check="rp-filter",
+        line="rp_filter",
+    ),
+    PlantedFault(
+        name="rp-filter",
+        needs=frozenset({HOST_GW}),
+        node="@node1",
+        plant="ip addr add 10.198.0.1/24 dev eth1; sysctl -qw net.ipv4.conf.eth1.rp_filter=1",
+        cabled=True,
+        also_on="@node2",
+        also="ip addr add 10.198.0.2/24 dev eth1; "
+        "ip route replace @pods1.0/24 via 10.198.0.1 dev eth1",
         also_undo="ip route replace @pods1.0/24 @way1",
         check="rp-filter",
         line="rp_filter",
@@ -280,6 +297,7 @@ FAULTS = (
     ),
     PlantedFault(
         name="host-port-left-over",
+        needs=frozenset({IPTABLES}),
         node="@node1",
         plant="iptables -t nat -I PREROUTING 1 -p tcp -m tcp --dport @front -j DNAT "
         "--to-destination @pods1.99:8080",
@@ -287,8 +305,21 @@ FAULTS = (
         "@pods1.99:8080",
         source=CLIENT,
         destination="node/@node1:@front",
-        check="neighbour-failed",
+        check="@unreached",
         line="@pods1.99",
+    ),
+    PlantedFault(
+        name="host-port-left-over",
+        needs=frozenset({NFTABLES}),
+        node="@node1",
+        plant="nft add table ip hostports; nft 'add chain ip hostports in { type nat hook "
+        "prerouting priority -101 ; }'; "
+        "nft add rule ip hostports in tcp dport @front dnat to @pods1.99:8080",
+        undo="nft delete table ip hostports",
+        source=CLIENT,
+        destination="node/@node1:@front",
+        check="@unreached",
+        line="@nearby",
         cured=False,
     ),
     PlantedFault(
@@ -306,7 +337,7 @@ FAULTS = (
     PlantedFault(
         name="address-on-two-nodes",
         node="@node2",
-        plant="ip addr add @address1/24 dev eth0",
+        plant="ip addr add @address1/24 dev eth0; ip neigh flush to @address1 dev eth0",
         undo="ip addr del @address1/24 dev eth0",
         check="address-on-two-nodes",
         line="@address1",
@@ -343,10 +374,10 @@ FAULTS = (
         name="conntrack-full",
         node="@node1",
         plant=FILL,
-        undo=f"{FILL} empty",
+        undo=f"{FILL} empty; sleep 1",
         check="conntrack-full",
-        line="262144",
-        cured=False,
+        line="nf_conntrack_count",
+        slow=True,
     ),
     PlantedFault(
         name="chain-order",
@@ -368,6 +399,7 @@ FAULTS = (
     ),
     PlantedFault(
         name="second-uplink",
+        needs=frozenset({VXLAN}),
         node="@node2",
         other="@node1",
         plant="ip addr add 10.198.0.2/24 dev eth1; "
@@ -378,6 +410,20 @@ FAULTS = (
         also="ip addr add 10.198.0.1/24 dev eth1; "
         "ip route add @address2/32 via 10.198.0.2 dev eth1 src @address1; "
         "sysctl -qw net.ipv4.conf.eth1.arp_announce=2",
+        check="rp-filter",
+        line="rp_filter",
+    ),
+    PlantedFault(
+        name="second-uplink",
+        needs=frozenset({HOST_GW}),
+        node="@node2",
+        other="@node1",
+        plant="ip addr add 10.198.0.2/24 dev eth1; sysctl -qw net.ipv4.conf.eth1.rp_filter=1",
+        cabled=True,
+        also_on="@node1",
+        also="ip addr add 10.198.0.1/24 dev eth1; "
+        "ip route replace @pods2.0/24 via 10.198.0.2 dev eth1",
+        also_undo="ip route replace @pods2.0/24 @way2",
         check="rp-filter",
         line="rp_filter",
     ),
@@ -401,7 +447,7 @@ FAULTS = (
         also="label pod -n kube-system --all app=other --overwrite",
         also_undo="label pod -n kube-system --all app=kube-dns --overwrite",
         check="no-endpoints",
-        line="kube-dns",
+        line="@resolver",
         cured=False,
         by_hand="label pod -n kube-system dns-@node2 app=kube-dns --overwrite",
         by_hand_on=API,
@@ -411,6 +457,7 @@ FAULTS = (
         plant=f"kill -STOP {PROXY}",
         undo=f"kill -CONT {PROXY}",
         moving="moving",
+        slow=True,
         destination="svc/shop/moving:http",
         also_on=API,
         also="label pod -n shop far-@node2 app=moving --overwrite",

@@ -89,6 +89,9 @@ def list_signs(tried: Cluster, first: str, second: str, app: str) -> dict[str, s
     in_maps = plan.proxy == NFTABLES
     signs = {
         "@without": "@no-endpoint-services" if in_maps else "nobody",
+        "@resolver": "@no-endpoint-services" if in_maps else "kube-dns",
+        "@unreached": "no-route" if plan.plugin == "routed" else "neighbour-failed",
+        "@nearby": "blackhole" if plan.plugin == "routed" else "cni0",
         "@locally": "@no-endpoint-nodeports" if in_maps else "local",
         "@client": f"{app}-{first}",
         "@asker": address_of(tried, f"{app}-{first}"),

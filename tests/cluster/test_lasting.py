@@ -20,6 +20,8 @@ from tests.cluster.planted import PlantedFault
 from tests.cluster.shapes import SEED, SHAPES
 from tests.cluster.shop import SPACE
 
+RULES = "iptables-save -t nat; nft list ruleset"
+
 
 def draw(tried: Cluster) -> tuple[str, str]:
     """Return two nodes."""
@@ -88,10 +90,8 @@ def test_an_entry_that_outlived_its_endpoint_is_named(
         tried.kubectl("label", "pod", "-n", SPACE, far, "app=moving", "--overwrite")
         try:
             shop.leave(tried, "moving")
-            control.wait(
-                lambda: talker.ask() != "" or answers(tried, web, address) == far,
-                "the new endpoint",
-            )
+            control.wait(lambda: f"{old}:" not in here.run("sh", "-c", RULES), "new rules")
+            control.wait(lambda: answers(tried, web, address) == far, "the new endpoint")
             assert talker.ask() == ""
 
             fault = PlantedFault(

@@ -117,11 +117,11 @@ def test_drops_are_watched_by_a_pod_that_lives_for_it(live: Cluster) -> None:
     """The rule of the other node is named, and nothing of the pod stays."""
     with dropped(live):
         done = subprocess.run(
-            ask(live, "watch", API, *COLLECT, "--json", "--for", "15"),
+            ask(live, "watch", API, *COLLECT, "--json", "--for", "40"),
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=240,
         )
     assert done.returncode == 0, done.stderr
     check_told(done.stdout.splitlines())
@@ -195,11 +195,11 @@ def test_agents_tell_of_drops(agents: Cluster) -> None:
     """`watch` hears them from the agent of the node, and what it asked for ends with it."""
     with dropped(agents):
         done = subprocess.run(
-            ask(agents, "watch", API, "--json", "--for", "10"),
+            ask(agents, "watch", API, "--json", "--for", "30"),
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=240,
         )
     assert done.returncode == 0, done.stderr
     check_told(done.stdout.splitlines())

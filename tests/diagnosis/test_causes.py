@@ -8,9 +8,11 @@ from podpath.checks.cause import Claim
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes import find_cause
 from podpath.net.provenance import Listing
+from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.report.sentences.narrative import spell_claim
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
+from tests.datapath.given import given_rules, given_tables
 from tests.nftables import native_tables
 
 RULES = """table %s {
@@ -103,6 +105,24 @@ def test_a_map_of_services_without_endpoints_says_so(address: str, check: str) -
         netns={"nftables": node.host.nftables},
     )
     assert named(given_node(with_route), f"tcp 10.0.0.5 > {address}:80 in lan")[0] == check
+
+
+def test_a_rule_of_iptables_behind_the_map_is_what_drops() -> None:
+    """The map was asked, and said nothing."""
+    tables = given_tables(given_rules("FORWARD -d 192.0.2.9/32 -j DROP"))
+    with_rule = given_netns(
+        "host",
+        "wan 192.0.2.2/24",
+        "lan 10.0.0.1/24",
+        routes=["default via 192.0.2.1 dev wan"],
+        sysctls=forwarding(rp_filter="0"),
+        netns={
+            "nftables": with_tables(PROXY).host.nftables,
+            "netfilter": {4: Netfilter(tables=tables, complete=True)},
+        },
+    )
+    check, claim = named(given_node(with_rule), "tcp 10.0.0.5 > 192.0.2.9:80 in lan")
+    assert (check, "rule 1 of FORWARD" in claim) == ("dropped-by-rule", True), claim
 
 
 def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:

@@ -336,6 +336,30 @@ def test_a_pod_gets_its_route_back() -> None:
     assert [("ip route del unreachable 10.1.0.2",)] == proposed(blocked, refused)[1]
 
 
+@pytest.mark.parametrize(
+    ("to", "check"),
+    [("10.1.0.77:80", "no-route"), ("10.3.0.77:80", "neighbour-failed")],
+)
+def test_a_rule_that_outlived_its_pod_is_deleted(to: str, check: str) -> None:
+    """It sends packets to an address that nobody has; the rest of the pods' range stays closed."""
+    rule = f"PREROUTING -p tcp -m tcp --dport 8080 -j DNAT --to-destination {to}"
+    host = given_netns(
+        "host", "eth0 192.0.2.2/24", "lxc1 peer pod:eth0", "cni0 bridge 10.3.0.1/24",
+        routes=["default via 192.0.2.1 dev eth0", "10.1.0.2 dev lxc1 scope link",
+            "blackhole 10.1.0.0/24",
+        ],
+        sysctls=OPEN, netns={"netfilter": {4: Netfilter(
+            tables=given_tables(given_rules(rule, table="nat")), complete=True)}},
+    )  # fmt: skip
+    inside = given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default dev eth0"])
+    made = given_node(host, inside)
+
+    assert proposed(made, "tcp 192.0.2.9:4000 > 192.0.2.2:8080 in eth0") == (
+        check,
+        [(f"iptables -t nat -D {rule}",)],
+    )
+
+
 def bridged(nat: str, target: str, call: str) -> tuple[str, list[tuple[str, ...]]]:
     """Return what ends a connection of a bridge's pod to a service, and its repairs."""
     tables = given_tables(given_rules(nat, table="nat"))

@@ -135,6 +135,8 @@ def _find_refusing_map(trace: Trace) -> NftRule | None:
     if not isinstance(trace.outcome, (Dropped, Rejected)):
         return None
     ways = [hit.rule for hit in trace.matched if isinstance(hit.rule, NftRule)]
+    if trace.matched and not isinstance(trace.matched[-1].rule, NftRule):
+        return None  # a rule of iptables decided
     if ways and _is_rejected(trace) and ways[-1].chain == "reject-chain":
         ways.pop()  # the map's element goes to it
     if not ways or ways[-1].table != "kube-proxy":

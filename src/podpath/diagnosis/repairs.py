@@ -22,7 +22,7 @@ from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause
 from podpath.checks.conntrack import stale_conntrack, untracked
 from podpath.checks.finding import Repair
-from podpath.checks.links import arp_ignore
+from podpath.checks.links import arp_ignore, neighbour_failed
 from podpath.checks.netfilter import (
     bridge_netfilter,
     chain_order,
@@ -108,7 +108,8 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     tunnel_network.NAME: (repairs_between.bring_tunnel_up, repairs_between.recreate_tunnel),
     address_on_two_nodes.NAME: (repairs_between.give_up_address,),
     mtu_shrinks.NAME: (repairs_between.widen_mtu,),
-    no_route.NAME: (repairs_routes.mend_routes,),
+    no_route.NAME: (repairs_rules.delete_translation, repairs_routes.mend_routes),
+    neighbour_failed.NAME: (repairs_rules.delete_translation,),
     routing_loop.NAME: (repairs_routes.mend_routes,),
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from podpath.checks.cause import Cause
 from podpath.checks.finding import Repair
 from podpath.checks.links import enslaved_route
+from podpath.checks.routing.route_refused import DEAD_ENDS
 from podpath.checks.topology import find_attachments
 from podpath.net.addresses import Prefix
 from podpath.node.change import AddRoute, DeletePolicyRule, DeleteRoute
@@ -74,8 +75,24 @@ def _delete_routes(node: Node, cause: Cause) -> Iterator[Repair]:
             and route.span in cause.step.spans
             and not own
             and _decided(route, cause)
+            and not _closes_block(node, cause, route)
         ):
             yield _delete_route(cause.step.netns, route)
+
+
+def _closes_block(node: Node, cause: Cause, route: Route) -> bool:
+    """Tell whether a route refuses what is left of the node's own range of pods: without it packets
+    to an address that no pod has would only leave the node.
+    """
+    if route.type not in DEAD_ENDS or node.find_holder(cause.step.before.dst) is not None:
+        return False
+    return any(
+        other.prefix != route.prefix
+        and route.prefix.covers(other.prefix)
+        and other.table == route.table
+        and other.scope == "link"
+        for other in node.namespaces[cause.step.netns].routes.items
+    )
 
 
 def _decided(route: Route, cause: Cause) -> bool:

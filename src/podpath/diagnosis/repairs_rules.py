@@ -165,6 +165,26 @@ def _delete(node: Node, place: RulePlace) -> Repair:
     )
 
 
+def delete_translation(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Take away the rule that sent the packet to an address that nobody has: one that outlived its
+    pod.
+    """
+    sent_to = cause.step.before.dst
+    known = node.find_holder(sent_to) is not None or any(
+        pod.address == sent_to for pod in node.pods
+    )
+    if sent_to == cause.trace.packet.dst or known or len(node.namespaces) == 1:
+        return
+    for hit in cause.trace.matched:
+        rule = hit.rule
+        if not isinstance(rule, Rule) or rule.target is None or rule.target.name != "DNAT":
+            continue
+        for table in find_tables(node.namespaces[hit.netns], rule.table, sent_to.family):
+            chain = find_chain(table, rule.chain)
+            if chain is not None and rule in chain.rules:
+                yield _delete(node, RulePlace(netns=hit.netns, table=table, chain=chain, rule=rule))
+
+
 def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
     """Let the chain accept what no rule decides."""
     stage, netns = cause.step.stage, cause.step.netns

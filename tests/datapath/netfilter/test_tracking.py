@@ -175,13 +175,15 @@ def test_a_template_puts_the_packet_into_a_zone() -> None:
     assert (Zone(9), "ftp") == (skb.connection.zone, skb.connection.helper)
 
 
-def test_a_full_table_turns_new_connections_away_or_not() -> None:
-    """Where the evidence counts as many entries as may be, a new connection forks: dropped, or
-    another one goes.
+@pytest.mark.parametrize("count", ["262144", "262131"])
+def test_a_full_table_turns_new_connections_away_or_not(count: str) -> None:
+    """Where the evidence counts as many entries as may be, or nearly, a new connection forks:
+    dropped, or another one goes.
     """
+    limits = {"count": count, "max": "262144"}
     node = given(
         TRACKED,
-        sysctls={"net.netfilter.nf_conntrack_count": "5", "net.netfilter.nf_conntrack_max": "5"},
+        sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in limits.items()},
     )
 
     def run(choices: Choices) -> tuple[str, str]:

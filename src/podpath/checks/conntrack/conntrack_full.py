@@ -31,6 +31,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import known_sysctl
+from podpath.datapath.conntrack.settings import NEARLY
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 from podpath.node.node import Netns
@@ -75,9 +76,9 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
     facts = [known_sysctl(namespace, key) for key in (COUNT, MAXIMUM)]
     return Finding(
         check=NAME,
-        severity=Severity.FAULT if count >= most else Severity.RISK,
+        severity=Severity.FAULT if count >= most * NEARLY else Severity.RISK,
         claim=f"The connection tracking table of netns {namespace.name} is "
-        f"{'full' if count >= most else 'nearly full'}: "
+        f"{'full' if count >= most * NEARLY else 'nearly full'}: "
         f"{count} of {most} entries.",
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),

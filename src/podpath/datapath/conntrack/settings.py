@@ -9,6 +9,12 @@ from podpath.node.node import Netns
 PREFIX = "net.netfilter.nf_conntrack_"
 
 
+NEARLY = 0.99
+"""The share of its entries from which a table is taken for full: whoever counts them does so
+between the end of one connection and the beginning of the next.
+"""
+
+
 class ConntrackSettings:
     """`net.netfilter.nf_conntrack_*` of one namespace, as one branch of a walk takes them."""
 
@@ -43,11 +49,11 @@ class ConntrackSettings:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether the table has no room for a new connection; known only where the evidence
-        counts the entries.
+        """Tell whether the table may have no room for a new connection; known only where the
+        evidence counts the entries. Of a full one some have always just ended.
         """
         count, most = self._number("count"), self._number("max")
-        return count is not None and most is not None and 0 < most <= count
+        return count is not None and most is not None and 0 < most * NEARLY <= count
 
     def _flag(self, name: str, default: str, other: str, meaning: str) -> bool:
         value: str = self._choices.resolve(
