@@ -4,8 +4,13 @@ be.
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from podpath.checks.conntrack import stale_conntrack
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
 from tests.checks.nodes import netns, node
 from tests.checks.scenes import findings, tracked
 
@@ -15,6 +20,32 @@ def test_an_entry_to_an_endpoint_that_is_gone_is_found() -> None:
     (found,) = findings(tracked("10.0.0.66"), "stale-conntrack")
     assert found.repairs[0].commands == ("conntrack -D -p udp --orig-dst 10.96.0.10",)
     assert findings(tracked("10.0.0.7"), "stale-conntrack") == []
+
+
+ABOUT = {"namespace": "shop", "name": "dns"}
+PORT = {"name": "dns", "protocol": "UDP"}
+SERVICE = {"clusterIP": "10.96.0.77", "ports": [{**PORT, "port": 53}]}
+SUBSET = {"addresses": [{"ip": "10.244.1.3"}], "ports": [{**PORT, "port": 8080}]}
+ITEMS = [
+    {"apiVersion": "v1", "kind": "Service", "metadata": ABOUT, "spec": SERVICE},
+    {"apiVersion": "v1", "kind": "Endpoints", "metadata": ABOUT, "subsets": [SUBSET]},
+]
+OBJECTS = json.dumps({"apiVersion": "v1", "kind": "List", "items": ITEMS}, indent=1)
+ENTRY = (
+    "udp 17 118 src=10.244.0.2 dst=10.96.0.77 sport=5353 dport=53 src={} dst=10.244.0.2 "
+    "sport=8080 dport=5353 [ASSURED] mark=0 use=1"
+)
+
+
+@pytest.mark.parametrize(("endpoint", "count"), [("10.244.1.8", 1), ("10.244.1.3", 0)])
+def test_endpoints_that_the_api_lists_tell_an_entry_that_is_stale(
+    endpoint: str, count: int
+) -> None:
+    """Rules of kube-proxy's nftables mode list them in no way that is read."""
+    listed = Pasted(f"$ conntrack -L\n{ENTRY.format(endpoint)}\n", "conntrack.txt")
+    case = read_together([listed, Pasted(OBJECTS, "api.json")]).facts
+    found = [one.claim for one in stale_conntrack.check(case)]
+    assert [endpoint in claim for claim in found] == [True] * count
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ FAULTS = (
     PlantedFault(
         name="no-endpoints",
         destination="svc/shop/nobody:http",
-        check="no-endpoints",
+        check="@refused",
         line="@without",
         cured=False,
         by_hand="label pod -n shop far-@node2 app=nobody --overwrite",
@@ -446,7 +446,7 @@ FAULTS = (
         also_on=API,
         also="label pod -n kube-system --all app=other --overwrite",
         also_undo="label pod -n kube-system --all app=kube-dns --overwrite",
-        check="no-endpoints",
+        check="@refused",
         line="@resolver",
         cured=False,
         by_hand="label pod -n kube-system dns-@node2 app=kube-dns --overwrite",

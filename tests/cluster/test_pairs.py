@@ -201,11 +201,11 @@ class CountedRule(NamedTuple):
 
 def read_counters(tried: Cluster) -> dict[CountedRule, int]:
     """Return how many packets each rule has matched that counts any."""
-    read = read_native if tried.plan.proxy == NFTABLES else read_iptables
+    native = tried.plan.proxy == NFTABLES
     return {
         CountedRule(name, *place): count
         for name, node in tried.nodes.items()
-        for place, count in read(node)
+        for place, count in (*read_iptables(node), *(read_native(node) if native else ()))
     }
 
 

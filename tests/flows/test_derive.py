@@ -58,6 +58,15 @@ def test_probes_come_from_the_node() -> None:
     (flow,) = derive_flows(case)
 
     assert ("tcp host > pod/shop/api:8080", Expectation.CONNECTS) == (flow.probe, flow.expect)
+
+
+def test_a_probe_may_name_another_host() -> None:
+    """As pods on their node's network do, which listen on its loopback address alone."""
+    text = f"{PROBED}        host: 127.0.0.1\n"
+
+    (flow,) = derive_flows(Case(node=given_sound_node(), objects=objects(text)))
+
+    assert flow.probe == "tcp host > 127.0.0.1:8080"
     assert "readinessProbe of main" in flow.origin
 
 

@@ -353,11 +353,19 @@ def _blame_deeper(found: list[Finding], causes: Sequence[Finding]) -> list[Findi
     """
     told: list[Finding] = []
     for cause in causes:
-        better = next((one for one in found if _explains(one, cause)), None)
+        explaining = sorted((one for one in found if _explains(one, cause)), key=_is_restated)
+        better = explaining[0] if explaining else None
         if better is not None:
             found.remove(better)
         told.append(_take_over(better, cause) if better is not None else cause)
     return told
+
+
+def _is_restated(finding: Finding) -> bool:
+    """Tell whether a finding says no more than that kube-proxy knows of no endpoint: one that says
+    why there is none goes first.
+    """
+    return finding.check == service_rejected.NAME
 
 
 def _explains(one: Finding, cause: Finding) -> bool:

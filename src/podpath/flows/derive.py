@@ -14,6 +14,7 @@ from podpath.checks.endpoints import Place, backends_of
 from podpath.checks.objects import see
 from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook
 from podpath.flows.flow import Expectation, Flow
+from podpath.net.addresses import read_address
 from podpath.net.probe import Probe
 from podpath.net.protocols import NUMBERS, TCP, UDP
 from podpath.net.trees import Tree
@@ -121,11 +122,12 @@ def _probed(case: Case) -> Iterator[Flow]:
         for container in seen.items_at("spec", "containers"):
             for kind in _PROBES:
                 port = _probe_port(container, kind)
+                asked = read_address(container.text_at(kind, "httpGet", "host"))
                 if port:
                     yield Flow(
                         name=f"the kubelet probes {seen.namespace}/{seen.name}:{port}",
                         source="host",
-                        target=f"pod/{seen.namespace}/{seen.name}:{port}",
+                        target=f"{asked or f'pod/{seen.namespace}/{seen.name}'}:{port}",
                         expect=Expectation.CONNECTS,
                         origin=f"from {kind} of {container.text_at('name')}, {seen.span}",
                     )

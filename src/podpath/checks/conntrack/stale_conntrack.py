@@ -27,7 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
+from podpath.checks.endpoints import backends_of
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.objects import see
 from podpath.checks.topology import dnat_destinations, find_tables
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -47,9 +49,29 @@ PREVENTION = (
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each entry whose endpoint no rule and no service names any longer."""
-    for entry, living in list_stale(case.node):
+    for entry, living in (*list_stale(case.node), *_list_by_objects(case)):
         if _matters(entry):
             yield _report(entry, living)
+
+
+def _list_by_objects(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
+    """Yield the entries of which rules and tables of services say nothing (those of kube-proxy's
+    nftables mode), by the endpoints that the API lists.
+    """
+    listed: dict[tuple[str, int, int], frozenset[Address]] = {}
+    for service in see(case, "Service"):
+        for behind in backends_of(case, service):
+            number = behind.port.text_at("port")
+            protocol = (behind.port.text_at("protocol") or "TCP").lower()
+            if behind.whole and number.isdecimal() and protocol in protocols.NUMBERS:
+                key = service.text_at("spec", "clusterIP"), protocols.NUMBERS[protocol], int(number)
+                listed[key] = frozenset(address for address, _ in behind.backends)
+    for entry in case.node.host.conntrack.items if listed else ():
+        original = entry.original
+        living = listed.get((str(original.dst), original.protocol, original.dport), frozenset())
+        gone = entry.reply.src not in {original.dst, *living}
+        if living and gone and not find_endpoints(case.node, entry):
+            yield entry, living
 
 
 def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
