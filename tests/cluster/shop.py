@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +29,12 @@ SPACE = "shop"
 FULL = 1300
 """Bytes that fill a packet on the narrowest way between pods, and are still one packet."""
 _SICK = {"exec": {"command": ["cat", "/www/ready"]}, "periodSeconds": 1}
+_SERVED = ("api-", "dns-", "far-")
+"""How the pods are called that stand behind services, ready."""
+_REFUSED = re.compile(
+    r'shop/(?:far|front)-\S+ has no endpoints|comment "shop/(?:far|front)-[^"]+" :'
+)
+"""By what rules of either kind refuse a service that has a pod."""
 _FRONT, _LOCAL = 30180, 30190
 """Node ports, to which a node's number is added."""
 
@@ -50,15 +57,24 @@ def open_shop(tried: Cluster) -> None:
     ports = [{"name": "dns", "protocol": "UDP", "port": 53, "targetPort": pods.PORT}]
     resolver = pods.make_service("kube-system", "kube-dns", clusterIP=DNS_ADDRESS, ports=ports)
     pods.create(tried, *sick, resolver, ready=False)
+    await_rules(tried)
+
+
+def await_rules(tried: Cluster) -> None:
+    """Wait until kube-proxy on every node has the endpoints of all services, each of which has a
+    pod on every node or is of one.
+    """
     control.wait(lambda: all(_is_served(tried, node) for node in tried.plan.node_names), "rules")
 
 
 def _is_served(tried: Cluster, node: str) -> bool:
-    """Tell whether kube-proxy on a node has the service that came last, with its endpoints."""
-    rules = tried.nodes[node].run("sh", "-c", "nft list ruleset; iptables-save -t nat")
-    listed = tried.read("endpoints", "kube-dns", "-n", "kube-system").get("subsets", ())
-    addresses = [each["ip"] for subset in listed for each in subset.get("addresses", ())]
-    return bool(addresses) and all(f"{address}:{pods.PORT}" in rules for address in addresses)
+    """Tell whether kube-proxy on a node has the pods that are behind services."""
+    rules = tried.nodes[node].run("sh", "-c", "nft list ruleset; iptables-save")
+    if _REFUSED.search(rules):
+        return False
+    listed = tried.read("pods", "-A")["items"]
+    served = [each for each in listed if each["metadata"]["name"].startswith(_SERVED)]
+    return all(f"{each['status'].get('podIP')}:{pods.PORT}" in rules for each in served)
 
 
 def _make_fronts(plan: Plan, node: str) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-from tests.cluster.planted import BRIDGED, FAULTS, VXLAN
+from tests.cluster.planted import BRIDGED, FAULTS, IPTABLES, VXLAN
 from tests.cluster.shapes import SHAPES, plan_of
 
 LASTING = {
@@ -16,7 +16,7 @@ LASTING = {
 }
 """Faults that have tests of their own, and what they are called in the table."""
 _BY_COMMAND = {"conntrack-stale"}
-_LACKING = {VXLAN: "no tunnel", BRIDGED: "no bridge"}
+_LACKING = {VXLAN: "no tunnel", BRIDGED: "no bridge", IPTABLES: "not in this mode"}
 _TEST = re.compile(r"::(?P<test>\w+)\[(?P<words>.*)\]$")
 
 

@@ -89,10 +89,11 @@ def test_a_planted_fault_is_named_and_cured(
     tried: Cluster, fault: PlantedFault, tmp_path: Path, say: Callable[[str], None]
 ) -> None:
     """It really breaks the connection; the answer names node, fault and line; its cure mends it."""
+    shop.await_rules(tried)
     fault = shop.place(tried, fault, SEED)
     say(f"seed {SEED}: {fault.source} > {fault.destination}, planted on {fault.node}")
     with planted(tried, fault):
-        assert not shop.connects(tried, fault)
+        control.wait(lambda: not shop.connects(tried, fault), "the connection to break")
 
         answer = shop.ask_why(tried, fault, tmp_path)
 
