@@ -237,6 +237,7 @@ class DropCause(StrEnum):
     NEIGHBOUR_FAILED = "neighbour failed"
     NO_SOCKET = "no socket"
     DEVICE_DOWN = "device down"
+    NO_CARRIER = "no carrier"
     BRIDGE_PORT_STATE = "bridge port state"
     BRIDGE_HELD = "bridge held"
     """By the port that has the MAC."""

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, Mac
 
+USUAL_TTL = 64
+"""The TTL, or hop limit, that Linux gives its packets unless a setting says otherwise."""
+
 
 class Packet(NamedTuple):
     """An IP packet, with the Ethernet header that carries it where it is on a link."""
@@ -26,7 +29,7 @@ class Packet(NamedTuple):
     """TCP flags, bits of `protocols.SYN` and friends."""
     icmp_type: int = 0
     icmp_code: int = 0
-    ttl: int = 64
+    ttl: int = USUAL_TTL
     tos: int = 0
     length: int = 60
     """Bytes of the whole IP packet, header included."""

@@ -26,6 +26,10 @@ class BridgePort:
     isolated: bool = False
     learning: bool = True
     flood: bool = True
+    bcast_flood: bool = True
+    """False: no broadcast goes out of it, an ARP request neither."""
+    mcast_flood: bool = True
+    """False: no multicast that nobody joined goes out of it."""
     neigh_suppress: bool = False
     pvid: int | None = 1
     """VLAN of untagged frames; None: it takes none."""

@@ -41,6 +41,8 @@ def make_port(details: Mapping[str, str]) -> BridgePort:
         isolated=is_on(details, "isolated"),
         learning=is_on(details, "learning", default=True),
         flood=is_on(details, "flood", default=True),
+        bcast_flood=is_on(details, "bcast_flood", default=True),
+        mcast_flood=is_on(details, "mcast_flood", default=True),
         neigh_suppress=is_on(details, "neigh_suppress"),
     )
 

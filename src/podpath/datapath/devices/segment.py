@@ -44,10 +44,11 @@ class Segment(NamedTuple):
 class _Survey:
     """One search under way."""
 
-    __slots__ = ("exits", "seen", "stations", "walk")
+    __slots__ = ("broadcast", "exits", "seen", "stations", "walk")
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, *, broadcast: bool) -> None:
         self.walk = walk
+        self.broadcast = broadcast
         self.stations: list[Station] = []
         self.exits: list[Station] = []
         self.seen: set[tuple[str, str]] = set()
@@ -77,18 +78,42 @@ class _Survey:
             return
         elif is_bridge(link):
             for port in namespace.ports.get(link.name, ()):
-                if may_pass(link, None, port, vlan):
+                if self.passes(link, None, port, vlan):
                     self.emit(netns, port, vlan)
             return
-        elif (
-            link.vxlan is not None
-            and namespace.netns.fdb.complete
-            and not _floods(namespace, link, link.vxlan)
-        ):
+        elif link.vxlan is not None and self.stays(namespace, link, link.vxlan):
             return
         for end in underlay.others_on(self.walk, netns, link.name):
             self.arrive(end.netns, self.walk.engine.namespace(end.netns).link(end.link))
         self.exits.append(Station(netns, link))
+
+    def passes(self, bridge: Link, source: Link | None, port: Link, vlan: int | None) -> bool:
+        """Tell whether a bridge lets the frame out of a port (`br_forward.c:br_flood`)."""
+        floods = not self.broadcast or (port.port or _PLAIN).bcast_flood
+        return floods and may_pass(bridge, source, port, vlan)
+
+    def stays(self, namespace: Namespace, link: Link, details: Vxlan) -> bool:
+        """Tell whether nothing leaves the model by a vxlan device: it knows no end for what is sent
+        to all, or only such as the model holds.
+        """
+        if namespace.netns.fdb.complete and not _floods(namespace, link, details):
+            return True
+        return self.follow_tunnel(namespace, link, details)
+
+    def follow_tunnel(self, namespace: Namespace, link: Link, details: Vxlan) -> bool:
+        """Follow what a vxlan device sends to all to the ends that the model holds; true where that
+        is every one.
+        """
+        defaults = namespace.fdb.get((link.name, NOBODY), ())
+        remotes = {details.remote, *(entry.dst for entry in defaults)} - {None}
+        held = set()
+        for netns in self.walk.engine.node.namespaces.values():
+            for address in {item.address for item in netns.addresses.items} & remotes:
+                held.add(address)
+                for other in netns.links.items:
+                    if other.up and _is_same_network(other, details):
+                        self.arrive(netns.name, other)
+        return bool(remotes) and held == remotes
 
     def arrive(self, netns: str, link: Link) -> None:
         """Follow a frame that a device receives."""
@@ -99,7 +124,7 @@ class _Survey:
             self.stations.append(Station(netns, bridge))
             self.seen.add((netns, link.name))
             for port in namespace.ports.get(bridge.name, ()):
-                if port.name != link.name and may_pass(bridge, link, port, vlan):
+                if port.name != link.name and self.passes(bridge, link, port, vlan):
                     self.emit(netns, port, vlan)
             return
         switch = openvswitch.bridge_of(self.walk.engine.node, link)
@@ -113,20 +138,29 @@ class _Survey:
             self.stations.append(Station(netns, link))
 
 
+def _is_same_network(link: Link, details: Vxlan) -> bool:
+    other = link.vxlan
+    return other is not None and (other.vni, other.port) == (details.vni, details.port)
+
+
 def _floods(namespace: Namespace, link: Link, details: Vxlan) -> bool:
     """Tell whether a vxlan device knows a remote end for what is sent to all (`vxlan_xmit`)."""
     return details.remote is not None or bool(namespace.fdb.get((link.name, NOBODY)))
 
 
-def survey(walk: Walk, netns: str, link: Link, *, arriving: bool = False) -> Segment:
-    """Find who hears what is sent on a device, or (`arriving`) what comes in on it from outside."""
+def survey(
+    walk: Walk, netns: str, link: Link, *, arriving: bool = False, broadcast: bool = False
+) -> Segment:
+    """Find who hears what is sent on a device, or (`arriving`) what comes in on it from outside;
+    `broadcast` asks for a frame that is for all, as an ARP request is.
+    """
     namespace = walk.engine.namespace(netns)
-    key = ("segment", link.name, arriving)
+    key = ("segment", link.name, arriving, broadcast)
     known = namespace.answers.get(key)
     if isinstance(known, Segment):
         return known
     asked = walk.choices.asked
-    search = _Survey(walk)
+    search = _Survey(walk, broadcast=broadcast)
     if arriving:
         search.arrive(netns, link)
     else:

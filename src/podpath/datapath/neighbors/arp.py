@@ -14,6 +14,7 @@ from podpath.datapath.reasons.neighbours import (
     ArpIgnoredAcrossSubnets,
     ArpIgnoredElsewhere,
     ArpIgnoredHostScope,
+    NoArp,
     NotAddressOf,
     OnlyForItself,
     Refusal,
@@ -67,6 +68,8 @@ def answer(
     namespace = walk.engine.namespace(station.netns)
     if walk.engine.cilium is not None and cilium.is_endpoint(link):
         return None
+    if link.noarp:
+        return NoArp(link.name)
     if target.family == 6:
         return None if namespace.owns(target) else NotAddressOf(target, namespace.name)
     if proxy and not _is_proxy(namespace, link):

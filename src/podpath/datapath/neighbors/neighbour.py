@@ -31,6 +31,8 @@ from podpath.node.node import NetnsRole
 FUNCTION = "net/core/neighbour.c:neigh_resolve_output v6.12"
 WITHOUT_ARP = frozenset({"tun", "ipip", "sit", "wireguard", "ppp", "gre", "xfrm", "vti"})
 """Kinds of device that have no link-layer addresses."""
+SHARING = frozenset({"macvlan", "macvtap", "ipvlan", "ipvtap"})
+"""Kinds of device that share the frames of another one."""
 _BEYOND = Inferred(Basis.BEYOND, "whoever has the address beyond the node answers for it")
 _FIXED = frozenset({"PERMANENT", "NOARP"})
 _USABLE = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
@@ -49,10 +51,21 @@ class Resolution(NamedTuple):
     """The sender address of the ARP request."""
     rests_on: Inferred | None = None
     """How the entry, or the address of who answers, is known, where no listing states it."""
+    sharing: str | None = None
+    """A device that shares another one (macvlan, ipvlan), and may have the address: its frames are
+    not followed.
+    """
     unseen: str | None = None
     """A namespace that may have the address and is itself but a guess: whether anybody answers is
     not known.
     """
+
+
+def _shown_mac(link: Link) -> Mac | None:
+    """Return the MAC of a device that has one for sure."""
+    if link.mac is None or is_symbolic(link.mac) or link.kind in WITHOUT_ARP:
+        return None
+    return link.mac
 
 
 def _needs_arp(link: Link) -> bool:
@@ -69,6 +82,9 @@ def resolve(
 ) -> Resolution:
     """Find the MAC of a packet's next hop on a device."""
     nexthop = destination.gateway or packet.dst
+    own_mac = _shown_mac(link)
+    if link.noarp and own_mac is not None:
+        return Resolution(own_mac, reasons.OwnMacForAll(link.name, own_mac), _listed(link))
     if not _needs_arp(link):
         return Resolution(None, reasons.NoLinkLayer(link.name))
     own = packet.src if namespace.has_local(packet.src) else None
@@ -90,6 +106,8 @@ def resolve(
             namespace.answers[key] = found
     hop = NeighbourKey(namespace.name, link.name, nexthop)
     _teach(walk.learned.neighbours, hop, found, namespace.mac(link))
+    if _is_wrong(found.reason):
+        return _correct(walk.learned.neighbours, hop, found)
     return _recall(walk.learned.neighbours, hop, found) if found.failed else found
 
 
@@ -120,6 +138,19 @@ def _recall(tables: NeighbourTables, hop: NeighbourKey, found: Resolution) -> Re
     return found
 
 
+def _is_wrong(reason: NeighbourReason) -> bool:
+    plain = reason.found if isinstance(reason, reasons.ForeignSenderAsked) else reason
+    return isinstance(plain, reasons.EntryWrong)
+
+
+def _correct(tables: NeighbourTables, hop: NeighbourKey, found: Resolution) -> Resolution:
+    """Take the MAC of a request that came from the address itself in place of an entry that is not
+    fixed (`net/core/neighbour.c:neigh_event_ns v6.12`).
+    """
+    heard = tables.heard.get(hop)
+    return found if heard is None else Resolution(heard, reasons.SaidItself(hop.address, heard))
+
+
 class _Question(NamedTuple):
     target: Address
     sender: Address | None
@@ -137,10 +168,14 @@ def _resolve(
             _span(entry),
             rests_on=entry.inferred,
         )
+    if not link.carrier:
+        return Resolution(
+            None, reasons.NobodyAnswers(target, link.name), _listed(link), failed=True
+        )
     master = namespace.links.get(link.master) if link.master is not None else None
     if master is not None and master.bridge is not None:
         return Resolution(None, reasons.AskedOnPort(target, link.name, master.name), failed=True)
-    around = survey(walk, namespace.name, link)
+    around = survey(walk, namespace.name, link, broadcast=target.family == 4)
     refusal = None
     for station in _owners(walk, around, target):
         refusal = answer(walk, station, question.sender, target)
@@ -280,6 +315,10 @@ def _presume(
     return _ask_proxy(walk, around, target, link)
 
 
+def _listed(link: Link) -> tuple[Span, ...]:
+    return (link.span,) if link.span is not None else ()
+
+
 def _has_spoken(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
     """Tell whether a frame of a host outside the model came in over the bridge before: then it is
     there to answer.
@@ -309,7 +348,19 @@ def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Reso
                 ask=ask,
             ):
                 return _answered(walk, station, target, None)
-    return Resolution(None, reasons.NobodyAnswers(target, link.name), failed=True)
+    nobody = reasons.NobodyAnswers(target, link.name)
+    return Resolution(None, nobody, failed=True, sharing=_find_sharing(walk, target))
+
+
+def _find_sharing(walk: Walk, target: Address) -> str | None:
+    """Return a device of the model that shares another one and has an address, in a namespace of
+    its own or not.
+    """
+    for netns in walk.engine.node.namespaces.values():
+        for link in netns.links.items:
+            if link.kind in SHARING and (netns.holds(target) or not netns.addresses.complete):
+                return link.name
+    return None
 
 
 def _with_request(

@@ -64,6 +64,15 @@ class SwallowedByDummy(NamedTuple):
 
 
 @distinct
+class NoCarrier(NamedTuple):
+    """Nothing is at the other end of the device: what is queued on it is dropped
+    (`net/sched/sch_generic.c:noop_enqueue v6.12`).
+    """
+
+    link: str
+
+
+@distinct
 class HandedToPeer(NamedTuple):
     """A veth hands the frame to its other end."""
 
@@ -249,8 +258,8 @@ class ReachedSocket(NamedTuple):
 
 
 DeviceReason = (
-    ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
-    | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
+    ReceivedOn | LinkDown | NoCarrier | HandedToMaster | FrameForOther | LoopedBack
+    | SentThroughSlave | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
     | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther
     | NoPeerFor | NoEndpointOf | KeyUnknown | PresharedAlone | SourceNotAllowed | NoDevice
     | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket

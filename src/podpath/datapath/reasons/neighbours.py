@@ -10,6 +10,13 @@ from podpath.net.addresses import Address, Mac
 
 
 @distinct
+class NoArp(NamedTuple):
+    """The device takes no part in ARP or neighbor discovery (`net/ipv4/arp.c:arp_rcv v6.12`)."""
+
+    link: str
+
+
+@distinct
 class NotAddressOf(NamedTuple):
     """The address asked for is none of the station's."""
 
@@ -68,7 +75,7 @@ class ArpFiltered(NamedTuple):
 
 
 Refusal = (
-    NotAddressOf | OnlyForItself | RequestWithoutSender | ArpIgnored | ArpIgnoredElsewhere
+    NoArp | NotAddressOf | OnlyForItself | RequestWithoutSender | ArpIgnored | ArpIgnoredElsewhere
     | ArpIgnoredAcrossSubnets | ArpIgnoredHostScope | ArpFiltered | InputReason | SourceReason
 )  # fmt: skip
 """Why a station does not answer an ARP request: by its own settings, or since it would not route
@@ -81,6 +88,16 @@ class NoLinkLayer(NamedTuple):
     """The device needs no link-layer address."""
 
     link: str
+
+
+@distinct
+class OwnMacForAll(NamedTuple):
+    """The device does no ARP: its frames carry its own MAC as destination
+    (`net/ipv4/arp.c:arp_constructor v6.12`).
+    """
+
+    link: str
+    mac: Mac
 
 
 @distinct
@@ -185,8 +202,8 @@ class ArpRequest(NamedTuple):
 
 
 PlainNeighbourReason = (
-    NoLinkLayer | EntryUsed | EntryWrong | AskedOnPort | AnsweredBy | PresumedToAnswer
-    | AnsweredBefore | SaidItself | ArpRefused | NeighbourSilent | NobodyAnswers
+    NoLinkLayer | OwnMacForAll | EntryUsed | EntryWrong | AskedOnPort | AnsweredBy
+    | PresumedToAnswer | AnsweredBefore | SaidItself | ArpRefused | NeighbourSilent | NobodyAnswers
 )  # fmt: skip
 
 

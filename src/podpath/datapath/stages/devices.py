@@ -35,27 +35,38 @@ def emit(walk: Walk, skb: Skb) -> Next:
     turned = netdev.egress(walk, skb, link)
     if turned is not None:
         return turned
+    if not link.up:
+        return _refuse(walk, skb, link, reasons.LinkDown(link.name), DropCause.DEVICE_DOWN)
     if link.name == "lo":
         return loop(walk, skb, link)
-    if not link.up:
-        walk.trace.step(
-            StageName.DEVICE_TRANSMIT,
-            skb,
-            FUNCTION,
-            skb.packet,
-            StepDecision.DROP,
-            reasons.LinkDown(link.name),
-            link=link.name,
-        )
-        return Dropped(
-            netns=skb.netns.name, reason=drop_reason(DropCause.DEVICE_DOWN, walk.engine.node.kernel)
-        )
+    if not link.carrier:
+        return _refuse(walk, skb, link, reasons.NoCarrier(link.name), DropCause.NO_CARRIER)
     if link.peer is not None:
         return veth.emit(walk, skb, link)
     if openvswitch.bridge_of(walk.engine.node, link) is not None:
         return openvswitch.emit(walk, skb, link)
     by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
     return by_kind(walk, skb, link) if by_kind is not None else wire.send(walk, skb, link)
+
+
+def _refuse(
+    walk: Walk,
+    skb: Skb,
+    link: Link,
+    reason: reasons.LinkDown | reasons.NoCarrier,
+    cause: DropCause,
+) -> Dropped:
+    walk.trace.step(
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.DROP,
+        reason,
+        spans=(link.span,) if link.span is not None else (),
+        link=link.name,
+    )
+    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))
 
 
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:

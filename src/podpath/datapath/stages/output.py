@@ -10,12 +10,16 @@ from podpath.datapath.reasons import routes
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
 from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
+from podpath.datapath.walk import settings
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.net.packet import USUAL_TTL
+from podpath.net.provenance import Known
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
@@ -69,8 +73,22 @@ def route(walk: Walk, skb: Skb) -> Next:
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)
+    if skb.packet.ttl == USUAL_TTL:
+        skb.packet = with_ttl(skb.packet, _first_ttl(skb))
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None
+
+
+def _first_ttl(skb: Skb) -> int:
+    """Return the TTL, or hop limit, that a packet of this host begins with
+    (`include/net/route.h:ip4_dst_hoplimit`, `net/ipv6/output_core.c:ip6_dst_hoplimit v6.12`).
+    """
+    device = skb.oif.name if skb.oif is not None else settings.ALL
+    key = (
+        "net.ipv4.ip_default_ttl" if skb.packet.family == 4 else f"net.ipv6.conf.{device}.hop_limit"
+    )
+    fact = skb.netns.sysctls.get(key)
+    return settings.integer(fact.value, USUAL_TTL) if isinstance(fact, Known) else USUAL_TTL
 
 
 def _take(skb: Skb, decided: OutputRoute) -> None:

@@ -83,6 +83,8 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
             found.unseen,
             destination.gateway or before.dst,
         )
+    if found.sharing is not None:
+        return boundary(walk, skb, BoundaryName.MACVLAN, found.sharing)
     if found.failed:
         return _unreachable(walk, skb, found)
     nexthop = destination.gateway or before.dst

@@ -15,6 +15,8 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"it comes in on {link}"
         case devices.LinkDown(link):
             return f"{link} is down"
+        case devices.NoCarrier(link):
+            return f"{link} has no carrier: nothing is at its other end"
         case devices.HandedToMaster(link, master):
             return (
                 f"{link} is a port of {master}: its receive handler hands the frame on before IP "

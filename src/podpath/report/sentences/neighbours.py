@@ -15,6 +15,8 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911  # o
     match reason:
         case neighbours.NoLinkLayer(link):
             return f"{link} needs no link-layer address"
+        case neighbours.OwnMacForAll(link, mac):
+            return f"{link} does no ARP (NOARP): what it sends carries its own MAC {mac}"
         case neighbours.EntryUsed(address, mac, state):
             return f"{address} has the MAC {mac} (entry {state})"
         case neighbours.EntryWrong(address, mac, state, link, netns, own):
@@ -50,6 +52,8 @@ def _spell_refusal(refusal: Refusal) -> str:  # one arm for each refusal
     if isinstance(refusal, InputReason | SourceReason):
         return spell_route(refusal)
     match refusal:
+        case neighbours.NoArp(link):
+            return f"{link} does no ARP (NOARP)"
         case neighbours.NotAddressOf(address, netns):
             return f"{address} is not an address of {netns}"
         case neighbours.OnlyForItself():
