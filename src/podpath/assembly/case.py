@@ -17,6 +17,7 @@ from podpath.assembly.attempts.tries import assemble_tries, list_unplaced
 from podpath.assembly.captures.sightings import Sightings, assemble_sightings
 from podpath.assembly.devices.addresses import assemble_addresses
 from podpath.assembly.devices.bridge_tables import assemble_bridge_tables
+from podpath.assembly.devices.hooks import assemble_hooks
 from podpath.assembly.devices.links import assemble_links
 from podpath.assembly.devices.ovs import assemble_ovs
 from podpath.assembly.devices.peers import assemble_peers
@@ -190,6 +191,7 @@ def _build(
     assemble_routes(draft, evidence, disputes, tables, effects)
     assemble_rules(draft, evidence, disputes, tables)
     assemble_neighbours(draft, evidence, disputes)
+    assemble_hooks(draft, evidence)
     assemble_bridge_tables(draft, evidence, disputes)
     assemble_sysctls(draft, evidence, disputes, effects)
     assemble_sockets(draft, evidence, disputes)

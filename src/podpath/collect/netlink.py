@@ -7,6 +7,7 @@ namespaces.
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 from collections.abc import Iterator
@@ -20,13 +21,16 @@ _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
 _RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWNEIGH, _RTM_GETNEIGH, _RTM_GETNSID = 16, 18, 28, 30, 90
 _RTM_NEWRULE, _RTM_GETRULE = 32, 34
+_RTM_NEWQDISC, _RTM_GETQDISC = 36, 38
+_TRAFFIC = struct.Struct("=BxxxiIII")
+_TCA_KIND = 1
 _NEIGHBOR = struct.Struct("=BxxxiHBB")
 _AF_BRIDGE, _NUD_PERMANENT, _NTF_SELF, _NDA_LLADDR = 7, 0x80, 0x02, 2
 _MAC = 6
 _IFLA_IFNAME, _IFLA_LINK, _IFLA_MASTER, _IFLA_LINKINFO, _IFLA_LINK_NETNSID = 3, 5, 10, 18, 37
 _IFLA_INFO_KIND = 1
 _NETNSA_NSID, _NETNSA_FD = 1, 3
-_NETLINK_NETFILTER = 12
+_NETLINK_XFRM, _NETLINK_NETFILTER = 6, 12
 _TYPE = 0x3FFF
 """What is left of an attribute's type without its flags (NLA_TYPE_MASK)."""
 _WINDOW = 1 << 16
@@ -48,18 +52,33 @@ class NetlinkDevice(NamedTuple):
     master: int | None
 
 
-class NetfilterDump(NamedTuple):
-    """A dump that is empty where a namespace holds nothing of its kind (nfnetlink)."""
+class NetlinkDump(NamedTuple):
+    """A dump that is empty where a namespace holds nothing of its kind."""
 
-    subsystem: int
+    family: int
+    """The netlink protocol."""
     message: int
-    attributes: bytes = b""
+    body: bytes = b""
 
 
-NFTABLES = NetfilterDump(10, 1)
+NFTABLES = NetlinkDump(_NETLINK_NETFILTER, 10 << 8 | 1, bytes(4))
 """Tables of nftables, those of `iptables-nft` too (NFT_MSG_GETTABLE)."""
-IPSETS = NetfilterDump(6, 7, _ATTRIBUTE.pack(5, 1) + b"\x06\0\0\0")
+IPSETS = NetlinkDump(
+    _NETLINK_NETFILTER, 6 << 8 | 7, bytes(4) + _ATTRIBUTE.pack(5, 1) + b"\x06\0\0\0"
+)
 """Sets, asked for with protocol 6 (IPSET_CMD_LIST)."""
+XFRM_POLICIES = NetlinkDump(_NETLINK_XFRM, 0x15)
+"""Policies of IPsec (XFRM_MSG_GETPOLICY), those of single sockets too."""
+
+
+class NetlinkQdisc(NamedTuple):
+    """A queueing discipline that stands for itself (rtnetlink(7))."""
+
+    ifindex: int
+    kind: str
+    handle: int
+    parent: int
+    references: int
 
 
 class NetlinkSocket:
@@ -102,6 +121,14 @@ class NetlinkSocket:
             return None
         return b"".join(len(body).to_bytes(4, "little") + body for _, body in replies)
 
+    def list_qdiscs(self) -> tuple[NetlinkQdisc, ...] | None:
+        """Return the queueing disciplines of all devices; None where the kernel does not answer."""
+        asked = _TRAFFIC.pack(0, 0, 0, 0, 0)
+        replies = list(self._ask(_RTM_GETQDISC, _REQUEST | _DUMP, asked))
+        if any(kind != _RTM_NEWQDISC for kind, _ in replies):
+            return None
+        return tuple(_read_qdisc(body) for _, body in replies)
+
     def find_identifier(self, descriptor: int) -> int | None:
         """Return the number by which the namespace knows another one; None where it knows it by
         none.
@@ -114,16 +141,10 @@ class NetlinkSocket:
                 return int(number) if number >= 0 else None
         return None
 
-    def is_empty(self, question: NetfilterDump) -> bool:
+    def is_empty(self, question: NetlinkDump) -> bool:
         """Tell whether a dump has nothing in it; False also where the kernel does not answer."""
-        asked = bytes(4) + question.attributes
-        kinds = [
-            kind
-            for kind, _ in self._ask(
-                question.subsystem << 8 | question.message, _REQUEST | _DUMP, asked, most=1
-            )
-        ]
-        return kinds == []
+        replies = self._ask(question.message, _REQUEST | _DUMP, question.body, most=1)
+        return [kind for kind, _ in replies] == []
 
     def _ask(
         self, message: int, flags: int, body: bytes, *, most: int = 0
@@ -161,12 +182,21 @@ def list_rules(family: int) -> bytes | None:
         return None
 
 
-def is_empty(question: NetfilterDump) -> bool:
+def is_known(question: NetlinkDump) -> bool:
+    """Tell whether the kernel has the protocol of a question at all."""
+    try:
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, question.family).close()
+    except OSError as error:
+        return error.errno != errno.EPROTONOSUPPORT
+    return True
+
+
+def is_empty(question: NetlinkDump) -> bool:
     """Tell whether this thread's namespace has nothing of a kind; False also where that is
     unknown.
     """
     try:
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as opened:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, question.family) as opened:
             return NetlinkSocket(opened).is_empty(question)
     except OSError:
         return False
@@ -184,6 +214,12 @@ def _read_device(body: bytes) -> NetlinkDevice:
         identifier=_number(attributes.get(_IFLA_LINK_NETNSID)),
         master=_number(attributes.get(_IFLA_MASTER)),
     )
+
+
+def _read_qdisc(body: bytes) -> NetlinkQdisc:
+    _, index, handle, parent, references = _TRAFFIC.unpack_from(body)
+    attributes = dict(_read_attributes(body[_TRAFFIC.size :]))
+    return NetlinkQdisc(index, _text(attributes.get(_TCA_KIND, b"")), handle, parent, references)
 
 
 def _read_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -14,6 +14,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,8 +146,8 @@ def _has_no_rules(_: Sequence[NetlinkDevice]) -> bool:
     return netlink.is_empty(netlink.NFTABLES)
 
 
-def _has_no_legacy_rules(_: Sequence[NetlinkDevice]) -> bool:
-    names = Path(f"{_NET}/ip_tables_names")
+def _has_no_legacy_rules(table_names: str, _: Sequence[NetlinkDevice]) -> bool:
+    names = Path(f"{_NET}/{table_names}")
     return names.exists() and not _read(str(names))
 
 
@@ -177,7 +178,8 @@ _BLANK: Mapping[str, Callable[[Sequence[NetlinkDevice]], bool]] = {
     "ip6tables-save.txt": _has_no_rules,
     "nft.json": _has_no_rules,
     "nft.txt": _has_no_rules,
-    "iptables-legacy-save.txt": _has_no_legacy_rules,
+    "iptables-legacy-save.txt": partial(_has_no_legacy_rules, "ip_tables_names"),
+    "ip6tables-legacy-save.txt": partial(_has_no_legacy_rules, "ip6_tables_names"),
     "ipset.txt": _has_no_sets,
     "conntrack.txt": _has_no_connections,
     "bridge-link.json": _has_no_bridge,
@@ -210,9 +212,32 @@ def _list_counters(_: Sequence[NetlinkDevice]) -> bytes | None:
     return protocol_counters.list_counters()
 
 
+def _list_policies(_: Sequence[NetlinkDevice]) -> bytes | None:
+    """Return nothing, as `ip xfrm policy` prints where there is none; None where there may be."""
+    none = not netlink.is_known(netlink.XFRM_POLICIES) or netlink.is_empty(netlink.XFRM_POLICIES)
+    return b"" if none else None
+
+
+def _list_qdiscs(devices: Sequence[NetlinkDevice]) -> bytes | None:
+    """Return what `tc qdisc` prints where no device queues, as in a pod; None where one does."""
+    with netlink.open_routing() as kernel:
+        found = kernel.list_qdiscs()
+    names = {each.ifindex: each.name for each in devices}
+    if found is None or not all(each.kind == "noqueue" and each.ifindex in names for each in found):
+        return None
+    lines = (
+        f"qdisc noqueue {each.handle >> 16:x}: dev {names[each.ifindex]} root refcnt "
+        f"{each.references} \n"
+        for each in found
+    )
+    return "".join(lines).encode()
+
+
 _IN_PROCESS: Mapping[str, Callable[[Sequence[NetlinkDevice]], bytes | None]] = {
     "bridge-fdb.json": _list_fdb,
     "nstat.json": _list_counters,
+    "ip-xfrm-policy.txt": _list_policies,
+    "tc-qdisc.txt": _list_qdiscs,
 }
 """By the file: what gives it without a program; None where only the program can."""
 

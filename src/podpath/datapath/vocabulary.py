@@ -208,6 +208,7 @@ class BoundaryName(StrEnum):
     EARLY_DEMUX = "early demux"
     BPF_POLICY = "network policy of BPF"
     MULTICAST_SNOOPING = "multicast snooping"
+    REPLY_MARK = "mark of replies"
     TCP_WINDOWS = "TCP windows"
     CONNTRACK_TIMEOUTS = "conntrack timeouts"
     CONNTRACK_HELPERS = "conntrack helpers"

@@ -9,12 +9,22 @@ from typing import NamedTuple
 
 from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import BOUNDARIES
-from podpath.net.provenance import Span
+from podpath.net.provenance import Known, Span
 from podpath.node.nftables import NftTable
-from podpath.node.node import Node
+from podpath.node.node import Netns, Node
 
 _BOUNDARY_OF = {"bridge": BoundaryName.EBTABLES, "arp": BoundaryName.ARPTABLES}
 """Families of nftables whose chains are not walked, by the boundary that says so."""
+
+
+FILTERING = frozenset({"clsact", "ingress"})
+"""Queueing disciplines that queue nothing: filters hang on them."""
+LOSING = frozenset({"netem", "blackhole", "plug"})
+"""Queueing disciplines that may lose packets by what they are told."""
+MARKS_OF_REPLIES = (
+    "net.ipv4.fwmark_reflect", "net.ipv4.tcp_fwmark_accept", "net.ipv6.fwmark_reflect",
+)  # fmt: skip
+"""Settings that give replies the mark of what they answer."""
 
 
 class Unmodelled(NamedTuple):
@@ -37,11 +47,38 @@ def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]
                     f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans
                 )
             if any(item.startswith("flowtable ") for item in table.objects):
-                yield Unmodelled(
-                    BOUNDARIES[BoundaryName.FLOWTABLE].why,
-                    BOUNDARIES[BoundaryName.FLOWTABLE].ask,
-                    spans,
-                )
+                yield _name(BoundaryName.FLOWTABLE, spans)
+        yield from _find_on_devices(node, node.namespaces[name])
+
+
+def _find_on_devices(node: Node, netns: Netns) -> Iterator[Unmodelled]:
+    """Yield programs, filters and policies that may drop what passes a namespace."""
+    for link in netns.links.items:
+        if link.xdp:
+            yield _name(BoundaryName.XDP, _spans(link.span), f"{link.name} in {netns.name}")
+        for qdisc in link.qdiscs:
+            filters = qdisc.kind in FILTERING and node.cilium is None
+            if filters or qdisc.kind in LOSING:
+                about = f"qdisc {qdisc.kind} of {link.name} in {netns.name}"
+                yield _name(BoundaryName.TC, _spans(qdisc.span), about)
+        if link.port is not None and not link.port.mcast_flood:
+            about = f"mcast_flood off, {link.name} in {netns.name}"
+            yield _name(BoundaryName.MULTICAST_SNOOPING, _spans(link.span), about)
+    if netns.policies:
+        yield _name(BoundaryName.XFRM, _spans(*(policy.span for policy in netns.policies)))
+    for key in MARKS_OF_REPLIES:
+        fact = netns.sysctls.get(key)
+        if isinstance(fact, Known) and fact.value not in {"0", ""}:
+            yield _name(BoundaryName.REPLY_MARK, _spans(fact.span), f"{key} = {fact.value}")
+
+
+def _name(name: BoundaryName, spans: tuple[Span, ...], about: str = "") -> Unmodelled:
+    boundary = BOUNDARIES[name]
+    return Unmodelled(f"{boundary.why} ({about})" if about else boundary.why, boundary.ask, spans)
+
+
+def _spans(*spans: Span | None) -> tuple[Span, ...]:
+    return tuple(span for span in spans if span is not None)
 
 
 def _decides(table: NftTable) -> bool:

@@ -36,6 +36,8 @@ _FILES: Mapping[str, str] = {
     "ss.txt": "ss -tulnp", "wg.txt": "wg show", "nstat.json": "nstat -asj",
     "ovs-vsctl.txt": "ovs-vsctl show", "bond-show.txt": "ovs-appctl bond/show",
     "modules.txt": "lsmod",
+    "ip-neigh-proxy.json": "ip -d -j neigh show proxy", "tc-qdisc.txt": "tc qdisc",
+    "ip-xfrm-policy.txt": "ip xfrm policy",
     "cilium-config.json": "kubectl -n kube-system get configmap cilium-config -o json",
 }  # fmt: skip
 

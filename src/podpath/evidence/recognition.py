@@ -37,11 +37,13 @@ from podpath.evidence.iproute import brief as ip_brief
 from podpath.evidence.iproute import device as ip_device
 from podpath.evidence.iproute import device_json as ip_device_json
 from podpath.evidence.iproute import neigh as ip_neigh
+from podpath.evidence.iproute import qdisc as tc_qdisc
 from podpath.evidence.iproute import route as ip_route
 from podpath.evidence.iproute import route_get as ip_route_get
 from podpath.evidence.iproute import route_json as ip_route_json
 from podpath.evidence.iproute import rt_tables
 from podpath.evidence.iproute import rule as ip_rule
+from podpath.evidence.iproute import xfrm as ip_xfrm
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
 from podpath.evidence.kernel import lsmod, netstat, nstat, procnet, sysctl, sysfs, uname
@@ -111,6 +113,8 @@ FORMATS: tuple[Format, ...] = (
     *ip_rule.FORMATS,
     rt_tables.FORMAT,
     *ip_neigh.FORMATS,
+    ip_xfrm.FORMAT,
+    *tc_qdisc.FORMATS,
     arp.FORMAT,
     route_table.FORMAT,
     *bridge_link.FORMATS,

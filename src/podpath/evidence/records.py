@@ -268,6 +268,29 @@ class BridgeVlanRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QdiscRecord(Record):
+    """A line of `tc qdisc`."""
+
+    kind: str
+    link: IfName
+    root: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XfrmPolicyRecord(Record):
+    """An entry of `ip xfrm policy`."""
+
+    src: Prefix
+    dst: Prefix
+    direction: str
+    """`in`, `out` or `fwd`."""
+    action: str
+    """`allow` or `block`."""
+    of_socket: bool = False
+    """True where it counts for one socket alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SocketRecord(Record):
     """A line of `ss` or `netstat`."""
 

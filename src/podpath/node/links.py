@@ -113,6 +113,14 @@ class Wireguard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Qdisc:
+    """A queueing discipline of a device; `clsact` and `ingress` are where filters hang."""
+
+    kind: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A network device."""
 
@@ -150,6 +158,10 @@ class Link:
     """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
     span: Span | None = None
     """Where it stands; None where only other facts imply it."""
+    xdp: bool = False
+    """True where a program looks at frames before the stack does."""
+    qdiscs: tuple[Qdisc, ...] = ()
+    """Its queueing disciplines (`tc qdisc`), as far as they are shown."""
     inferred: Inferred | None = None
     """Why it is taken to exist where no listing shows it; None for a listed link."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from podpath.net import protocols
-from podpath.net.addresses import Address, Family, IfName
+from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter, Table
@@ -42,6 +42,18 @@ class Socket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class XfrmPolicy:
+    """A policy of IPsec (`ip xfrm policy`)."""
+
+    src: Prefix
+    dst: Prefix
+    direction: str
+    """`in`, `out` or `fwd`."""
+    blocks: bool
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Netns:
     """One network namespace. Every listing says whether it is whole."""
 
@@ -53,6 +65,8 @@ class Netns:
     """All tables, in the order listed; a walk sorts them as the kernel does."""
     rules: Listing[PolicyRule] = Listing(DEFAULT_RULES[4] + DEFAULT_RULES[6], False, "ip rule")
     neighbours: Listing[Neighbour] = Listing((), False, "ip neigh")
+    proxied: frozenset[tuple[IfName, Address]] = frozenset()
+    """Addresses that a device answers for (`ip neigh show proxy`)."""
     fdb: Listing[FdbEntry] = Listing((), False, "bridge fdb")
     sysctls: Mapping[str, Fact[str]] = field(default_factory=dict)
     """Dotted keys; in the per-device ones the device name is spelled as the kernel's directory
@@ -66,6 +80,8 @@ class Netns:
     nftables: Listing[NftTable] = Listing((), False, "nft -a list ruleset")
     """Native tables; those of iptables are in `netfilter`."""
     conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
+    policies: tuple[XfrmPolicy, ...] = ()
+    """Policies of IPsec, as far as they are shown."""
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
     socket_protocols: frozenset[int] = frozenset({protocols.TCP, protocols.UDP})
     """Protocols whose sockets the listing shows, where it is whole: `ss -tln` says nothing of

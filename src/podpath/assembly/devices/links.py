@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from podpath.assembly.devices.bridge_options import (
+    is_on,
     make_bridge,
     make_ends,
     make_geneve,
@@ -184,6 +185,7 @@ def _make_link(netns: str, name: IfName, device: _Merged, disputes: Disputes) ->
         vxlan=make_vxlan(device.details) if kind == "vxlan" else None,
         geneve=make_geneve(device.details) if kind == "geneve" else None,
         ends=make_ends(device.details) if kind in {"ipip", "gre"} else None,
+        xdp=is_on(device.details, "xdp"),
         bond_slave_of=None if chosen.get("bond_slave_of") is None else str(chosen["bond_slave_of"]),
         span=device.span,
     )

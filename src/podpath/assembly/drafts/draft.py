@@ -18,7 +18,18 @@ from podpath.net.provenance import Fact, Inferred, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
-from podpath.node.node import HOST, Cilium, CniNetwork, Netns, NetnsRole, Node, Pod, Service, Socket
+from podpath.node.node import (
+    HOST,
+    Cilium,
+    CniNetwork,
+    Netns,
+    NetnsRole,
+    Node,
+    Pod,
+    Service,
+    Socket,
+    XfrmPolicy,
+)
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 T = TypeVar("T")
@@ -47,6 +58,8 @@ class NetnsDraft:
     routes: NamespaceRoutes = field(default_factory=NamespaceRoutes)
     rules: list[PolicyRule] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
+    proxied: set[tuple[IfName, Address]] = field(default_factory=set)
+    policies: list[XfrmPolicy] = field(default_factory=list)
     fdb: list[FdbEntry] = field(default_factory=list)
     sockets: list[Socket] = field(default_factory=list)
     socket_protocols: frozenset[int] = frozenset()
@@ -116,6 +129,8 @@ class NetnsDraft:
             routes=self._list("route", tuple(self.routes)),
             rules=self._list("rule", tuple(rules)),
             neighbours=self._list("neigh", tuple(self.neighbours)),
+            proxied=frozenset(self.proxied),
+            policies=tuple(self.policies),
             fdb=self._list("fdb", tuple(self.fdb)),
             sockets=self._list("sockets", tuple(self.sockets)),
             socket_protocols=self.socket_protocols,

@@ -22,6 +22,9 @@ def assemble_neighbours(draft: NodeDraft, evidence: ReadSources, disputes: Dispu
             continue
         if scene.is_elsewhere:
             continue
+        if "proxy" in record.flags:
+            draft.netns(scene.netns).proxied.add((IfName(record.link), record.address))
+            continue
         found.setdefault((scene.netns, IfName(record.link), record.address), []).append(
             (scene, record)
         )

@@ -18,6 +18,8 @@ from podpath.net.addresses import Family
 
 _OBJECTS = frozenset({"address", "link", "route", "rule", "neigh", "fdb", "vlan"})
 """Objects of ip(8) and bridge(8)."""
+_WHOLE = (((),), ((), ("nud", "all")))
+"""What may stand behind `show` of a whole listing; of neighbors all states may be asked for."""
 _SOCKET_LETTERS = {"t": protocols.TCP, "u": protocols.UDP}
 _OTHER_SOCKETS = frozenset("wxdS")
 """Letters of ss(8) and netstat(8) that ask for raw, Unix, DCCP and SCTP sockets."""
@@ -35,7 +37,7 @@ def lists_all(scene: ReadSource, kind: str) -> bool:
         return _lists_devices(scene, kind)
     if kind in _OBJECTS:
         asked = asked_object(scene)
-        return asked is not None and asked[0] == kind and not asked[1]
+        return asked is not None and asked[0] == kind and asked[1] in _WHOLE[kind == "neigh"]
     return _lists_other(scene, kind)
 
 

@@ -71,8 +71,10 @@ def answer(
     if link.noarp:
         return NoArp(link.name)
     if target.family == 6:
-        return None if namespace.owns(target) else NotAddressOf(target, namespace.name)
-    if proxy and not _is_proxy(namespace, link):
+        answers = namespace.owns(target) or (proxy and _is_neighbour_proxy(namespace, link, target))
+        return None if answers else NotAddressOf(target, namespace.name)
+    listed = (link.name, target) in namespace.netns.proxied
+    if proxy and not (listed or _is_proxy(namespace, link)):
         return OnlyForItself()
     if sender is None:
         return None if namespace.has_local(target) else RequestWithoutSender()
@@ -83,6 +85,17 @@ def answer(
         return _why_ignored(walk, namespace, link, sender, target)
     out = decided.destination.link if decided.destination is not None else None
     return None if proxy and out is not link else NotAddressOf(target, namespace.name)
+
+
+def _is_neighbour_proxy(namespace: Namespace, link: Link, target: Address) -> bool:
+    """Tell whether a device answers neighbor solicitations for another's address
+    (`net/ipv6/ndisc.c:ndisc_recv_ns v6.12`).
+    """
+    if (link.name, target) not in namespace.netns.proxied:
+        return False
+    switches = (f"net.ipv6.conf.{name}.proxy_ndp" for name in (link.name, settings.ALL))
+    facts = (namespace.netns.sysctls.get(key) for key in switches)
+    return any(isinstance(fact, Known) and fact.value == "1" for fact in facts)
 
 
 def _is_proxy(namespace: Namespace, link: Link) -> bool:

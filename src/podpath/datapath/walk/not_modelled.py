@@ -134,6 +134,11 @@ _PASSED = (
         "verdicts of Cilium's policy programs are not modeled",
         "cilium monitor -t drop",
     ),
+    Boundary(
+        BoundaryName.REPLY_MARK,
+        "replies of sockets and errors take the mark of what they answer",
+        "sysctl net.ipv4.fwmark_reflect net.ipv4.tcp_fwmark_accept net.ipv6.fwmark_reflect",
+    ),
     Boundary(BoundaryName.MULTICAST_SNOOPING, "a bridge floods groups", "bridge mdb"),
     Boundary(
         BoundaryName.TCP_WINDOWS,
