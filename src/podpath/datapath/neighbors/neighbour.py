@@ -35,7 +35,8 @@ SHARING = frozenset({"macvlan", "macvtap", "ipvlan", "ipvtap"})
 """Kinds of device that share the frames of another one."""
 _BEYOND = Inferred(Basis.BEYOND, "whoever has the address beyond the node answers for it")
 _FIXED = frozenset({"PERMANENT", "NOARP"})
-_USABLE = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
+USABLE = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
+"""States of an entry whose MAC is used."""
 
 
 class Resolution(NamedTuple):
@@ -184,8 +185,8 @@ def _resolve(
     for station in around.stations:
         if answer(walk, station, question.sender, target, proxy=True) is None:
             return _answered(walk, station, target, entry)
-    usable = entry is not None and entry.mac is not None and entry.state in _USABLE
-    if refusal is not None and not (usable and _is_still_used(walk, namespace, link, target)):
+    usable = entry is not None and entry.mac is not None and entry.state in USABLE
+    if refusal is not None and not (usable and is_still_used(walk, namespace, link, target)):
         return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
     if entry is not None and entry.mac is not None and usable:
         return Resolution(
@@ -197,7 +198,7 @@ def _resolve(
     return _presume(walk, namespace, link, destination, around, question)
 
 
-def _is_still_used(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
+def is_still_used(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
     """Ask whether an entry is used though its owner answers no request.
 
     The owner's own request made it, or an answer of before. It carries packets until the kernel
@@ -231,7 +232,7 @@ def _taught(
     if (
         entry is None
         or entry.mac is None
-        or entry.state not in _USABLE
+        or entry.state not in USABLE
         or is_symbolic(own)
         or entry.mac == own
     ):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from podpath.datapath.reasons.distinct import distinct
 from podpath.datapath.reasons.routes import InputReason, SourceReason
+from podpath.datapath.vocabulary import Hook
 from podpath.net.addresses import Address, Mac
 
 
@@ -192,6 +193,17 @@ class NobodyAnswers(NamedTuple):
     device: str
 
 
+@distinct
+class SolicitationLost(NamedTuple):
+    """The packet filter ends a message of IPv6 neighbor discovery."""
+
+    address: Address
+    netns: str
+    hook: Hook
+    asks: bool
+    """True for the solicitation, False for the advertisement that answers it."""
+
+
 class ArpRequest(NamedTuple):
     """The ARP request (or neighbor solicitation) that resolving a next hop puts on a link."""
 
@@ -204,6 +216,7 @@ class ArpRequest(NamedTuple):
 PlainNeighbourReason = (
     NoLinkLayer | OwnMacForAll | EntryUsed | EntryWrong | AskedOnPort | AnsweredBy
     | PresumedToAnswer | AnsweredBefore | SaidItself | ArpRefused | NeighbourSilent | NobodyAnswers
+    | SolicitationLost
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from podpath.datapath.reasons.routes import InputReason, SourceReason
 from podpath.report.sentences.routes import spell_route
 
 
-def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911  # one arm for each reason
+def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each reason
     """Say how the MAC of a next hop was found, or why it was not."""
     match reason:
         case neighbours.NoLinkLayer(link):
@@ -41,6 +41,9 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911  # o
             return f"{address} does not answer ARP on {device} ({state})"
         case neighbours.NobodyAnswers(address, device):
             return f"nobody answers for {address} on {device}"
+        case neighbours.SolicitationLost(address, netns, hook, asks):
+            what = "the neighbor solicitation for" if asks else "the neighbor advertisement of"
+            return f"{what} {address} is dropped at {hook} in {netns}, so its MAC stays unknown"
         case neighbours.ForeignSenderAsked(found, request, owner):
             leaves = f"the ARP request leaves with {request.link}'s MAC {request.sender_mac}"
             return f"{spell_neighbour(found)}; {leaves} and the address {request.sender} of {owner}"
