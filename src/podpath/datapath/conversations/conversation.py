@@ -58,6 +58,8 @@ HEADERS: dict[int, int] = {
     protocols.ICMPV6: 48,
 }
 """Bytes of the IP and transport headers, TCP's with a timestamp."""
+LONGER_HEADER = 20
+"""Bytes that IPv6's header is longer than IPv4's."""
 SYN_OPTIONS = 8
 PAYLOAD = 100
 """Bytes of data: small enough for every MTU."""
@@ -192,6 +194,8 @@ def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Addres
     length = (
         HEADERS.get(protocol, 48) + act.payload + (SYN_OPTIONS if act.flags & protocols.SYN else 0)
     )
+    if src[0].family == 6 and protocol != protocols.ICMPV6:
+        length += LONGER_HEADER
     return Packet(
         src[0],
         dst[0],

@@ -140,7 +140,7 @@ def _compile_map(expression: nft.MapOf, place: RulePosition, datatype: str) -> C
             return None
         known = read_data.get(id(entry))
         if known is None:
-            known = read_data[id(entry)] = _compile_data(entry.data, place, datatypes)
+            known = read_data[id(entry)] = _compile_entry(entry.data, place, datatypes)
         return known.read(state)
 
     return Compiled(datatypes, read)
@@ -152,6 +152,19 @@ def _anonymous_types(data: nft.SetRef | nft.SetOf, datatype: str) -> tuple[str, 
     """
     first = data.elements[0].data if isinstance(data, nft.SetOf) and data.elements else None
     return (datatype, "inet_service") if isinstance(first, nft.Concat) else (datatype,)
+
+
+def _compile_entry(
+    data: nft.Expression, place: RulePosition, datatypes: tuple[str, ...]
+) -> Compiled:
+    """Compile what a map leads to; a range of addresses is not modeled, so it answers with a
+    doubt.
+    """
+    try:
+        return _compile_data(data, place, datatypes)
+    except ValueError as error:
+        doubt = Doubt(f"the map at {place.where} decides ({error})", likely=False, ask=place.show)
+        return Compiled(datatypes, lambda _: doubt)
 
 
 def _compile_data(

@@ -112,7 +112,9 @@ def _parse_header(words: TokenCursor) -> nft.Expression:
     protocol = words.take()
     field = words.take()
     if (protocol, field) == ("tcp", "option"):
-        return nft.OpaqueExpression(f"tcp option {words.take()} {words.take()}")
+        option = f"tcp option {words.take()}"
+        asks = words.sees("exists", "missing")
+        return nft.OpaqueExpression(option if asks else f"{option} {words.take()}")
     if field == "option":
         raise ValueError(f"an option of the {protocol} header")
     return nft.Payload(protocol, field)

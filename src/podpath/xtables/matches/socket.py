@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.net import protocols
+from podpath.net.packet import Packet
 from podpath.xtables.context import RuleContext, unknown_option
 from podpath.xtables.extension import MatchExtension, make_options
 from podpath.xtables.rule import Match, spell_match
@@ -29,6 +30,8 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         packet = state.skb.packet
         if packet.protocol not in PROTOCOLS:
             return False
+        if _is_under_way(packet) and state.address_type(packet.dst, "") == "LOCAL":
+            return doubt if "transparent" in names else True
         found = any(
             "nowildcard" in names if entry.local is None else entry.local == packet.dst
             for entry in state.sockets_at(packet.dport)
@@ -39,6 +42,14 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         return doubt if "transparent" in names else True
 
     return (check_socket,)
+
+
+def _is_under_way(packet: Packet) -> bool:
+    """Tell whether a segment belongs to a connection, whose own socket is bound to its addresses
+    (`nf_socket.c:nf_sk_lookup_slow_v4 v6.12`).
+    """
+    opens = packet.flags & (protocols.SYN | protocols.ACK) == protocols.SYN
+    return packet.protocol == protocols.TCP and not opens
 
 
 MATCH = MatchExtension(
@@ -54,5 +65,5 @@ MATCH = MatchExtension(
         ),
     ),
     compiler=compile_match,
-    not_drawn="the model does not know the sockets that a connection under way makes",
+    not_drawn="sockets that are transparent, or of connections that only pass, are not listed",
 )
