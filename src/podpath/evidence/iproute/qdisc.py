@@ -22,7 +22,7 @@ from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source
 
 _LINE = re.compile(
-    r"qdisc (?P<kind>[\w-]+) (?P<handle>[0-9a-fA-F]+:)?\s*(?:\[\w+\] )?dev (?P<device>\S+)"
+    r"qdisc (?P<kind>[\w-]+) (?P<handle>[0-9a-fA-F]+:)?\s*(?:\[[^]]*\] )?dev (?P<device>\S+)"
     r"(?P<more>.*)$"
 )
 _MORE = re.compile(

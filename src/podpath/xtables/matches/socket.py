@@ -30,7 +30,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         packet = state.skb.packet
         if packet.protocol not in PROTOCOLS:
             return False
-        if _is_under_way(packet) and state.address_type(packet.dst, "") == "LOCAL":
+        if _is_under_way(packet) and state.address_type(packet.dst, "") == "local":
             return doubt if "transparent" in names else True
         found = any(
             "nowildcard" in names if entry.local is None else entry.local == packet.dst

@@ -1,0 +1,96 @@
+"""Neighbor discovery of IPv6, which the packet filter may end: what the kernel does in each case
+stands in tests/kernel/scenarios/hooks.txt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.neighbours import SolicitationLost
+from podpath.datapath.tracing.trace import Conversation, Reachability
+from podpath.datapath.vocabulary import Hook
+from podpath.net.provenance import Listing
+from podpath.node.netfilter import Netfilter
+from podpath.node.node import Node
+from podpath.testing.nodes import given_neighbour, given_netns, given_node, probe
+from tests.datapath.given import given_tables
+
+SOLICITED, ADVERTISED = 135, 136
+MESSAGE = "-p ipv6-icmp -m icmp6"
+POD, GATEWAY = "fd00::2", "fd00::1"
+
+
+def asked(rules: str, netns: str = "host", entry: str = "") -> Conversation:
+    """Walk from a pod to its node, with rules of IPv6 in one of the two namespaces."""
+    text = f"*filter\n:INPUT ACCEPT\n:FORWARD ACCEPT\n:OUTPUT ACCEPT\n{rules}\nCOMMIT"
+    tables = Netfilter(tables=given_tables(text, family=6), complete=True)
+    shut = Netfilter(complete=True)
+    spaces = []
+    for name, device in (
+        ("host", f"v0 {GATEWAY}/64 peer pod:eth0 mac 02:00:00:00:00:01"),
+        ("pod", f"eth0 {POD}/64 peer host:v0"),
+    ):
+        made = given_netns(name, device)
+        rules_of = {4: shut, 6: tables if name == netns else shut}
+        spaces.append(replace(made, netfilter=rules_of))
+    node: Node = given_node(*spaces)
+    if entry:
+        listed = Listing((given_neighbour(entry),), True, "ip neigh")
+        pod = replace(node.namespaces["pod"], neighbours=listed)
+        node = replace(node, namespaces={**node.namespaces, "pod": pod})
+    return converse(node, probe(f"tcp {POD} > [{GATEWAY}]:22 from pod"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "netns", "hook", "asks"),
+    [
+        (f"-A INPUT {MESSAGE} --icmpv6-type {SOLICITED} -j DROP", "host", "INPUT", 1),
+        (f"-A OUTPUT {MESSAGE} --icmpv6-type {ADVERTISED} -j DROP", "host", "OUTPUT", 0),
+        ("-A OUTPUT -p ipv6-icmp -j DROP", "pod", "OUTPUT", 1),
+        ("-A INPUT -p ipv6-icmp -j DROP", "pod", "INPUT", 0),
+    ],
+)  # fmt: skip
+def test_a_rule_that_ends_a_message_is_named(rule: str, netns: str, hook: str, asks: int) -> None:
+    """Where it stands, and whether the question or the answer is lost; its line is quoted, and
+    nothing else of the message is in the trace.
+    """
+    conversation = asked(rule, netns)
+    step = conversation.branches[0].traces[0].deciding
+
+    assert conversation.verdict is Reachability.NEVER
+    assert isinstance(step.reason, SolicitationLost)
+    assert (step.reason.netns, step.reason.hook, step.reason.asks) == (
+        netns,
+        Hook[hook],
+        bool(asks),
+    )
+    assert [rule in span.text for span in step.spans] == [True]
+    assert not conversation.branches[0].traces[0].matched
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "-A INPUT -p tcp -m tcp --dport 23 -j DROP",
+        f"-A INPUT {MESSAGE} --icmpv6-type {ADVERTISED} -j ACCEPT",
+        "-A FORWARD -p ipv6-icmp -j DROP",
+        "-A INPUT -m conntrack --ctstate NEW -p ipv6-icmp -j DROP",
+    ],
+)
+def test_what_is_about_other_packets_ends_none(rule: str) -> None:
+    """Conntrack leaves the messages alone, so they are no new connection."""
+    assert asked(rule).verdict is Reachability.ALWAYS
+
+
+@pytest.mark.parametrize(("state", "works"), [("PERMANENT", True), ("REACHABLE", None)])
+def test_an_entry_needs_no_message(state: str, *, works: bool | None) -> None:
+    """A fixed one is used; another until it has to be asked for again."""
+    entry = f"{GATEWAY} dev eth0 lladdr 02:00:00:00:00:01 {state}"
+    rule = f"-A INPUT {MESSAGE} --icmpv6-type {SOLICITED} -j DROP"
+    conversation = asked(rule, entry=entry)
+    said = {branch.works for branch in conversation.branches}
+
+    assert said == ({True} if works else {True, False})
