@@ -13,8 +13,10 @@ import pytest
 from podpath.collect.netlink import (
     IPSETS,
     NFTABLES,
-    NetfilterDump,
+    XFRM_POLICIES,
+    NetlinkDump,
     is_empty,
+    is_known,
     list_rules,
     open_routing,
 )
@@ -59,7 +61,27 @@ def test_emptiness_is_asked_for() -> None:
             subprocess.run(("ipset", "create", "some", "hash:ip"), check=True)
             assert not is_empty(NFTABLES)
             assert not is_empty(IPSETS)
-            assert not is_empty(NetfilterDump(200, 1))
+            assert not is_empty(NetlinkDump(12, 200 << 8 | 1, bytes(4)))
+
+
+@pytest.mark.kernel("ip", "tc")
+def test_policies_and_disciplines_are_seen() -> None:
+    """Without a policy there is none to list; a device of a pod does not queue, and a place for
+    filters shows beside it. A protocol that no kernel has is known as such.
+    """
+    with ExitStack() as stack:
+        add_netns(stack, NAME)
+        with inside(f"/run/netns/{NAME}"), open_routing() as kernel:
+            assert is_known(XFRM_POLICIES)
+            assert is_empty(XFRM_POLICIES)
+            ip("xfrm policy add dir out dst 192.0.2.1 action block", NAME)
+            assert not is_empty(XFRM_POLICIES)
+            ip("link add v0 type veth peer name v1", NAME)
+            ip("link set v0 up", NAME)
+            subprocess.run(("tc", "qdisc", "add", "dev", "v0", "clsact"), check=True)
+            found = kernel.list_qdiscs() or ()
+            assert {"noqueue", "clsact"} == {each.kind for each in found}
+        assert not is_known(NetlinkDump(31, 1))
 
 
 @pytest.mark.kernel("ip")

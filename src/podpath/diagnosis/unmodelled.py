@@ -19,7 +19,7 @@ _BOUNDARY_OF = {"bridge": BoundaryName.EBTABLES, "arp": BoundaryName.ARPTABLES}
 
 FILTERING = frozenset({"clsact", "ingress"})
 """Queueing disciplines that queue nothing: filters hang on them."""
-LOSING = frozenset({"netem", "blackhole", "plug"})
+LOSING = frozenset({"blackhole", "netem", "plug", "tbf"})
 """Queueing disciplines that may lose packets by what they are told."""
 MARKS_OF_REPLIES = (
     "net.ipv4.fwmark_reflect", "net.ipv4.tcp_fwmark_accept", "net.ipv6.fwmark_reflect",

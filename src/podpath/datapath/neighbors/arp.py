@@ -74,7 +74,8 @@ def answer(
         answers = namespace.owns(target) or (proxy and _is_neighbour_proxy(namespace, link, target))
         return None if answers else NotAddressOf(target, namespace.name)
     listed = (link.name, target) in namespace.netns.proxied
-    if proxy and not (listed or _is_proxy(namespace, link)):
+    private = _is_private(namespace, link)
+    if proxy and not (listed or private or _is_proxy(namespace, link)):
         return OnlyForItself()
     if sender is None:
         return None if namespace.has_local(target) else RequestWithoutSender()
@@ -84,7 +85,14 @@ def answer(
     if decided.path == "local":
         return _why_ignored(walk, namespace, link, sender, target)
     out = decided.destination.link if decided.destination is not None else None
-    return None if proxy and out is not link else NotAddressOf(target, namespace.name)
+    answers = proxy and (private if out is link else listed or _is_proxy(namespace, link))
+    return None if answers else NotAddressOf(target, namespace.name)
+
+
+def _is_private(namespace: Namespace, link: Link) -> bool:
+    """Tell whether a device answers for what is on its own segment (`arp_fwd_pvlan`)."""
+    fact = namespace.netns.sysctls.get(f"net.ipv4.conf.{link.name}.proxy_arp_pvlan")
+    return isinstance(fact, Known) and fact.value == "1"
 
 
 def _is_neighbour_proxy(namespace: Namespace, link: Link, target: Address) -> bool:

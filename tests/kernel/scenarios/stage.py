@@ -1,0 +1,250 @@
+"""The stage of the scenarios: a node with pods and the world behind it, in a private world of
+namespaces; servers on it, clients that really connect, and a snapshot of it all.
+
+Namespaces: `host` forwards between `pod` (10.9.0.2), `other` (10.9.1.2) and `out` (192.0.2.2), and
+has the bridge br0 with `left` (10.9.2.2) and `right` (10.9.2.3). All of them are in the snapshot,
+so that nothing has to be guessed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from podpath.collect import bpf
+from podpath.collect.namespaces import CollectedNamespace
+from podpath.collect.snapshot import collect_bundle
+from podpath.drops.instructions import Register, assemble, leave, move
+from podpath.net.probe import Probe
+from podpath_lab.apply import NETNS_DIRECTORY, inside, run
+from podpath_lab.script import ScriptCommand
+
+HOST = "host"
+NAMESPACES = (HOST, "pod", "other", "left", "right", "out")
+PORTS = {HOST: (22,), "pod": (8080,), "other": (8080,), "left": (8080,), "right": (8080,),
+         "out": (80, 443, 53)}  # fmt: skip
+PINNED = NETNS_DIRECTORY / "bpf" / "program"
+"""Where a line `pin KIND ANSWER` leaves a BPF program that gives every packet the same answer."""
+PATIENCE = 0.6
+"""Seconds that a connection is given: everything is on this machine."""
+
+WORLD = """
+ip link add v0 netns host address 02:00:00:00:00:01 type veth peer name eth0 netns pod address 02:00:00:00:00:02
+ip link add v1 netns host address 02:00:00:00:01:01 type veth peer name eth0 netns other address 02:00:00:00:01:02
+ip link add eth0 netns host address 02:00:00:00:0f:01 type veth peer name eth0 netns out address 02:00:00:00:0f:02
+ip link add p2 netns host address 02:00:00:00:02:12 type veth peer name eth0 netns left address 02:00:00:00:02:02
+ip link add p3 netns host address 02:00:00:00:02:13 type veth peer name eth0 netns right address 02:00:00:00:02:03
+in host: ip link add br0 address 02:00:00:00:02:01 type bridge
+in host: ip link set p2 master br0
+in host: ip link set p3 master br0
+in host: ip addr add 10.9.0.1/24 dev v0
+in host: ip addr add 10.9.1.1/24 dev v1
+in host: ip addr add 10.9.2.1/24 dev br0
+in host: ip addr add 192.0.2.1/24 dev eth0
+in host: ip -6 addr add fd00:9::1/64 dev v0 nodad
+in host: ip -6 addr add fd00:91::1/64 dev v1 nodad
+in host: ip -6 addr add fd00:92::1/64 dev br0 nodad
+in host: ip -6 addr add 2001:db8::1/64 dev eth0 nodad
+in host: sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
+in host: for dev in v0 v1 br0 p2 p3 eth0; do ip link set $dev up; sysctl -qw net.ipv4.conf.$dev.rp_filter=0; done
+in pod: ip addr add 10.9.0.2/24 dev eth0
+in pod: ip -6 addr add fd00:9::2/64 dev eth0 nodad
+in other: ip addr add 10.9.1.2/24 dev eth0
+in other: ip -6 addr add fd00:91::2/64 dev eth0 nodad
+in left: ip addr add 10.9.2.2/24 dev eth0
+in left: ip -6 addr add fd00:92::2/64 dev eth0 nodad
+in right: ip addr add 10.9.2.3/24 dev eth0
+in right: ip -6 addr add fd00:92::3/64 dev eth0 nodad
+in out: ip addr add 192.0.2.2/24 dev eth0
+in out: ip -6 addr add 2001:db8::2/64 dev eth0 nodad
+"""  # noqa: E501
+GATEWAYS = {
+    "pod": ("10.9.0.1", "fd00:9::1"), "other": ("10.9.1.1", "fd00:91::1"),
+    "left": ("10.9.2.1", "fd00:92::1"), "right": ("10.9.2.1", "fd00:92::1"),
+    "out": ("192.0.2.1", "2001:db8::1"),
+}  # fmt: skip
+
+
+class Scenario(NamedTuple):
+    """What is done to the stage, and the connections that are asked for."""
+
+    name: str
+    lines: tuple[str, ...]
+    """Shell commands; in the namespace of the host unless a line begins with `in NAME:`."""
+    probes: tuple[str, ...]
+    open: frozenset[str] = frozenset()
+    """Probes that the model may leave undecided: it names what it does not follow."""
+
+
+class Tried(NamedTuple):
+    """What a client was told."""
+
+    ending: str
+    """`ok`, `timeout`, or the name of an error such as `ECONNREFUSED`."""
+    seen: str = ""
+    """The client's address as the server saw it, where it answered."""
+
+
+def read_scenarios(folder: Path) -> Iterator[Scenario]:
+    """Read the scenarios of a folder: each begins with `== NAME`, has its commands, and then its
+    probes behind `?`, or behind `~` where the model may leave one undecided.
+    """
+    for file in sorted(folder.glob("*.txt")):
+        _, *parts = file.read_text(encoding="utf-8").split("\n== ")
+        for part in parts:
+            name, *lines = part.strip().splitlines()
+            probes = [line for line in lines if line.startswith(("? ", "~ "))]
+            yield Scenario(
+                f"{file.stem}: {name}",
+                tuple(line for line in lines if line not in probes),
+                tuple(line[2:] for line in probes),
+                frozenset(line[2:] for line in probes if line.startswith("~")),
+            )
+
+
+def build() -> None:
+    """Build the stage before a scenario's own lines."""
+    for name in NAMESPACES:
+        run(ScriptCommand(("ip", "netns", "add", name)))
+        run_lines(f"in {name}: sysctl -qw net.ipv6.conf.default.accept_dad=0")
+    run_lines(WORLD)
+    for name, (gateway, gateway6) in GATEWAYS.items():
+        run_lines(
+            f"in {name}: ip link set lo up\nin {name}: ip link set eth0 up\n"
+            f"in {name}: ip route add default via {gateway}\n"
+            f"in {name}: ip -6 route add default via {gateway6}"
+        )
+    run_lines("in host: ip link set lo up")
+    hasten()
+
+
+def hasten() -> None:
+    """Let neighbors that do not answer be given up soon, and proxies answer at once, so that a try
+    need not wait for long.
+    """
+    for name in NAMESPACES:
+        for family in ("ipv4", "ipv6"):
+            run_lines(
+                f"in {name}: for file in /proc/sys/net/{family}/neigh/*/retrans_time_ms; "
+                "do echo 60 > $file; done; "
+                f"for file in /proc/sys/net/{family}/neigh/*/proxy_delay; do echo 0 > $file; done"
+            )
+
+
+def run_lines(lines: str) -> None:
+    """Run shell lines, each in the namespace that it names: `in NAME: COMMAND`."""
+    for line in filter(None, map(str.strip, lines.splitlines())):
+        name, colon, inner = line.removeprefix("in ").partition(": ")
+        named = line.startswith("in ") and colon
+        run(ScriptCommand(("sh", "-ec", inner if named else line), netns=name if named else None))
+
+
+def change(lines: Sequence[str]) -> None:
+    """Run a scenario's lines on the host, unless they name another namespace."""
+    for line in lines:
+        if line.startswith("pin "):
+            pin(*map(int, line.split()[1:]))
+        else:
+            run_lines(line if line.startswith("in ") else f"in {HOST}: {line}")
+
+
+def pin(kind: int, answer: int) -> None:
+    """Pin a program that gives every packet the same answer."""
+    PINNED.parent.mkdir(exist_ok=True)
+    run(ScriptCommand(("mount", "-t", "bpf", "none", str(PINNED.parent))))
+    program = bpf.load_program(kind, assemble([move(Register.R0, answer), leave()]))
+    path = ctypes.create_string_buffer(str(PINNED).encode())
+    bpf._bpf(6, struct.pack("=QI", ctypes.addressof(path), program), "pin a program")
+    os.close(program)
+
+
+@contextmanager
+def serving() -> Iterator[None]:
+    """Answer TCP and UDP on the stage's ports with the client's address, for a block."""
+    with ExitStack() as stack:
+        sockets: list[socket.socket] = []
+        for name, ports in PORTS.items():
+            with inside(name):
+                for port in ports:
+                    sockets += _listen(port)
+        for each in sockets:
+            stack.enter_context(each)
+        ended = threading.Event()
+        thread = threading.Thread(target=_answer, args=(sockets, ended), daemon=True)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(ended.set)
+        yield
+
+
+def _listen(port: int) -> Iterator[socket.socket]:
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        server = socket.socket(socket.AF_INET6, kind)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("::", port))
+        if kind == socket.SOCK_STREAM:
+            server.listen(16)
+        yield server
+
+
+def _answer(sockets: Sequence[socket.socket], ended: threading.Event) -> None:
+    while not ended.is_set():
+        for ready in select.select(sockets, (), (), 0.05)[0]:
+            with suppress(OSError):
+                if ready.type == socket.SOCK_STREAM:
+                    connection, client = ready.accept()
+                    with connection:
+                        connection.send(_spell(client[0]))
+                else:
+                    _, client = ready.recvfrom(64)
+                    ready.sendto(_spell(client[0]), client)
+
+
+def _spell(address: str) -> bytes:
+    return address.removeprefix("::ffff:").encode()
+
+
+def attempt(probe: Probe) -> Tried:
+    """Really connect as a probe says, and wait for the server's answer."""
+    kind = socket.SOCK_STREAM if probe.protocol == socket.IPPROTO_TCP else socket.SOCK_DGRAM
+    family = socket.AF_INET6 if probe.src.family == 6 else socket.AF_INET
+    with inside(probe.netns), socket.socket(family, kind) as client:
+        client.settimeout(PATIENCE)
+        try:
+            client.bind((str(probe.src), 0))
+            client.connect((str(probe.dst), probe.dport))
+            if kind == socket.SOCK_DGRAM:
+                client.send(b"there?")
+            answer = client.recv(64).decode()
+        except TimeoutError:
+            return Tried("timeout")
+        except OSError as error:
+            return Tried(errno.errorcode.get(error.errno or 0, str(error)))
+    return Tried("ok", answer)
+
+
+def forget() -> None:
+    """Let nothing that one try left behind help the next: neighbors and tracked connections."""
+    for name in NAMESPACES:
+        for words in (("ip", "neigh", "flush", "all"), ("conntrack", "-F")):
+            run(ScriptCommand(words, netns=name))
+
+
+def take_snapshot(bundle: Path) -> None:
+    """Write the bundle that a snapshot of every namespace would write."""
+    namespaces = tuple(
+        CollectedNamespace(
+            name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == HOST else "pod"
+        )
+        for name in NAMESPACES
+    )
+    collect_bundle(bundle, namespaces, now=0.0)
