@@ -28,6 +28,7 @@ from podpath.diagnosis.forbids import (
     RulesLeftOut,
     SomeBranchesFail,
 )
+from podpath.diagnosis.left_for_service import forbid_left_for_services
 from podpath.diagnosis.resting import list_guesses, list_routes_taken_for_best
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
@@ -67,6 +68,7 @@ def forbid_all_clear(
             else []
         )
     found += _find_unlisted_devices(case.node, walked)
+    found += forbid_left_for_services(case, [one.conversation for one in walked if not one.works])
     passed = {trace_netns for one in walked for trace_netns in _passed(one.conversation)}
     found += forbid_by_gaps(case.gaps)
     found += _find_unshown(case.node, walked, passed)

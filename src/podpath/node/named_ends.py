@@ -13,6 +13,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
+from podpath.net.trees import Tree
 from podpath.node.node import Node, Pod, Service
 from podpath.node.objects import ApiObject
 from podpath.node.probe_names import resolve_probe, suggest
@@ -30,6 +31,8 @@ _END = re.compile(
 _NETNS = re.compile(r"(?:netns/|(?:/var)?/run/netns/)\S+")
 _CONTAINER = re.compile(r"(?:co|containers?)/(?P<name>[^/:\s]+)(?P<port>:[\w-]+)?")
 _NUMBER = re.compile(r"[0-9.]+(?::\d+)?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?(?::\d+)?")
+_SERVICE_NAME = "kubernetes.io/service-name"
+"""The label by which an endpoint slice says whose it is."""
 _SHOWN = 6
 """Names that an error lists."""
 _EXAMPLES = (
@@ -121,6 +124,16 @@ def _spell_destination(text: str, node: Node, objects: Sequence[ApiObject]) -> t
         return (f"{spelled}:{port}", "tcp") if port else (spelled, "icmp")
     if kind == "svc":
         service = _find(node.services, space, name)
+        if isinstance(service, Service) and not service.addresses:
+            ends = list(dict.fromkeys(_list_behind(service, port, objects)))
+            if len(ends) == 1:
+                return ends[0], "tcp" if _has_port(ends[0]) else "icmp"
+            if ends:
+                shown = ", ".join(ends[:_SHOWN])
+                raise UsageError(
+                    f"{spelled} has no address of its own, its name is that of {len(ends)} pods: "
+                    f"name one of {shown}"
+                )
         protocol = _service_protocol(service, port)
         return f"{spelled}:{port}" if port else spelled, protocol
     if kind == "node":
@@ -183,6 +196,42 @@ def _service_protocol(service: Pod | Service | None, port: str) -> str:
     asked = [each for each in service.ports if port in {"", each.name, str(each.port)}]
     spoken = {each.protocol for each in asked}
     return "udp" if spoken == {protocols.UDP} else "tcp"
+
+
+def _list_behind(service: Service, port: str, objects: Sequence[ApiObject]) -> Iterator[str]:
+    """Yield the ends that the name of a headless service stands for, by its endpoints."""
+    for one in objects:
+        owner = one.tree.text_at("metadata", "labels", _SERVICE_NAME) or one.name
+        if (one.namespace, owner) != (service.namespace, service.name):
+            continue
+        if one.kind == "Endpoints":
+            for subset in one.tree.items_at("subsets"):
+                numbers = list(_list_ports(subset, port))
+                for address in subset.items_at("addresses"):
+                    yield from (_spell_end(address.text_at("ip"), number) for number in numbers)
+        elif one.kind == "EndpointSlice":
+            numbers = list(_list_ports(one.tree, port))
+            for endpoint in one.tree.items_at("endpoints"):
+                for held in endpoint.items_at("addresses"):
+                    yield from (_spell_end(held.text, number) for number in numbers)
+
+
+def _list_ports(tree: Tree, port: str) -> Iterator[str]:
+    """Yield the ports of endpoints that are asked for; none as an empty word."""
+    if port.isdigit():
+        yield port
+        return
+    listed = tree.items_at("ports")
+    for one in listed:
+        if port in {"", one.text_at("name")}:
+            yield one.text_at("port")
+    if not listed and not port:
+        yield ""
+
+
+def _spell_end(address: str, port: str) -> str:
+    spelled = f"[{address}]" if ":" in address and port else address
+    return f"{spelled}:{port}" if port else spelled
 
 
 def _pod_port(

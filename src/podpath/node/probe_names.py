@@ -185,8 +185,34 @@ def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[Named
             f"svc/NS/{found['name']}"
         )
     for service in services:
+        if not service.addresses:
+            yield _behind(node, service, found["port"])
+            continue
         port = _service_port(service, found["port"], protocol)
         yield from (NamedEnd(address, port) for address in service.addresses)
+
+
+def _behind(node: Node, service: Service, asked: str | None) -> NamedEnd:
+    """Return the one end that a service without an address of its own stands for; `UsageError`
+    says what its name stands for otherwise.
+    """
+    title = f"svc/{service.namespace}/{service.name}"
+    if service.type == "ExternalName":
+        raise UsageError(
+            f"{title} is another name of something else (ExternalName), and has no address: name "
+            "what it stands for by an address (kubectl get svc shows the name; getent hosts)"
+        )
+    ends = dict.fromkeys(
+        NamedEnd(address, int(asked) if asked is not None and asked.isdigit() else number)
+        for port in service.ports
+        if asked is None or asked.isdigit() or asked == port.name
+        for address, number in port.endpoints
+    )
+    if len(ends) == 1:
+        (end,) = ends
+        return end._replace(netns=node.find_holder(end.address, pods_only=True))
+    shown = f"name one of {_list([str(end) for end in ends])}" if ends else "none is shown"
+    raise UsageError(f"{title} has no address of its own, its name is that of its pods: {shown}")
 
 
 def _service_port(service: Service, asked: str | None, protocol: int) -> int:
@@ -194,6 +220,12 @@ def _service_port(service: Service, asked: str | None, protocol: int) -> int:
     if protocol in (protocols.ICMP, protocols.ICMPV6) or (asked is not None and asked.isdigit()):
         return _number(asked)
     chosen = [each.port for each in ports if asked in (None, each.name)]
+    if not ports and service.ports:
+        spoken = sorted({protocols.protocol_name(each.protocol) for each in service.ports})
+        raise UsageError(
+            f"svc/{service.namespace}/{service.name} has no port of "
+            f"{protocols.protocol_name(protocol)}: it speaks {', '.join(spoken)}"
+        )
     if len(chosen) != 1:
         names = (
             _list([f"{each.port}{f' ({each.name})' if each.name else ''}" for each in ports])
