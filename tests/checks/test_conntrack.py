@@ -44,7 +44,7 @@ def test_endpoints_that_the_api_lists_tell_an_entry_that_is_stale(
     """Rules of kube-proxy's nftables mode list them in no way that is read."""
     listed = Pasted(f"$ conntrack -L\n{ENTRY.format(endpoint)}\n", "conntrack.txt")
     case = read_together([listed, Pasted(OBJECTS, "api.json")]).facts
-    found = [one.claim for one in stale_conntrack.check(case)]
+    found = [str(one.claim) for one in stale_conntrack.check(case)]
     assert [endpoint in claim for claim in found] == [True] * count
 
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -219,8 +220,13 @@ def test_a_killed_agent_leaves_nothing(agents: Cluster, say: Callable[[str], Non
         old = list_processes(agents, name)
         first = agents.nodes[name].run("pgrep", "-o", "-f", "podpath.*agent").split()[0]
         agents.nodes[name].run("kill", "-9", first)
-        control.wait(lambda gone=old: not gone & list_processes(agents, name), "its processes")
+        control.wait(partial(are_gone, old, agents, name), "its processes")
     control.wait(lambda: deployed.are_ready(agents), "the agents", seconds=DEADLINE)
+
+
+def are_gone(old: set[str], live: Cluster, name: str) -> bool:
+    """Tell whether none of these processes is left on a node."""
+    return not old & list_processes(live, name)
 
 
 def list_processes(live: Cluster, name: str) -> set[str]:

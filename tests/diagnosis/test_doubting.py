@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import podpath
 from podpath.checks.finding import Finding
-from podpath.checks.ground import Doubt
+from podpath.checks.ground import Unsettling
 from podpath.diagnosis.doubting import read_time
 from podpath.library.given import Pasted
 
@@ -41,7 +41,7 @@ def test_a_hang_that_is_long_over_is_possible(after: str, certainty: float) -> N
     found = find("device-hangs", HANG, after)
 
     assert certainty == found.certainty
-    assert (Doubt.OVER in found.reasoning) is (certainty < 1)
+    assert (Unsettling.OVER in found.reasoning) is (certainty < 1)
     assert (certainty < 1) is bool(found.asks)
 
 

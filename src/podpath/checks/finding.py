@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
-from podpath.checks.ground import Doubt, Ground
+from podpath.checks.ground import Ground, Unsettling
 from podpath.datapath.tracing.trace import Branch
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
@@ -71,7 +71,7 @@ class Finding:
     """What names the cause: a sentence, or the cause itself where a walk found it."""
     evidence: tuple[Span, ...]
     """The lines that show it, the deciding one first."""
-    reasoning: tuple[str | PacketStory | Ground | Doubt, ...] = ()
+    reasoning: tuple[str | PacketStory | Ground | Unsettling, ...] = ()
     """The chain from the evidence to the claim, one sentence or packet a link."""
     breaks: tuple[str, ...] = ()
     """What does not work because of it."""
@@ -100,7 +100,7 @@ class Finding:
     """
     settled_by: frozenset[Ground] = frozenset()
     """What makes it certain, where the evidence states it beside its lines."""
-    doubted_by: frozenset[Doubt] = frozenset()
+    doubted_by: frozenset[Unsettling] = frozenset()
     """What makes it possible only, where the evidence states it beside its lines."""
     proves: frozenset[FailureKind] = frozenset()
     """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of

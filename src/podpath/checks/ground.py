@@ -7,7 +7,7 @@ from __future__ import annotations
 from enum import Enum, auto
 
 
-class Doubt(Enum):
+class Unsettling(Enum):
     """A stated fact that makes a certain fault a possible one."""
 
     OVER = auto()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.ground import Doubt, Ground
+from podpath.checks.ground import Ground, Unsettling
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
@@ -86,7 +86,7 @@ class MessageCheck:
     """What decides, where the message leaves it open."""
     settled_by: frozenset[Ground] = frozenset()
     """What makes it certain, where the evidence states it beside the message."""
-    doubted_by: frozenset[Doubt] = frozenset()
+    doubted_by: frozenset[Unsettling] = frozenset()
     """What makes it possible only, where the evidence states it beside the message."""
     proves: frozenset[FailureKind] = frozenset()
     """Failures that make it certain where nothing else is found: hardly anything else makes them

@@ -11,7 +11,7 @@ from typing import Any
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp, Severity
-from podpath.checks.ground import Doubt, Ground
+from podpath.checks.ground import Ground, Unsettling
 from podpath.checks.message_check import MessageCheck, Value
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
@@ -52,8 +52,8 @@ def _parse_grounds(words: Sequence[str]) -> frozenset[Ground]:
     return frozenset(Ground[word] for word in words)
 
 
-def _parse_doubts(words: Sequence[str]) -> frozenset[Doubt]:
-    return frozenset(Doubt[word] for word in words)
+def _parse_doubts(words: Sequence[str]) -> frozenset[Unsettling]:
+    return frozenset(Unsettling[word] for word in words)
 
 
 def _parse_failures(words: Sequence[str]) -> frozenset[FailureKind]:

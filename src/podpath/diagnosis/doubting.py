@@ -8,11 +8,11 @@ that it means something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from podpath.checks.finding import WEIGHTY, Finding
-from podpath.checks.ground import Doubt
+from podpath.checks.ground import Unsettling
 from podpath.net.failures import Ending
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -73,17 +73,18 @@ def _find_later(case: Case, finding: Finding) -> Iterator[Span]:
     devices = _list_devices(case, finding)
     shapes = {_shape(message.span.text) for message in quoted}
     for source in {message.span.source for message in quoted}:
-        spoken = [
-            (number, line)
-            for number, line in enumerate(source.lines, source.first_line)
-            if any(device in line for device in devices)
-        ]
+        numbered = enumerate(source.lines, source.first_line)
+        spoken = [(number, line) for number, line in numbered if _names_any(line, devices)]
         hangs = [number for number, line in spoken if _shape(line) in shapes]
         ended = [read_time(line) for number, line in spoken if number == max(hangs, default=0)]
         for number, line in spoken:
             time = read_time(line)
             if number > max(hangs, default=number) and time is not None and ended[0] is not None:
                 yield from (Span(source, number, number),) if time - ended[0] > LONG else ()
+
+
+def _names_any(line: str, devices: Collection[str]) -> bool:
+    return any(device in line for device in devices)
 
 
 def _shape(line: str) -> str:
@@ -130,10 +131,10 @@ def _find_existing(case: Case, _: Finding) -> Iterator[Span]:
             yield message.span
 
 
-RULES: Mapping[Doubt, Callable[[Case, Finding], Iterator[Span]]] = {
-    Doubt.OVER: _find_later,
-    Doubt.WORKS: _find_answered,
-    Doubt.UNREAD_BESIDE: _find_unread,
-    Doubt.EXISTS: _find_existing,
+RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
+    Unsettling.OVER: _find_later,
+    Unsettling.WORKS: _find_answered,
+    Unsettling.UNREAD_BESIDE: _find_unread,
+    Unsettling.EXISTS: _find_existing,
 }
 """By what would leave a fault open, what looks for it."""

@@ -139,7 +139,7 @@ INCIDENTS: tuple[Incident, ...] = (
         summary="A Service without endpoints rejects its clients.",
         build=_routed,
         probe="tcp 10.1.0.2 > 10.96.0.10:80 from pod1",
-        checks=("no-endpoints", "dropped-by-rule"),
+        checks=("service-rejected", "no-endpoints", "dropped-by-rule"),
         prepared_by=(
             restore(
                 "*nat\n:KUBE-SERVICES - [0:0]\n-A PREROUTING -j KUBE-SERVICES\n"

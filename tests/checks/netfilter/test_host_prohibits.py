@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from podpath.checks.netfilter.host_prohibits import check
+
 from tests.checks.pasted import ticket_of
 
 PING = """\

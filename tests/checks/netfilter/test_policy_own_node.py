@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from podpath.checks.netfilter.policy_own_node import check
+
 from tests.checks.pasted import ticket_of
 
 PODS = """\

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from podpath.checks.routing.own_source_received import check
+
 from tests.checks.pasted import case_of
 
 ADDRESS = """\

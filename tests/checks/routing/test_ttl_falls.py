@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from podpath.checks.routing.ttl_falls import check
+
 from tests.checks.pasted import case_of
 
 PING = """\

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from podpath.checks.routing.tunnel_by_pod import check
+
 from tests.checks.pasted import ticket_of
 
 ENDS = "Ping from 10.122.17.64 (node 192.168.3.110) to 10.122.127.128 (node 192.168.3.112) fails."

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.cause import Cause, Claim, PacketStory
-from podpath.checks.ground import Doubt, Ground
+from podpath.checks.ground import Ground, Unsettling
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
 from podpath.datapath.vocabulary import CONNTRACK, Direction, HookStage, StepDecision
@@ -49,26 +49,26 @@ _GROUNDS: Mapping[Ground, str] = {
 }
 
 
-_DOUBTS: Mapping[Doubt, str] = {
-    Doubt.OVER: (
+_DOUBTS: Mapping[Unsettling, str] = {
+    Unsettling.OVER: (
         "The log goes on long after this without another one: it was over, and need not be what "
         "fails now."
     ),
-    Doubt.WORKS: "Something was answered over it: it works at least at times.",
-    Doubt.UNREAD_BESIDE: "An output about the same thing was not read, and may say why.",
-    Doubt.EXISTS: (
+    Unsettling.WORKS: "Something was answered over it: it works at least at times.",
+    Unsettling.UNREAD_BESIDE: "An output about the same thing was not read, and may say why.",
+    Unsettling.EXISTS: (
         "Something of the same name is there already: it may be left over from an earlier run."
     ),
 }
 
 
-def spell_link(link: str | PacketStory | Ground | Doubt) -> str:
+def spell_link(link: str | PacketStory | Ground | Unsettling) -> str:
     """Say one link of the chain from the evidence to the claim."""
     if isinstance(link, str):
         return link
     if isinstance(link, Ground):
         return _GROUNDS[link]
-    if isinstance(link, Doubt):
+    if isinstance(link, Unsettling):
         return _DOUBTS[link]
     return _tell_failing(link.cause) if link.trace is link.cause.trace else _tell(link.trace)
 
