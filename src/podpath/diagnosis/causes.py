@@ -38,6 +38,7 @@ from podpath.datapath.reasons.neighbours import (
     EntryWrong,
     ForeignSenderAsked,
     NeighbourReason,
+    NoArp,
     NotAddressOf,
     OnlyForItself,
     Refusal,
@@ -380,6 +381,8 @@ def _name_neighbour(step: Step) -> str:  # one arm for each fault
         case routes.OwnSource() | routes.SourceOfType(type="local"):
             return source_refused.NAME
         case NotAddressOf() | OnlyForItself() | RequestWithoutSender() | ArpFiltered() | None:
+            return neighbour_failed.NAME
+        case NoArp():
             return neighbour_failed.NAME
         case (
             routes.NoRoute()

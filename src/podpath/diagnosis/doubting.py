@@ -117,9 +117,8 @@ def _find_unread(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield an output that was not read, whose command names one of the finding's devices."""
     devices = _list_devices(case, finding)
     for gap in case.gaps:
-        command = gap.span.source.command if gap.span is not None else None
-        words = set(re.split(r"[^\w.@-]+", command or ""))
-        if gap.span is not None and devices & words and gap.span not in finding.evidence:
+        words = set(re.split(r"[^\w.@-]+", gap.span.source.command or ""))
+        if devices & words and gap.span not in finding.evidence:
             yield gap.span
 
 

@@ -267,8 +267,7 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     """Join what walks and checks found, so that one fault is told once.
 
     Of a walk and a check with one name the walk's is kept, as it is of the connection that failed;
-    where the check knows what came before, its finding takes the walk's place as the cause. A
-    possible cause covers no line: what a check makes of its symptom's words stands beside it.
+    where the check knows what came before, its finding takes the walk's place as the cause.
     """
     rest = list(found)
     told = _blame_deeper(rest, _blame_duplicates(rest, _blame_chained(rest, causes)))
@@ -276,19 +275,27 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
         finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told
     ]
     names = {finding.check for finding in told}
-    covered: set[Span] = set()
-    for finding in told:
-        if finding.certainty == 1:
-            covered.update(finding.evidence)
     lesser = [
         finding
         for finding in rest
         if finding.severity != Severity.CAUSE
         and finding.check not in names
-        and covered.isdisjoint(finding.evidence[:1])
+        and not _is_covered(told, finding)
     ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
+
+
+def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
+    return any(_covers(one, finding) for one in told)
+
+
+def _covers(told: Finding, finding: Finding) -> bool:
+    """Tell whether what is told already holds a finding's line; a possible cause leaves what is
+    certain of it to stand beside.
+    """
+    more = told.certainty == 1 or finding.certainty < 1
+    return more and not set(told.evidence).isdisjoint(finding.evidence[:1])
 
 
 def _blame_chained(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:

@@ -283,9 +283,9 @@ class XfrmPolicyRecord(Record):
     src: Prefix
     dst: Prefix
     direction: str
-    """`in`, `out` or `fwd`."""
+    """Which way its packets go, as it is printed."""
     action: str
-    """`allow` or `block`."""
+    """What becomes of them, as it is printed."""
     of_socket: bool = False
     """True where it counts for one socket alone."""
 

@@ -48,7 +48,7 @@ class XfrmPolicy:
     src: Prefix
     dst: Prefix
     direction: str
-    """`in`, `out` or `fwd`."""
+    """Which way its packets go, in the words of `ip xfrm policy`."""
     blocks: bool
     span: Span | None = None
 

@@ -10,8 +10,9 @@ import pytest
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.neighbours import SolicitationLost
-from podpath.datapath.tracing.trace import Conversation, Reachability
-from podpath.datapath.vocabulary import Hook
+from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.vocabulary import Hook, Reachability
+from podpath.net.addresses import Family
 from podpath.net.provenance import Listing
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -34,7 +35,7 @@ def asked(rules: str, netns: str = "host", entry: str = "") -> Conversation:
         ("pod", f"eth0 {POD}/64 peer host:v0"),
     ):
         made = given_netns(name, device)
-        rules_of = {4: shut, 6: tables if name == netns else shut}
+        rules_of: dict[Family, Netfilter] = {4: shut, 6: tables if name == netns else shut}
         spaces.append(replace(made, netfilter=rules_of))
     node: Node = given_node(*spaces)
     if entry:

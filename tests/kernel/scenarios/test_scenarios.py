@@ -16,7 +16,8 @@ from typing import NamedTuple
 import pytest
 
 import podpath
-from podpath.datapath.tracing.trace import Delivered, Reachability
+from podpath.datapath.tracing.trace import Delivered
+from podpath.datapath.vocabulary import Reachability
 from podpath.library.trace import TraceResult
 from podpath.net.probe import Probe
 from podpath_lab.apply import enter_private_world

@@ -73,7 +73,8 @@ class TableDraft:
             raise RefusedError(f"no output shows chain {name} of table {self._table.name}")
         if not isinstance(fact, Known):
             raise RefusedError(f"outputs disagree about chain {name}")
-        return fact.value
+        chain: Chain = fact.value
+        return chain
 
     def declare(self, name: str, policy: str, line: Span) -> None:
         """Do what `:NAME POLICY` does: a user chain is made or emptied."""

@@ -16,7 +16,7 @@ def bind_source(node: Node, probe: Probe) -> Probe:
     """Return the probe with the source that its namespace's routes choose (`ip_route_connect`); as
     it is where they lead nowhere, or say none.
     """
-    if probe.netns not in node.namespaces:
+    if probe.netns is None or probe.netns not in node.namespaces:
         return probe
     flow = FlowKey(probe.dst, protocol=probe.protocol, dport=probe.dport)
     found = route_output(Choices(), Engine(node).namespace(probe.netns), flow)

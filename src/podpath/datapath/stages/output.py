@@ -81,7 +81,7 @@ def route(walk: Walk, skb: Skb) -> Next:
 
 def _first_ttl(skb: Skb) -> int:
     """Return the TTL, or hop limit, that a packet of this host begins with
-    (`include/net/route.h:ip4_dst_hoplimit`, `net/ipv6/output_core.c:ip6_dst_hoplimit v6.12`).
+    (`include/net/route.h:ip4_dst_hoplimit v6.12`, `net/ipv6/output_core.c:ip6_dst_hoplimit v6.12`).
     """
     device = skb.oif.name if skb.oif is not None else settings.ALL
     key = (

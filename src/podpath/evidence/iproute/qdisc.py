@@ -36,7 +36,9 @@ _EXPECTED = "a queueing discipline"
 def recognise(source: Source) -> int:
     """Recognize lines that begin with `qdisc KIND HANDLE dev DEVICE`."""
     degree = share(sample(source), _LINE)
-    return CERTAIN if degree > 0.5 else LIKELY if degree > 0 else NO
+    if degree > 0.5:
+        return CERTAIN
+    return LIKELY if degree > 0 else NO
 
 
 def read(source: Source) -> Reading:
