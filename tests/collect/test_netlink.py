@@ -74,10 +74,10 @@ def test_policies_and_disciplines_are_seen() -> None:
         with inside(f"/run/netns/{NAME}"), open_routing() as kernel:
             assert is_known(XFRM_POLICIES)
             assert is_empty(XFRM_POLICIES)
-            ip("xfrm policy add dir out dst 192.0.2.1 action block", NAME)
+            ip(*["xfrm", "policy", "add", "dir", "out", "dst", "192.0.2.1", "action", "block"])
             assert not is_empty(XFRM_POLICIES)
-            ip("link add v0 type veth peer name v1", NAME)
-            ip("link set v0 up", NAME)
+            ip(*["link", "add", "v0", "type", "veth", "peer", "name", "v1"])
+            ip(*["link", "set", "v0", "up"])
             subprocess.run(("tc", "qdisc", "add", "dev", "v0", "clsact"), check=True)
             found = kernel.list_qdiscs() or ()
             assert {"noqueue", "clsact"} == {each.kind for each in found}
