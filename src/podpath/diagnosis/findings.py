@@ -291,11 +291,11 @@ def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
 
 
 def _covers(told: Finding, finding: Finding) -> bool:
-    """Tell whether what is told already holds a finding's line; a possible cause leaves what is
-    certain of it to stand beside.
+    """Tell whether what is told already holds a finding's line; a possible cause leaves beside it
+    what something else that is stated may settle, or proves by itself.
     """
-    more = told.certainty == 1 or finding.certainty < 1
-    return more and not set(told.evidence).isdisjoint(finding.evidence[:1])
+    own = told.certainty < 1 and (finding.settled_by or finding.proves)
+    return not own and not set(told.evidence).isdisjoint(finding.evidence[:1])
 
 
 def _blame_chained(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:

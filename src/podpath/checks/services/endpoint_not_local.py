@@ -61,4 +61,11 @@ def _report(rule: Span, service: str, here: Span) -> Finding:
         breaks=(f"connections to {service or 'the service'} from outside, by whichever node",),
         prevention="Set kube-proxy's --hostname-override to the node's name in the API.",
         marks=("has no local endpoints",),
+        about=_names(service),
     )
+
+
+def _names(service: str) -> frozenset[str]:
+    """Return the name that people have for `NAMESPACE/NAME:PORT`."""
+    name = service.rpartition("/")[2].partition(":")[0].casefold()
+    return frozenset({name} if name else ())
