@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from podpath.evidence import recognition
@@ -46,6 +48,8 @@ socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 11259
 setsockopt(11259, SOL_TCP, TCP_NODELAY, [1], 4) = 0
 connect(11259, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.9")}, 16) = 0
 """
+MOST_SECONDS = 2.0
+"""Far more than a linear match takes on a busy machine, and far less than any other."""
 SYSTEM = """
 PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
 NAME="Debian GNU/Linux"
@@ -111,3 +115,12 @@ def test_calls_of_a_program_decide_nothing() -> None:
 def test_names_are_unique() -> None:
     """No two kinds of output have one name."""
     assert len(KINDS) == len({kind.name for kind in KINDS})
+
+
+@pytest.mark.parametrize("line", ["a" + ".a" * 900 + " !", "-1" * 900 + "!", "#" + "(" * 1800])
+def test_a_line_that_only_begins_like_a_row_costs_little(line: str) -> None:
+    """No row's pattern tries the parts of a long line in every combination."""
+    before = time.process_time()
+    for kind in KINDS:
+        assert kind.rows.match(line) is None
+    assert time.process_time() - before < MOST_SECONDS

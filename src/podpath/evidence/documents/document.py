@@ -55,7 +55,7 @@ _ARROWED = re.compile(
     r"`?(?P<output>\S.*?)`?\s*"
 )
 """`COMMAND -> OUTPUT`, as people note down what a command printed."""
-LONGEST_ARROWED = 600
+LONGEST_ARROWED, _ARROWS = 600, ("\u2192", "->", "=>")
 _GLUED = re.compile(r"\s{0,3}>(?=[\w\[(])")
 _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
@@ -288,7 +288,10 @@ class _Splitter:
 
     def _take_arrowed(self, line: DocumentLine) -> bool:
         """Take a command with its output behind an arrow; tell whether the line is such."""
-        found = _ARROWED.fullmatch(line.text[:LONGEST_ARROWED])
+        text = line.text
+        if len(text) > LONGEST_ARROWED or not any(arrow in text for arrow in _ARROWS):
+            return False
+        found = _ARROWED.fullmatch(text)
         if found is None or not is_command(found["command"]):
             return False
         self._close()

@@ -109,8 +109,9 @@ KINDS: tuple[Listed, ...] = (
     _listed(
         "packages",
         r"ii +\S+ +\d\S*.*",
-        r"[\w.+-]+-\d[\w.+~^-]*\.(?:x86_64|noarch|aarch64|i[3-6]86|ppc64le|s390x)(?: +\S.*)?|"
-        r"(?:Listing\.\.\.|Installed Packages).*|\S+/\S+ \S+ (?:amd64|all|arm64|i386) \[.*",
+        r"[\w.+-]{1,80}-\d[\w.+~^-]{0,80}\.(?:x86_64|noarch|aarch64|i[3-6]86|ppc64le|s390x)"
+        r"(?: +\S.*)?|(?:Listing\.\.\.|Installed Packages).*|"
+        r"\S+/\S+ \S+ (?:amd64|all|arm64|i386) \[.*",
         "rpm dpkg",
         decides=False,
     ),
@@ -127,7 +128,7 @@ KINDS: tuple[Listed, ...] = (
         "stack trace",
         r"at [\w.$/<>]+\([\w.$:~/ -]*\).*|goroutine \d+ \[.*|Traceback \(most recent call last\):",
         r"#\d+ +\S+\(\d+\): .*|File \".*\", line \d+.*|Caused by: .*|\.{3} \d+ more|"
-        r"(?:[\w.]+\.)+\w*(?:Exception|Error): .*",
+        r"[\w.$]{1,200}(?:Exception|Error): .*",
         decides=False,
     ),
     _listed(
@@ -143,7 +144,7 @@ KINDS: tuple[Listed, ...] = (
         r"scaled|patched)",
         r"Waiting for (?:deployment|daemon set|statefulset) .*|"
         r"(?:deployment|daemon set|statefulset) \"\S+\" successfully rolled out|"
-        r"[\w.-]+(?:\.[\w.-]+)?/\S+ (?:created|configured|unchanged|deleted|labeled|annotated|"
+        r"[\w.-]+/\S+ (?:created|configured|unchanged|deleted|labeled|annotated|"
         r"patched|edited|restarted)",
         decides=False,
     ),
