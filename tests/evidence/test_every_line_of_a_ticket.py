@@ -40,7 +40,7 @@ def lost_lines(data: bytes) -> dict[int, str]:
     return {
         number: line
         for number, line in enumerate(lines, 1)
-        if decode_line(number, line).text.strip(" \t>") and number not in held
+        if decode_line(number, line).text.strip(" \t\r>") and number not in held
     }
 
 
