@@ -173,6 +173,7 @@ class DropFeed:
         """Why drops cannot be heard; empty where they can, or nobody has tried."""
         self._clock = clock
         self._lock = threading.Lock()
+        self._left = threading.Condition(self._lock)
         self._watchers: list[DropSubscription] = []
         self._drops: OrderedDict[FlowName, Document] = OrderedDict()
         self._losses: Mapping[str, object] = {}
@@ -183,11 +184,13 @@ class DropFeed:
         return len(self._watchers)
 
     @contextmanager
-    def subscribe(self, wish: DropWish) -> Iterator[DropSubscription]:
-        """Be a watcher for a block; `BusyError` where there are enough."""
+    def subscribe(self, wish: DropWish, patience: float = 0.0) -> Iterator[DropSubscription]:
+        """Be a watcher for a block; `BusyError` where there are enough for so many seconds: one
+        who just left may not have been missed yet.
+        """
         made = DropSubscription(wish, self.options.lines, self._clock)
         with self._lock:
-            if len(self._watchers) >= self.options.watchers:
+            if not self._left.wait_for(self._has_room, patience):
                 raise BusyError(f"{self.options.watchers} watch already, which is all that may")
             self._watchers.append(made)
         try:
@@ -196,6 +199,10 @@ class DropFeed:
             with self._lock:
                 if made in self._watchers:
                     self._watchers.remove(made)
+                self._left.notify()
+
+    def _has_room(self) -> bool:
+        return len(self._watchers) < self.options.watchers
 
     def take(self, line: bytes) -> None:
         """Take a line of the watching process; what is none of the format counts for nothing."""
@@ -240,6 +247,7 @@ class DropFeed:
         with self._lock:
             self.failure = why
             watchers, self._watchers = self._watchers, []
+            self._left.notify_all()
         for each in watchers:
             each.end()
 

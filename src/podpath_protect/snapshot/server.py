@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import ssl
 import threading
@@ -35,7 +36,15 @@ from podpath_protect.snapshot.taking import SnapshotStore, TakingError
 from podpath_protect.validate.sockets import SocketEnd
 
 BEAT_SECONDS = 2.0
-"""How often a watcher is written to who has no drops, so that one who went is noticed."""
+"""How often a watcher is written to who has no drops, so that one is noticed who went without a
+word.
+"""
+LOOK_SECONDS = 0.2
+"""How often it is looked whether a watcher hung up."""
+PATIENCE_SECONDS = 2.0
+"""How long a watcher waits for a place: who ends a watch and starts the next shall not be refused
+because the API server has not yet passed on that the first is over.
+"""
 DAWDLE_SECONDS = 10.0
 """A client that neither sends nor takes anything for so long is left."""
 MOST_CONNECTIONS = 8
@@ -176,7 +185,7 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
             return
         try:
             wish = parse_wish(query)
-            with feed.subscribe(wish) as told:
+            with feed.subscribe(wish, PATIENCE_SECONDS) as told:
                 desk.counts[admission.entry] += 1
                 self._stream(feed, told)
         except RequestError as error:
@@ -193,15 +202,20 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         self.end_headers()
         longest = feed.options.longest
         until = time.monotonic() + min(told.wish.seconds or longest, longest)
-        why = "its time is over"
+        why, beat = "its time is over", 0.0
         while (left := until - time.monotonic()) > 0:
-            found = told.take(min(left, BEAT_SECONDS))
+            found = told.take(min(left, LOOK_SECONDS))
             if found is None:
                 why = feed.failure or "drops are heard no more"
                 break
-            # a line with nothing in it shows whether the client is still there
-            lines = [json.dumps(each, ensure_ascii=False) for each in found] or [""]
-            self.wfile.write("".join(f"{line}\n" for line in lines).encode())
+            if has_hung_up(self.connection):
+                return
+            lines = [json.dumps(each, ensure_ascii=False) for each in found]
+            if not lines and time.monotonic() < beat:
+                continue
+            # a line with nothing in it shows whether a client is there that went without a word
+            self.wfile.write("".join(f"{line}\n" for line in lines or [""]).encode())
+            beat = time.monotonic() + BEAT_SECONDS
         last = {"schema": "podpath/drops/v1", "kind": "end", "why": why}
         self.wfile.write(f"{json.dumps(last)}\n".encode())
 
@@ -223,6 +237,15 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's signature
         """Log no request: counters tell, and what strangers write stands in no log."""
+
+
+def has_hung_up(connection: socket.socket) -> bool:
+    """Tell whether the other end sends no more, which whoever asked for a stream does only when
+    it wants no more of it.
+    """
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 class SnapshotServer:

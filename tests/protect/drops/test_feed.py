@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -107,6 +108,24 @@ def test_there_are_no_more_watchers_than_may_be() -> None:
         feed.subscribe(DropWish()).__enter__()
     with feed.subscribe(DropWish()):
         assert feed.watchers == 1
+
+
+def test_who_waits_for_a_place_has_it_when_another_goes() -> None:
+    """A watcher with patience is let in the moment that one leaves."""
+    feed = DropFeed(DropOptions(watchers=1))
+    seen: list[int] = []
+
+    def come() -> None:
+        with feed.subscribe(DropWish(), 60.0):
+            seen.append(feed.watchers)
+
+    with feed.subscribe(DropWish()):
+        comer = threading.Thread(target=come)
+        comer.start()
+        comer.join(0.1)
+        assert seen == []
+    comer.join(60.0)
+    assert seen == [1]
 
 
 @pytest.mark.parametrize("line", [b"", b"x", b"[]", b'{"kind":"flows"}', b'{"kind":"drop"}', b"{}"])

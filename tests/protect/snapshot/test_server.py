@@ -22,16 +22,23 @@ import pytest
 from podpath.kube import access
 from podpath.kube.client import Client
 from podpath.kube.snapshots import TOKEN_HEADER
+from podpath_protect.drops.feed import DropBoard, DropFeed
+from podpath_protect.drops.options import DropOptions
 from podpath_protect.snapshot.gate import Gate
 from podpath_protect.snapshot.server import (
     MOST_CONNECTIONS,
+    PATIENCE_SECONDS,
     Certificate,
+    DropDesk,
     SnapshotDesk,
     SnapshotServer,
+    has_hung_up,
 )
 from podpath_protect.snapshot.taking import SnapshotStore, TakenSnapshot, TakingError
 from podpath_protect.validate.sockets import SocketEnd
+from tests.kube.following import until
 from tests.kube.scripted import Scripted, write_kubeconfig
+from tests.protect.drops.lines import encode, make_drop
 from tests.protect.snapshot.endpoints import make_certificate
 from tests.protect.snapshot.test_gate import TOKEN, answer_all
 
@@ -46,17 +53,24 @@ class Served(NamedTuple):
     desk: SnapshotDesk
     fail: list[str]
     """What the next taking fails with."""
+    feed: DropFeed
 
     def ask(self, path: str = "/snapshot", token: str = TOKEN) -> tuple[int, bytes]:
         """Ask for a snapshot."""
+        with self.open(path, token) as answer:
+            return answer.status, answer.read()
+
+    @contextlib.contextmanager
+    def open(self, path: str, token: str = TOKEN) -> Iterator[http.client.HTTPResponse]:
+        """Ask, and hang up at the end of a block."""
         context = ssl.create_default_context(cafile=self.authority)
         context.check_hostname = False
         with closing(
             http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=20)
         ) as asked:
             asked.request("GET", path, headers={TOKEN_HEADER: token})
-            answer = asked.getresponse()
-            return answer.status, answer.read()
+            with asked.getresponse() as answer:
+                yield answer
 
 
 @pytest.fixture
@@ -74,13 +88,19 @@ def served(tmp_path: Path) -> Iterator[Served]:
         path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
         with Client(access.find(path)) as client:
             gate = Gate(client, "a")
+            board = DropBoard()
+            board.feed = feed = DropFeed(DropOptions(watchers=1))
             desk = SnapshotDesk(
-                node="a", gate=gate, store=SnapshotStore(take, 10.0), counts=Counter()
+                node="a",
+                gate=gate,
+                store=SnapshotStore(take, 10.0),
+                counts=Counter(),
+                drops=DropDesk(gate=gate, board=board, counts=Counter()),
             )
             end = SocketEnd("127.0.0.1", 0)
             running = SnapshotServer((end,), desk, Certificate(*certificate))
             try:
-                yield Served(running.ports[0], certificate[0], desk, fail)
+                yield Served(running.ports[0], certificate[0], desk, fail, feed)
             finally:
                 running.close()
 
@@ -130,14 +150,55 @@ def test_no_more_than_a_few_wait_at_once(served: Served) -> None:
     """
     held = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(MOST_CONNECTIONS)]
     try:
-        time.sleep(0.5)
-        with pytest.raises((OSError, http.client.HTTPException)):
-            served.ask()
+        until(lambda: not is_served(served), "a refusal")
     finally:
         for each in held:
             each.close()
-    time.sleep(0.5)
-    assert served.ask()[0] == 200
+    until(lambda: is_served(served), "an answer")
+
+
+def is_served(served: Served) -> bool:
+    """Tell whether a snapshot is handed out, instead of being hung up on."""
+    try:
+        return served.ask()[0] == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def test_who_watches_and_starts_again_is_not_refused(served: Served) -> None:
+    """One may watch at a time: whoever breaks off makes room at once, drops or not."""
+    for number in range(3):
+        with served.open("/drops") as answer:
+            assert answer.status == 200
+            served.feed.take(encode(make_drop(flow=f"flow {number}")))
+            assert f"flow {number}".encode() in answer.readline()
+
+    assert served.desk.drops is not None
+    assert served.desk.drops.counts == {"allowed": 3}
+
+
+def test_who_watches_beside_another_is_refused_after_a_while(served: Served) -> None:
+    """The place of one who is still there is nobody else's; it is free as soon as they go."""
+    with served.open("/drops"):
+        began = time.monotonic()
+        code, body = served.ask("/drops")
+        assert time.monotonic() - began >= PATIENCE_SECONDS
+    assert (code, json.loads(body)["message"].partition(": ")[2]) == (
+        429,
+        "1 watch already, which is all that may",
+    )
+    until(lambda: served.feed.watchers == 0, "a free place")
+
+
+def test_a_watcher_that_hangs_up_is_seen() -> None:
+    """When it sends no more; not while it only waits."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert not has_hung_up(ours)
+        theirs.sendall(b"x")
+        assert not has_hung_up(ours)
+        theirs.shutdown(socket.SHUT_WR)
+        assert has_hung_up(ours)
 
 
 def test_a_certificate_that_was_renewed_is_used(tmp_path: Path) -> None:
