@@ -89,6 +89,18 @@ def remove_stale_instances() -> None:
     """
     for directory in (TRACING / "instances").glob(f"{PREFIX}*"):
         process = directory.name.removeprefix(PREFIX)
-        if process.isdigit() and not Path(f"/proc/{process}").exists():
+        if process.isdigit() and not is_running(int(process)):
             with suppress(OSError):  # another lab may clear it at the same moment
                 directory.rmdir()
+
+
+def is_running(process: int) -> bool:
+    """Tell whether a process is there and not dead: one that nobody has waited for keeps its
+    directory in /proc (proc_pid_stat(5), state Z).
+    """
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    state = stat.rpartition(")")[2].split()[0]
+    return state not in {"Z", "X"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from podpath_lab.apply import TRACING, require_lab
-from podpath_lab.drops import PREFIX
+from podpath_lab.drops import PREFIX, is_running
 from podpath_lab.incidents.registry import INCIDENTS
 from tests.command import podpath
 
@@ -53,7 +53,7 @@ def orphans(killed: set[str]) -> set[str]:
         return set()
     instances = (TRACING / "instances").glob(f"{PREFIX}*")
     left = killed & {path.name.removeprefix(PREFIX) for path in instances}
-    return {process for process in left if not Path(f"/proc/{process}").exists()}
+    return {process for process in left if not is_running(int(process))}
 
 
 @pytest.mark.parametrize(

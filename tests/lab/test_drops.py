@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from podpath_lab.drops import _EVENT, _parse_event
+import os
+import subprocess
+import sys
+
+from podpath_lab.drops import _EVENT, _parse_event, is_running
 
 LINE = (
     "  python-1234 [001] b..1.  12.345678: kfree_skb: skbaddr=00000000f1 rx_sk=0000000000000000 "
@@ -21,3 +25,13 @@ def test_reason_and_place_are_the_kernels_own_words() -> None:
         2048,
         12.345678,
     )
+
+
+def test_a_process_that_nobody_has_waited_for_does_not_run() -> None:
+    """Its directory in /proc stands until its parent waits."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+
+        assert not is_running(ended.pid)
+    assert is_running(os.getpid())
+    assert not is_running(ended.pid)
