@@ -13,6 +13,7 @@ from podpath.diagnosis.freed import DropAgreement, DropExplanation, explain_drop
 from podpath.drops.events import DropKey, HeardDrop
 from podpath.drops.headers import ARP, IPV4
 from podpath.net import protocols
+from podpath.net.addresses import Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
 from podpath.node.links import Link
@@ -23,6 +24,7 @@ SYN = Packet(ip("10.244.0.5"), ip("198.51.100.7"), protocols.TCP, 40000, 80, pro
 
 
 DEVICES = {"lo": 1, "eth0": 2, "cni0": 3}
+MACS = {"eth0": Mac("02:00:00:00:00:01")}
 
 
 def node(routes: tuple[str, ...] = (), sysctls: Mapping[str, str] | None = None) -> Node:
@@ -35,7 +37,8 @@ def node(routes: tuple[str, ...] = (), sysctls: Mapping[str, str] | None = None)
         sysctls=forwarding(rp_filter="1") | dict(sysctls or {}), netns={"sockets": listening(22)},
     )  # fmt: skip
     links: tuple[Link, ...] = tuple(
-        replace(link, ifindex=DEVICES[link.name]) for link in host.links.items
+        replace(link, ifindex=DEVICES[link.name], mac=MACS.get(link.name))
+        for link in host.links.items
     )
     return given_node(replace(host, links=Listing(links, True, "ip link")))
 
@@ -75,6 +78,23 @@ def test_a_route_that_drops_is_named() -> None:
 def test_a_packet_that_would_pass_is_a_disagreement() -> None:
     """Netfilter is empty in the model, and yet the kernel's dropped it."""
     assert explain(drop("NETFILTER_DROP")).agreement is DropAgreement.DISAGREES
+
+
+def test_the_frame_that_the_node_wrote_itself_is_not_the_one_that_came_in() -> None:
+    """What is freed while it is sent has the next hop's MAC, for which nothing was received."""
+    framed = SYN._replace(smac=MACS["eth0"], dmac=Mac("02:00:00:00:00:02"))
+    heard = drop("DEV_READY", framed)
+    heard = heard._replace(key=heard.key._replace(ifindex=DEVICES["eth0"]))
+
+    found = explain_drop(Engine(node()), "host", heard)
+
+    assert found.agreement is DropAgreement.DISAGREES
+    assert found.step is None
+
+
+def test_a_full_queue_is_no_drop_of_the_model() -> None:
+    """The kernel has one reason for a queue that is full and for a device without carrier."""
+    assert explain(drop("QDISC_DROP")).agreement is DropAgreement.OUTSIDE
 
 
 def test_another_reason_is_told_apart() -> None:

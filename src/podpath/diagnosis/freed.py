@@ -30,8 +30,13 @@ _TRANSPORT = ("tcp_", "udp", "__udp", "raw", "unix_", "sk_", "sctp_", "packet_",
 """How functions begin that work for sockets: what they free without a reason has passed the
 model.
 """
-MODELED = frozenset(name for names in REASONS.values() for _, name in names) | {FILTERED}
-"""The kernel's reasons that the model ends packets for."""
+_OF_QUEUES = "QDISC_DROP"
+"""What a full queue gives too, which the model does not have: noop_enqueue and every qdisc's limit
+(net/sched/sch_generic.c).
+"""
+_MODELED_CAUSES = frozenset(name for names in REASONS.values() for _, name in names)
+MODELED = (_MODELED_CAUSES | {FILTERED}) - {_OF_QUEUES}
+"""The kernel's reasons that nothing but what the model ends packets for gives."""
 CHECKSUMS = frozenset({"IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"})
 _SOCKETS = frozenset(
     {"SOCKET_RCVBUFF", "SOCKET_BACKLOG", "TCP_LISTEN_OVERFLOW", "PROTO_MEM", "NO_SOCKET"}
@@ -90,6 +95,8 @@ def explain_drop(
     namespace = engine.node.namespaces[netns]
     link = _find_link(namespace, drop.key.ifindex)
     came = _find_link(namespace, drop.key.input)
+    if came != link:
+        drop = drop._replace(packet=_without_own_frame(engine, netns, link, drop.packet))
     if function.startswith(_GENERIC_XDP):
         drop = drop._replace(key=drop.key._replace(reason="XDP"))
     strange = drop.packet is None or (drop.key.input and not came)
@@ -110,6 +117,20 @@ def explain_drop(
         unheard=unheard,
         spans=spans or tuple(_list_related(namespace, link, drop, filtered=step is None)),
     )
+
+
+def _without_own_frame(
+    engine: Engine, netns: str, link: str, packet: Packet | None
+) -> Packet | None:
+    """Return the packet without the MACs that the node itself wrote to send it by a device: they
+    say nothing of the frame that came in.
+    """
+    if packet is None or not link:
+        return packet
+    namespace = engine.namespace(netns)
+    if packet.smac != namespace.mac(namespace.link(link)):
+        return packet
+    return packet._replace(smac=None, dmac=None)
 
 
 _Found = tuple[DropAgreement, ArrivalBranch | None, Step | None]
