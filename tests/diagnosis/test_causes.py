@@ -145,3 +145,15 @@ def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:
     checks = {named(node, f"tcp 192.0.2.{last} > 10.9.0.5:80 in wan")[0] for last in (7, 8)}
 
     assert {"routing-loop"} == checks
+
+
+def test_a_frame_to_its_own_mac_is_the_fault_of_the_device_without_arp() -> None:
+    """That nobody takes the frame only follows."""
+    device = "veth0 10.0.0.1/24 noarp mac 02:00:00:00:00:01 peer pod:eth0"
+    peer = "eth0 10.0.0.2/24 mac 02:00:00:00:00:02 peer host:veth0"
+    node = given_node(given_netns("host", device), given_netns("pod", peer))
+
+    check, claim = named(node, "tcp 10.0.0.1 > 10.0.0.2:80 from host")
+
+    assert check == "arp-off"
+    assert "veth0 does no ARP (NOARP)" in claim

@@ -9,7 +9,7 @@ from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.cni import cni_chain
 from podpath.checks.conntrack import conntrack_full, stale_conntrack, untracked
-from podpath.checks.links import arp_ignore, foreign_arp, neighbour_failed
+from podpath.checks.links import arp_ignore, arp_off, foreign_arp, neighbour_failed
 from podpath.checks.netfilter import (
     bridge_netfilter,
     chain_order,
@@ -41,6 +41,7 @@ from podpath.datapath.reasons.neighbours import (
     NoArp,
     NotAddressOf,
     OnlyForItself,
+    OwnMacForAll,
     Refusal,
     RequestWithoutSender,
 )
@@ -100,6 +101,9 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     taught = _find_wrong_mac(trace)
     if taught is not None:
         return Cause(check=foreign_arp.NAME, branch=branch, trace=trace, step=taught)
+    blind = _find_without_arp(trace)
+    if blind is not None:
+        return Cause(check=arp_off.NAME, branch=branch, trace=trace, step=blind)
     astray = _find_wrong_turn(node, trace)
     if astray is not None:
         name = cni_chain.NAME if _is_unredirected(node, trace) else no_route.NAME
@@ -160,6 +164,19 @@ def _find_wrong_mac(trace: Trace) -> Step | None:
     return next(
         (step for step in trace.steps if isinstance(_resolution(step.reason), EntryWrong)), None
     )
+
+
+def _find_without_arp(trace: Trace) -> Step | None:
+    """Return the step by which a device without ARP sent a frame to its own MAC, which nobody
+    took.
+    """
+    if not isinstance(trace.deciding.reason, FrameForOther):
+        return None
+    resolved = [step for step in trace.steps if isinstance(step.reason, NeighbourReason)]
+    addressed = resolved[-1] if resolved else None
+    if addressed is None or not isinstance(addressed.reason, OwnMacForAll):
+        return None
+    return addressed
 
 
 def _resolution(reason: Reason) -> Reason:

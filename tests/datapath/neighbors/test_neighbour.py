@@ -81,6 +81,31 @@ def test_devices_without_link_layer_need_none() -> None:
     assert ask(given_walk(given(device="t0 kind tun")), "t0", "10.0.0.9").mac is not None
 
 
+@pytest.mark.parametrize(
+    ("entry", "mac"),
+    [
+        ("10.0.0.9 dev e0 lladdr 02:00:00:00:00:99 PERMANENT", "02:00:00:00:00:99"),
+        ("10.0.0.8 dev e0 lladdr 02:00:00:00:00:99 PERMANENT", "02:00:00:00:00:01"),
+    ],
+)
+def test_without_arp_an_entry_by_hand_goes_before_the_devices_own_mac(entry: str, mac: str) -> None:
+    """Every neighbor that nobody put in has the MAC of the device that asks for none."""
+    device = "e0 10.0.0.1/24 noarp mac 02:00:00:00:00:01"
+    main = given_netns("host", device, neighbours=[entry])
+
+    assert ask(given_walk(given_node(main)), "e0", "10.0.0.9").mac == mac
+
+
+def test_without_arp_an_entry_that_runs_out_is_not_asked_for_anew() -> None:
+    """It carries packets while it lasts, and nothing afterwards."""
+    device = "e0 10.0.0.1/24 noarp mac 02:00:00:00:00:01"
+    entry = "10.0.0.9 dev e0 lladdr 02:00:00:00:00:99 REACHABLE"
+    walk = given_walk(given_node(given_netns("host", device, neighbours=[entry])))
+
+    assert ask(walk, "e0", "10.0.0.9").mac == "02:00:00:00:00:99"
+    assert len(walk.choices.made) == 1
+
+
 PAIR = given_node(
     given_netns("host", "veth0 10.0.0.1/24 peer pod:eth0", sysctls=forwarding()),
     given_netns("pod", "eth0 10.0.0.2/24 mac 02:00:00:00:00:02 peer host:veth0"),

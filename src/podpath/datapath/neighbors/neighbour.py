@@ -85,7 +85,7 @@ def resolve(
     nexthop = destination.gateway or packet.dst
     own_mac = _shown_mac(link)
     if link.noarp and own_mac is not None:
-        return Resolution(own_mac, reasons.OwnMacForAll(link.name, own_mac), _listed(link))
+        return _resolve_without_arp(walk, namespace, link, nexthop, own_mac)
     if not _needs_arp(link):
         return Resolution(None, reasons.NoLinkLayer(link.name))
     own = packet.src if namespace.has_local(packet.src) else None
@@ -110,6 +110,22 @@ def resolve(
     if _is_wrong(found.reason):
         return _correct(walk.learned.neighbours, hop, found)
     return _recall(walk.learned.neighbours, hop, found) if found.failed else found
+
+
+def _resolve_without_arp(
+    walk: Walk, namespace: Namespace, link: Link, target: Address, own: Mac
+) -> Resolution:
+    """Take the MAC of an entry that was put in by hand, else the device's own
+    (`net/ipv4/arp.c:arp_constructor v6.18`).
+    """
+    entry = namespace.neighbours.get((link.name, target))
+    if entry is None or entry.mac is None:
+        return Resolution(own, reasons.OwnMacForAll(link.name, own), _listed(link))
+    if entry.state in _FIXED or is_still_used(walk, namespace, link, target):
+        reason = reasons.EntryUsed(target, entry.mac, entry.state)
+        return Resolution(entry.mac, reason, _span(entry), rests_on=entry.inferred)
+    silent = reasons.NeighbourSilent(target, link.name, entry.state)
+    return Resolution(None, silent, (*_span(entry), *_listed(link)), failed=True)
 
 
 def _teach(tables: NeighbourTables, hop: NeighbourKey, found: Resolution, own: Mac) -> None:
