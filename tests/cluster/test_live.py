@@ -218,7 +218,7 @@ def test_a_killed_agent_leaves_nothing(agents: Cluster, say: Callable[[str], Non
         say(f"seed {SEED}: {name}, killed {moment:.1f} s after it was ready")
         time.sleep(moment)
         old = list_processes(agents, name)
-        first = agents.nodes[name].run("pgrep", "-o", "-f", "podpath.*agent").split()[0]
+        first = agents.nodes[name].run("pgrep", "-o", "-f", "m podpath.*agent").split()[0]
         agents.nodes[name].run("kill", "-9", first)
         control.wait(partial(are_gone, old, agents, name), "its processes")
     control.wait(lambda: deployed.are_ready(agents), "the agents", seconds=DEADLINE)
@@ -232,4 +232,4 @@ def are_gone(old: set[str], live: Cluster, name: str) -> bool:
 def list_processes(live: Cluster, name: str) -> set[str]:
     """Return podpath's processes on a node, each with when it began."""
     listed = live.nodes[name].run("ps", "-e", "-o", "pid=,lstart=,args=").splitlines()
-    return {line for line in listed if "podpath" in line.split(maxsplit=6)[6]}
+    return {line for line in listed if "-m podpath" in line.split(maxsplit=6)[6]}
