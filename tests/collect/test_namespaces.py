@@ -117,6 +117,29 @@ def test_nodes_side_by_side_on_one_cable_part_at_their_gateways() -> None:
 
 
 @pytest.mark.kernel("ip", "unshare")
+@pytest.mark.parametrize("switch", ["wire", "other"])
+def test_a_second_uplink_that_no_gateway_is_on_leads_out_of_the_node(switch: str) -> None:
+    """Whether it ends at the switch of the first one or at one of its own: what both nodes are
+    plugged into belongs to neither, and nor does the other node.
+    """
+    with Machine() as machine, ExitStack() as stack:
+        place = machine.wire if switch == "wire" else f"{PREFIX}-other"
+        if place != machine.wire:
+            add_netns(stack, place)
+        ip("link", "add", "second", "up", "type", "bridge", netns=place)
+        for number, node in enumerate(machine.nodes):
+            peer = ("peer", "name", f"second{number}", "netns", place)
+            ip("link", "add", "eth1", "type", "veth", *peer, netns=node)
+            ip("link", "set", f"second{number}", "master", "second", "up", netns=place)
+            ip("addr", "add", f"198.51.100.{number + 1}/24", "dev", "eth1", netns=node)
+            ip("link", "set", "eth1", "up", netns=node)
+        for node in machine.nodes:
+            found = find_namespaces(node=node)
+            taken = {Path(each.path).stat().st_ino for each in found.collected}
+            assert taken == {inode_of(each) for each in (node, f"{node}-0", f"{node}-1")}
+
+
+@pytest.mark.kernel("ip", "unshare")
 def test_a_pod_on_a_macvlan_of_the_uplink_belongs_to_the_node() -> None:
     """It sits on the node's own device, though no veth leads there."""
     with Machine(nodes=("a",), pods=0) as machine, ExitStack() as stack:

@@ -2,8 +2,10 @@
 
 A machine may hold more than one node: a test, or nodes in containers. Those of a node are its own,
 those that links lead to from there, those of pods that its runtime keeps, and those that the user
-names. Links are not followed out of the node: not into the machine's own namespace, and not over
-the device that the node's own gateway is on.
+names. Links are not followed out of the node: not into the machine's own namespace, not into
+another node's, which keeps pods, not into what is behind a device that a gateway of the node's is
+on, and not into anything that hangs together with one of those without the node between them, such
+as a second switch.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 
 from podpath.collect.netns import NetnsError, inside
 from podpath.collect.runtime_pods import find_pod
-from podpath.collect.survey import NamespaceSurvey, held, survey
+from podpath.collect.survey import Edge, NamespaceSurvey, held, survey
 from podpath.net.errors import PodpathError
 
 HOST = "host"
@@ -101,14 +103,16 @@ def find_namespaces(
     with held(paths) as descriptors:
         found = survey(descriptors)
         uplinks = frozenset() if whole else _list_uplinks(descriptors[HOST])
-    reached = _reach(found, uplinks, None if machine is None else names.get(machine))
+    own = {name for inode, name in names.items() if candidates[inode].keeper == host.inode}
+    others = {each.keeper for each in candidates.values()} | {machine}
+    apart = frozenset() if whole else _list_apart(found, uplinks, _pick(names, others), own)
+    reached = _spread(found, {HOST}, apart)
     collected = [CollectedNamespace(name=HOST, path=str(home), role="host")]
     left_out: list[str] = []
     for inode, name in names.items():
         each = candidates[inode]
         called = {name, each.called, each.pod, str(each.process)}
-        kept = each.keeper == host.inode
-        if name in reached or kept or called & set(wanted):
+        if name in reached | own or called & set(wanted):
             collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
         else:
             left_out.append(name)
@@ -245,26 +249,46 @@ def _named_as(process: int) -> Iterator[None]:
         os.close(home)
 
 
-def _reach(found: NamespaceSurvey, uplinks: Collection[str], machine: str | None) -> frozenset[str]:
-    """Return the namespaces that links lead to from the node's own, in either direction."""
+def _pick(names: Mapping[int, str], inodes: Collection[int | None]) -> frozenset[str]:
+    return frozenset(name for inode, name in names.items() if inode in inodes)
+
+
+def _list_apart(
+    found: NamespaceSurvey, uplinks: Collection[str], others: Collection[str], own: Collection[str]
+) -> frozenset[str]:
+    """Return what does not belong to the node: other nodes, what is behind the node's uplinks, and
+    what links join with those on a way that neither the node nor a pod of its own is on.
+    """
+    behind = (_far_of_uplink(found, edge, uplinks) for edge in found.list_edges())
+    first = {*others, *(name for name in behind if name is not None)} - {HOST, *own}
+    return _spread(found, first, {HOST, *own})
+
+
+def _far_of_uplink(found: NamespaceSurvey, edge: Edge, uplinks: Collection[str]) -> str | None:
+    """Return the namespace that an uplink leads to; None for any other link, such as that of a
+    pod's device which sits on the uplink.
+    """
+    if edge.netns == HOST:
+        return edge.other if edge.device.name in uplinks else None
+    if edge.other != HOST or edge.device.kind != "veth":
+        return None
+    far = (each.name for each in found.devices[HOST] if each.ifindex == edge.device.link)
+    return edge.netns if next(far, None) in uplinks else None
+
+
+def _spread(
+    found: NamespaceSurvey, first: Collection[str], closed: Collection[str]
+) -> frozenset[str]:
+    """Return the namespaces that links lead to from the first ones, in either direction, those
+    included; none that is closed is entered.
+    """
     ways: dict[str, set[str]] = {}
-    ends = {
-        (name, device.ifindex): device.name
-        for name, devices in found.devices.items()
-        for device in devices
-    }
     for edge in found.list_edges():
-        far = ends.get((edge.other, edge.device.link or 0))
-        out = (edge.netns == HOST and edge.device.name in uplinks) or (
-            edge.other == HOST and far in uplinks
-        )
-        if machine in (edge.netns, edge.other) or (out and edge.device.kind == "veth"):
-            continue
         ways.setdefault(edge.netns, set()).add(edge.other)
         ways.setdefault(edge.other, set()).add(edge.netns)
-    reached, open_ends = {HOST}, [HOST]
+    reached, open_ends = set(first), list(first)
     while open_ends:
-        for name in ways.get(open_ends.pop(), set()) - reached:
+        for name in ways.get(open_ends.pop(), set()) - reached - set(closed):
             reached.add(name)
             open_ends.append(name)
     return frozenset(reached)
