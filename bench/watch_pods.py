@@ -17,7 +17,7 @@ from typing import Any
 
 from podpath.kube import access
 from podpath.kube.client import Client
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.objects import KubePod
 from tests import apiserver
 from tests import kube_objects as kube
 
@@ -71,7 +71,7 @@ def follow(kubeconfig: str, pods: int) -> None:
     """Follow the pods in this process, and print what that took; it ends when its input does."""
     import random  # noqa: PLC0415  # the measured process imports what it needs
 
-    from podpath.kube.listwatch import ListWatch  # noqa: PLC0415  # as above
+    from podpath_protect.cluster.listwatch import ListWatch  # noqa: PLC0415  # as above
 
     heard: list[float] = []
 

@@ -18,9 +18,10 @@ import pytest
 import yaml
 from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
 
-from podpath.kube import access, taints
+from podpath.kube import access
 from podpath.kube.client import Client, Refused
 from podpath_protect.agent.config import load_config
+from podpath_protect.cluster import taints
 from podpath_protect.repair.keeper import RepairScope, Work
 from podpath_protect.repair.policy import VALIDATORS, Policy
 from podpath_protect.repair.redirect import PodRedirect, render_restore

@@ -16,8 +16,8 @@ from typing import Self
 
 from podpath.kube import access
 from podpath.kube.client import Client
-from podpath.kube.listwatch import ListWatch
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.listwatch import ListWatch
+from podpath_protect.cluster.objects import KubePod
 
 PATIENCE = 90.0
 

@@ -13,7 +13,7 @@ import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, Refused, Unreachable, decode
-from podpath.kube.objects import KubePod, PodList
+from podpath_protect.cluster.objects import KubePod, PodList
 from tests.apiserver import ADMIN, NOBODY, ApiServer, free_port
 from tests.kube.scripted import Answer, Asked, Scripted, refusal, write_kubeconfig
 

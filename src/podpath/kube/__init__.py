@@ -1,6 +1,6 @@
-"""The one room that speaks to API servers: access, one client, a list-watch that outlives its
-server, and the few verbs that are needed.
+"""The one room that speaks to API servers: access, one client, and what a server grants.
 
-It needs the extra `podpath[k8s]`. Configuration, authentication and TLS are lightkube's; requests,
-errors and the list-watch are our own, since a watch that survives is the whole point.
+It needs the extra `podpath[k8s]`. Configuration, authentication and TLS are lightkube's; requests
+and errors are our own. What follows pods and acts on them is protect's
+(`podpath_protect.cluster`), by this client.
 """

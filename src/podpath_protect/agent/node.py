@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.kube import access, taints
-from podpath.kube.backoff import Backoff
+from podpath.kube import access
 from podpath.kube.client import Client, KubeError
-from podpath.kube.events import KubeEvent, Recorder, Regarding
 from podpath_protect.agent.config import KubernetesOptions
 from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, Sample
+from podpath_protect.cluster import taints
+from podpath_protect.cluster.backoff import Backoff
+from podpath_protect.cluster.events import KubeEvent, Recorder, Regarding
 
 _log = logging.getLogger("podpath.protect.node")
 

@@ -23,7 +23,7 @@ from podpath_protect.agent.logs import configure_logs
 from podpath_protect.apply import Applier
 
 if TYPE_CHECKING:
-    from podpath.kube.objects import KubePod
+    from podpath_protect.cluster.objects import KubePod
     from podpath_protect.repair.judgement import PodJudgement
     from podpath_protect.repair.keeper import RepairScope, Work
     from podpath_protect.repair.policy import Policy

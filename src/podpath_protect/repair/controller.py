@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from podpath.kube.client import KubeError
-from podpath.kube.objects import KubePod
 from podpath_protect.agent.keeper import AgentFinding
+from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.deeds import PodActions, RepairOutcome
 from podpath_protect.repair.judgement import (

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.kube import pods
 from podpath.kube.client import Client, KubeError, Refused
-from podpath.kube.events import KubeEvent, Recorder, Regarding
-from podpath.kube.objects import KubePod
 from podpath_protect.apply import Applier
+from podpath_protect.cluster import pods
+from podpath_protect.cluster.events import KubeEvent, Recorder, Regarding
+from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.judgement import NamespaceObservation, PodJudgement
 from podpath_protect.repair.mend import Mending, mend, see
 from podpath_protect.repair.namespaces import Namespaces

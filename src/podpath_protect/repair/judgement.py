@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from podpath.kube.objects import (
+from podpath_protect.cluster.objects import (
     ContainerState,
     ContainerStatus,
     KubePod,

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from podpath.kube.access import Access
 from podpath.kube.client import Client, Unreachable
-from podpath.kube.events import Recorder
-from podpath.kube.listwatch import ListWatch
-from podpath.kube.objects import KubePod, MetadataFilter
-from podpath.kube.pods import Evictor
 from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.cluster.events import Recorder
+from podpath_protect.cluster.listwatch import ListWatch
+from podpath_protect.cluster.objects import KubePod, MetadataFilter
+from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
 from podpath_protect.repair.deeds import PodActions

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final, Literal
 
-from podpath.kube.objects import KubePod
 from podpath.net.errors import PodpathError
 from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.judgement import NamespaceObservation
 from podpath_protect.repair.knocking import find_reachable, knock
 from podpath_protect.repair.namespaces import NamespacePath, Namespaces

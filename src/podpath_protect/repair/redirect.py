@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.objects import KubePod
 from podpath_protect.validate.plan import MESHES, Style
 
 Ports = tuple[str, ...]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.objects import KubePod
 from tests import kube_objects as kube
 
 LINKERD, ISTIO = "linkerd-network-validator", "istio-validation"

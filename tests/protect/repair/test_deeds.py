@@ -8,9 +8,9 @@ import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, Unreachable
-from podpath.kube.events import Recorder
-from podpath.kube.pods import Evictor
 from podpath_protect.apply import Applier
+from podpath_protect.cluster.events import Recorder
+from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.deeds import PodActions
 from podpath_protect.repair.judgement import judge
 from podpath_protect.repair.namespaces import Namespaces

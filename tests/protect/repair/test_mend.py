@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from podpath.collect.netns import inside as inside_of
-from podpath.kube.objects import KubePod
 from podpath_protect.apply import Applier
+from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.mend import MendError, families_of, hold, mend, see
 from podpath_protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
 from tests.protect.pods import pod as node_and_pod

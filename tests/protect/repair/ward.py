@@ -11,10 +11,10 @@ from typing import Any
 
 from podpath.kube import access
 from podpath.kube.client import Client
-from podpath.kube.events import Recorder
-from podpath.kube.objects import KubePod
-from podpath.kube.pods import Evictor
 from podpath_protect.apply import Applier
+from podpath_protect.cluster.events import Recorder
+from podpath_protect.cluster.objects import KubePod
+from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
 from podpath_protect.repair.deeds import PodActions

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from podpath.kube.client import MERGE_PATCH, Client, Refused
-from podpath.kube.objects import KubeNode, KubeTaint
+from podpath_protect.cluster.objects import KubeNode, KubeTaint
 
 NOT_READY: Final = "podpath.dev/not-ready"
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]

@@ -1,4 +1,4 @@
-"""Tests of `kube.events` against the real API server: events that kubectl shows, once, with
+"""Tests of `cluster.events` against the real API server: events that kubectl shows, once, with
 what they are about.
 """
 
@@ -12,7 +12,7 @@ import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, KubeError
-from podpath.kube.events import (
+from podpath_protect.cluster.events import (
     CONTROLLER,
     NOTE,
     QUIET_SECONDS,
@@ -20,8 +20,8 @@ from podpath.kube.events import (
     Recorder,
     Regarding,
 )
-from podpath.kube.objects import KubePod
-from podpath.kube.pods import path
+from podpath_protect.cluster.objects import KubePod
+from podpath_protect.cluster.pods import path
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
 

@@ -1,4 +1,4 @@
-"""Tests of `kube.objects`: what the server sends is read, trimmed, and small."""
+"""Tests of `cluster.objects`: what the server sends is read, trimmed, and small."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from podpath.kube.client import Unreachable, decode
-from podpath.kube.objects import KubePod, MetadataFilter
+from podpath_protect.cluster.objects import KubePod, MetadataFilter
 from tests import kube_objects as kube
 
 

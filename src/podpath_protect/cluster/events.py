@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from podpath.kube.client import Client, Refused
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.objects import KubePod
 
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces/{namespace}/events"
 CONTROLLER: Final = "podpath.dev/protect"

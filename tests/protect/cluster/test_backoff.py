@@ -1,11 +1,11 @@
-"""Tests of `kube.backoff`: pauses double, are capped, jittered and never nothing."""
+"""Tests of `cluster.backoff`: pauses double, are capped, jittered and never nothing."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.kube.backoff import FIRST, LONGEST, Backoff
+from podpath_protect.cluster.backoff import FIRST, LONGEST, Backoff
 
 
 def test_pauses_double_up_to_a_cap() -> None:

@@ -1,4 +1,4 @@
-"""Tests of `kube.pods` against the real API server: nothing happens to another pod than the
+"""Tests of `cluster.pods` against the real API server: nothing happens to another pod than the
 one that was judged.
 """
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from podpath.kube import access, pods
+from podpath.kube import access
 from podpath.kube.client import Client, Refused
-from podpath.kube.objects import KubePod, Metadata
+from podpath_protect.cluster import pods
+from podpath_protect.cluster.objects import KubePod, Metadata
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 from tests.kube.scripted import Answer, Asked, Scripted, refusal

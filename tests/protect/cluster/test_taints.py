@@ -1,4 +1,4 @@
-"""Tests of `kube.taints` against the real API server: one taint of ours, and nobody else's
+"""Tests of `cluster.taints` against the real API server: one taint of ours, and nobody else's
 touched.
 """
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from podpath.kube import access, taints
+from podpath.kube import access
 from podpath.kube.client import Client, Refused
-from podpath.kube.taints import NOT_READY
+from podpath_protect.cluster import taints
+from podpath_protect.cluster.taints import NOT_READY
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
 from tests.kube.scripted import Answer, Asked, Scripted, refusal

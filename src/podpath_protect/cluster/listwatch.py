@@ -21,16 +21,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podpath.kube.backoff import Backoff
 from podpath.kube.client import Client, Refused, Stream, Unreachable, decode
-from podpath.kube.objects import (
-    Bookmark,
-    KubePod,
-    KubeStatus,
-    MetadataFilter,
-    PodList,
-    WatchEvent,
-)
+from podpath.kube.objects import KubeStatus
+from podpath_protect.cluster.backoff import Backoff
+from podpath_protect.cluster.objects import Bookmark, KubePod, MetadataFilter, PodList, WatchEvent
 
 PODS: Final = "/api/v1/pods"
 PAGE = 500

@@ -1,4 +1,4 @@
-"""Tests of `kube.listwatch` against the real API server: whatever ends a watch, the store
+"""Tests of `cluster.listwatch` against the real API server: whatever ends a watch, the store
 comes back to what is true.
 """
 

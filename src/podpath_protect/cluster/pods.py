@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from podpath.kube.client import MERGE_PATCH, Client, Refused
-from podpath.kube.objects import KubePod
+from podpath_protect.cluster.objects import KubePod
 
 EVICTIONS: Final = ("policy/v1", "policy/v1beta1")
 """`policy/v1` since Kubernetes 1.22, which ended `policy/v1beta1` with 1.25; what a server does not
