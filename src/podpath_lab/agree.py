@@ -15,7 +15,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Conversation
 from podpath.datapath.vocabulary import StageName
 from podpath.node.netfilter import Rule
@@ -29,6 +28,7 @@ from podpath_lab.cases.routing import PORTS
 from podpath_lab.conversation import USUAL, Timeouts
 from podpath_lab.drops import DropTracer
 from podpath_lab.exchange import KERNEL_SCRIPTS, REGISTRATION
+from podpath_lab.injection import inject
 from podpath_lab.script import emit_removal, emit_twin
 from podpath_lab.twin import observe, observe_frame
 

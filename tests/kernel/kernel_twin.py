@@ -19,7 +19,6 @@ from typing import NamedTuple
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected
 from podpath.net.packet import Packet
@@ -32,6 +31,7 @@ from podpath_lab.cases.crafted import DEVICE, send_frame
 from podpath_lab.conversation import Timeouts
 from podpath_lab.drops import DropTracer
 from podpath_lab.exchange import KERNEL_SCRIPTS
+from podpath_lab.injection import inject
 from podpath_lab.script import emit_twin
 from podpath_lab.twin import observe, observe_frame, plan_twin
 

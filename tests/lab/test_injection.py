@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import ConversationFailure
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.node.node import Node
+from podpath_lab.injection import inject
 from podpath_lab.topologies import routed_pods
 
 FRAME = Packet(
