@@ -13,7 +13,7 @@ from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.playbook import MOST, ask_expert, fill, fill_words, is_asked, is_held, weigh
 from podpath.diagnosis.plays.play import Play
-from podpath.diagnosis.plays.table import PLAYS
+from podpath.diagnosis.plays.table import list_plays
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
@@ -114,7 +114,7 @@ def test_rules_are_asked_for_late_where_nothing_points_to_filtering() -> None:
     """Names that fail are asked about first; where a port is refused or rules are spoken of, the
     rules are.
     """
-    rules = next(play.ask for play in PLAYS if play.otherwise)
+    rules = next(play.ask for play in list_plays() if play.otherwise)
     names = ask_expert(complain(failure=FailureKind.NAME_NOT_RESOLVED, source=EndKind.POD))[:3]
     refused = ask_expert(
         complain(
@@ -186,10 +186,10 @@ def test_every_play_says_what_its_answers_mean_and_fills_in_every_word() -> None
 
     assert [] == [
         play.fact
-        for play in PLAYS
+        for play in list_plays()
         if len(play.decides) < 2 or "{" in fill(play.ask, words).replace("{print", "")
     ]
-    assert len(PLAYS) == len({play.ask for play in PLAYS})
+    assert len(list_plays()) == len({play.ask for play in list_plays()})
 
 
 def test_complaint_alone_is_undecided_with_the_experts_questions() -> None:

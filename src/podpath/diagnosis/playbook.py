@@ -15,7 +15,7 @@ from podpath.diagnosis.clues import Clue, list_clues
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
 from podpath.diagnosis.plays.play import Play
-from podpath.diagnosis.plays.table import PLAYS
+from podpath.diagnosis.plays.table import list_plays
 from podpath.net.messages import TRAFFIC
 from podpath.net.probe import Probe
 from podpath.node.case import Case
@@ -33,7 +33,7 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
     holdings = list_holdings(case)
     weighed = [
         (weigh(play, clues), -place, play)
-        for place, play in enumerate(PLAYS)
+        for place, play in enumerate(list_plays())
         if not is_held(play, holdings)
     ]
     words = fill_words(case)
