@@ -5,10 +5,12 @@ What comes in is what shall be; what goes out is an `Effect` that says whether i
 already, or would be done. With `dry_run` every look and every refusal stays, and nothing is
 changed.
 
-A file is written as a temporary one in the same directory, synchronised, renamed over its name, and
-the directory synchronised: a reader, and the node after a crash, sees the old file or the new one
-(rename(2), fsync(2)). The same directory also matters to those who watch it: containerd heeds
-renames and no creations, so a file moved in from elsewhere would escape it.
+A file is written as a temporary one in the same directory, synchronised, exchanged with what has
+its name, and the directory synchronised: a reader, and the node after a crash, sees the old file or
+the new one (renameat2(2), fsync(2)). What comes out of the exchange must be what was read before;
+where somebody wrote meanwhile, his file gets its name back and the change is refused as stale. The
+same directory also matters to those who watch it: containerd heeds renames and no creations, so a
+file moved in from elsewhere would escape it.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from pathlib import Path
 from typing import Literal
 
 from podpath.net.errors import PodpathError
+from podpath_protect.exchange import ROUNDS, exchange, is_settled, move_new
 
 TEMPORARY = ".podpath-tmp"
 """The suffix of a file that is being written: no runtime takes it for a CNI configuration, no
@@ -33,6 +36,12 @@ systemd for a drop-in.
 """
 
 STALE = "it changed after it was read; it is left as it is"
+HELD_OPEN = "somebody has it open for writing; it is left as it is"
+ABSENT = b"\0no file"
+"""What `expect` is given where no file may be there: no configuration holds it."""
+_NEVER_COPIED = frozenset({"security.ima", "security.evm"})
+"""Attributes that vouch for the content, which the kernel writes anew."""
+_ACCESS = "system.posix_acl_"
 Refusal = Literal["untrusted", "full", "read-only", "denied", "stale", "absent", "failed"]
 _REFUSALS: dict[int | None, Refusal] = {
     errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EROFS: "read-only", errno.EACCES: "denied",
@@ -87,21 +96,29 @@ class Applier:
         `mode` says otherwise.
 
         Where `expect` is given and the file no longer holds that, somebody wrote meanwhile:
-        `ApplyError` with `stale`.
+        `ApplyError` with `stale`, also where that was in the very moment of writing. `ABSENT`
+        expects none. Without `expect` whatever is there is replaced, however often it changes.
         """
         with _directory(path) as folder:
-            there = _look(folder, path)
-            held = None if there is None else _read(folder, path)
-            if expect is not None and held != expect:
-                raise ApplyError("stale", str(path), STALE)
-            wanted = new_mode if there is None else stat.S_IMODE(there.st_mode)
-            if mode is not None:
-                wanted = mode
-            if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
-                return Effect(kind="write", target=str(path), state="unchanged")
-            if not self.dry_run:
-                with _translated(path):
-                    _replace(folder, path.name, content, wanted, there)
+            for left in reversed(range(ROUNDS)):
+                there = _look(folder, path)
+                held = None if there is None else _read(folder, path)
+                if expect is not None and held != (None if expect is ABSENT else expect):
+                    raise ApplyError("stale", str(path), STALE)
+                wanted = new_mode if there is None else stat.S_IMODE(there.st_mode)
+                wanted = wanted if mode is None else mode
+                if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
+                    return Effect(kind="write", target=str(path), state="unchanged")
+                if self.dry_run:
+                    break
+                try:
+                    with _translated(path):
+                        _replace(folder, path, content, wanted, there, held)
+                except ApplyError as error:
+                    if error.refusal != "stale" or expect is not None or not left:
+                        raise
+                else:
+                    break
         return self._effect("write", str(path))
 
     def remove_file(self, path: Path, *, expect: bytes | None = None) -> Effect:
@@ -115,7 +132,7 @@ class Applier:
                 raise ApplyError("stale", str(path), STALE)
             if not self.dry_run:
                 with _translated(path):
-                    os.unlink(path.name, dir_fd=folder)
+                    _take_away(folder, path, expect)
                     os.fsync(folder)
         return self._effect("remove", str(path))
 
@@ -279,12 +296,17 @@ def _read(folder: int, path: Path) -> bytes:
 
 
 def _replace(
-    folder: int, name: str, content: bytes, mode: int, there: os.stat_result | None
+    folder: int,
+    path: Path,
+    content: bytes,
+    mode: int,
+    there: os.stat_result | None,
+    held: bytes | None,
 ) -> None:
-    temporary = f".{name}.{secrets.token_hex(6)}{TEMPORARY}"
+    name = path.name
+    temporary = _temporary(name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
-    renamed = False
     try:
         with os.fdopen(descriptor, "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # tells `sweep` that its writer lives
@@ -292,14 +314,144 @@ def _replace(
             file.flush()
             if there is not None and (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(file.fileno(), there.st_uid, there.st_gid)
+            if there is not None:
+                _copy_attributes(folder, path, file.fileno())
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-            renamed = True
+            if held is None:
+                _place(folder, path, temporary)
+            else:
+                _swap(folder, path, temporary, content, held)
     finally:
-        if not renamed:
-            _forget(folder, temporary)
+        _forget(folder, temporary)
     os.fsync(folder)
+
+
+def _temporary(name: str) -> str:
+    return f".{name}.{secrets.token_hex(6)}{TEMPORARY}"
+
+
+def _place(folder: int, path: Path, temporary: str) -> None:
+    """Give a new file its name; somebody's that came meanwhile stays."""
+    try:
+        if not move_new(folder, temporary, path.name):
+            os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileExistsError as error:
+        raise ApplyError("stale", str(path), STALE) from error
+
+
+def _swap(folder: int, path: Path, temporary: str, content: bytes, held: bytes) -> None:
+    """Exchange the new file with the old one; where what comes out is not what was read, put that
+    back, and what somebody wrote over that too.
+    """
+    own = os.stat(temporary, dir_fd=folder).st_ino
+    try:
+        exchanged = exchange(folder, temporary, path.name)
+    except FileNotFoundError as error:
+        raise ApplyError("stale", str(path), STALE) from error
+    if not exchanged:
+        _rename_unguarded(folder, path, temporary, held)
+        return
+    out, settled = _read_out(folder, temporary, own)
+    if out == held and settled:
+        return
+    put = content
+    for _ in range(ROUNDS):
+        expected, put = put, out
+        try:
+            exchange(folder, temporary, path.name)
+        except FileNotFoundError:  # somebody removed it: that was the last word
+            break
+        out, _ = _read_out(folder, temporary, own)
+        if out == expected:
+            break
+    else:
+        os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    raise ApplyError("stale", str(path), STALE if settled else HELD_OPEN)
+
+
+def _read_out(folder: int, name: str, own: int) -> tuple[bytes, bool]:
+    """Read what came out of an exchange, and tell whether nobody writes into it still."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    try:
+        descriptor = os.open(name, flags, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return b"\0a link", False
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        settled = os.fstat(file.fileno()).st_ino == own or is_settled(file.fileno())
+        return file.read(), settled
+
+
+def _rename_unguarded(folder: int, path: Path, temporary: str, held: bytes) -> None:
+    """Rename where the file system exchanges nothing: the file is read once more, and what somebody
+    renames over it in the microseconds between is lost.
+    """
+    out, settled = _read_out(folder, path.name, -1)
+    if out != held or not settled:
+        raise ApplyError("stale", str(path), STALE if settled else HELD_OPEN)
+    os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _take_away(folder: int, path: Path, expect: bytes | None) -> None:
+    """Remove a file; where `expect` is given it is moved aside first and held against it, and what
+    is something else gets its name back.
+    """
+    if expect is None:
+        os.unlink(path.name, dir_fd=folder)
+        return
+    aside = _temporary(path.name)
+    if not move_new(folder, path.name, aside):
+        os.unlink(path.name, dir_fd=folder)
+        return
+    try:
+        out, settled = _read_out(folder, aside, -1)
+        if out != expect or not settled:
+            _put_back(folder, aside, path.name)
+            raise ApplyError("stale", str(path), STALE if settled else HELD_OPEN)
+    finally:
+        _forget(folder, aside)
+
+
+def _put_back(folder: int, aside: str, name: str) -> None:
+    try:
+        move_new(folder, aside, name)
+    except FileExistsError:
+        return  # somebody has written it anew since: that is the last word
+
+
+def _copy_attributes(folder: int, path: Path, target: int) -> None:
+    """Give a new file the access list and the extended attributes of the one that it replaces;
+    `ApplyError` where one would be lost.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    source = os.open(path.name, flags, dir_fd=folder)
+    try:
+        wanted = _attributes(source)
+        inherited = _attributes(target)
+        for name in inherited.keys() - wanted.keys():
+            if name.startswith(_ACCESS):
+                os.removexattr(target, name)  # a default of the directory's, which the old had not
+        for name, value in wanted.items():
+            if inherited.get(name) != value and name not in _NEVER_COPIED:
+                os.setxattr(target, name, value)
+    except OSError as error:
+        raise ApplyError(
+            "denied", str(path), f"its attributes would be lost: {error.strerror}"
+        ) from error
+    finally:
+        os.close(source)
+
+
+def _attributes(descriptor: int) -> dict[str, bytes]:
+    try:
+        names = os.listxattr(descriptor)
+    except OSError as error:
+        if error.errno in {errno.EOPNOTSUPP, errno.ENOSYS}:
+            return {}
+        raise
+    return {name: os.getxattr(descriptor, name) for name in names}
 
 
 def _forget(folder: int, name: str) -> None:

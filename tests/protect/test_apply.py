@@ -6,11 +6,20 @@ from __future__ import annotations
 
 import fcntl
 import os
+import random
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from podpath_protect.apply import (
+    ABSENT,
     TEMPORARY,
     Applier,
     ApplyError,
@@ -248,3 +257,157 @@ def test_trust_is_told_without_writing(tmp_path: Path) -> None:
     assert found is not None
     assert found.st_size == 1
     assert check_trusted(tmp_path / "b") is None
+
+
+MEMORY = "/dev/shm"  # noqa: S108  # a tmpfs
+RIVALS = ("rename", "in place")
+WRITES = 300
+
+
+class Vendor(threading.Thread):
+    """Somebody who writes numbered files without looking, by renaming or in place."""
+
+    def __init__(self, path: Path, how: str) -> None:
+        """Write number 0."""
+        super().__init__(daemon=True)
+        self.path, self.how, self.written = path, how, 0
+        path.write_text("0")
+
+    def run(self) -> None:
+        """Write, now and then."""
+        draw = random.Random(7)
+        for number in range(1, WRITES + 1):
+            if self.how == "rename":
+                aside = self.path.with_name("aside")
+                aside.write_text(str(number))
+                aside.rename(self.path)
+            else:
+                with self.path.open("w") as file:
+                    file.write(str(number))
+            self.written = number
+            time.sleep(draw.random() * 0.002)
+
+
+@pytest.mark.parametrize("how", RIVALS)
+@pytest.mark.parametrize("place", ["disk", "memory"])
+def test_no_write_of_another_is_lost(tmp_path: Path, how: str, place: str) -> None:
+    """Beside a vendor who writes 300 times at intervals of a millisecond, by renaming or in place,
+    whatever we write is made of what he wrote last, and his last write is what stays.
+    """
+    with TemporaryDirectory(dir=MEMORY if place == "memory" else tmp_path) as folder:
+        path = Path(folder, "a")
+        vendor = Vendor(path, how)
+        vendor.start()
+        lost = done = 0
+        refused: Counter[str] = Counter()
+        while vendor.is_alive():
+            seen = path.read_bytes()
+            if not seen.isdigit():
+                continue  # ours, or half of his
+            try:
+                Applier().write_file(path, seen + b"+", expect=seen)
+            except ApplyError as error:
+                refused[error.refusal] += 1
+                continue
+            done += 1
+            written, now = vendor.written, path.read_bytes()
+            lost += now == seen + b"+" and int(seen) < written
+        vendor.join()
+
+        assert (0, str(WRITES)) == (lost, path.read_text().rstrip("+")), refused
+        assert done > 0
+        assert refused.keys() <= {"stale"}
+        assert {"a"} == set(names(Path(folder)))
+
+
+def test_a_write_while_another_has_the_file_open_is_refused(tmp_path: Path) -> None:
+    """A vendor who has opened the file, and has not written yet, is not overtaken: what he writes
+    then stands.
+    """
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with path.open("r+b") as vendor:
+        with pytest.raises(ApplyError, match="open for writing"):
+            Applier().write_file(path, b"ours", expect=b"old")
+        vendor.write(b"new")
+
+    assert (b"new", ["a"]) == (path.read_bytes(), names(tmp_path))
+
+
+def test_a_file_that_came_meanwhile_stays(tmp_path: Path) -> None:
+    """Where none was, none is overwritten."""
+    path = tmp_path / "a"
+    Applier().write_file(path, b"ours", expect=ABSENT)
+
+    with pytest.raises(ApplyError, match="changed after it was read"):
+        Applier().write_file(path, b"again", expect=ABSENT)
+    assert b"ours" == path.read_bytes()
+
+
+def access_list(*entries: tuple[int, int, int]) -> bytes:
+    """Spell an access list as the kernel keeps it (include/uapi/linux/posix_acl_xattr.h)."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+NONE = 0xFFFFFFFF
+OWNER, USER, GROUP, MASK, OTHER = 1, 2, 4, 0x10, 0x20
+
+
+@pytest.mark.skipif(not ROOT, reason="attributes of trusted.* are root's")
+@pytest.mark.parametrize("place", ["disk", "memory"])
+def test_access_lists_and_attributes_stay(tmp_path: Path, place: str) -> None:
+    """What a file has of access lists and extended attributes it has after it was written; what its
+    directory gives to new files it does not get.
+    """
+    with TemporaryDirectory(dir=MEMORY if place == "memory" else tmp_path) as folder:
+        path, bare = Path(folder, "a"), Path(folder, "bare")
+        path.write_bytes(b"old")
+        bare.write_bytes(b"old")
+        ends = (GROUP, 0, NONE), (MASK, 6, NONE), (OTHER, 0, NONE)
+        mine = access_list((OWNER, 6, NONE), (USER, 4, 65534), *ends)
+        given = access_list((OWNER, 6, NONE), (USER, 6, 65533), *ends)
+        os.setxattr(path, "system.posix_acl_access", mine)
+        os.setxattr(folder, "system.posix_acl_default", given)
+        os.setxattr(path, "trusted.vendor", b"\0\1")
+        before = attributes(path), attributes(bare), path.stat().st_mode, bare.stat().st_mode
+
+        for each in (path, bare):
+            Applier().write_file(each, b"new", expect=b"old")
+
+        assert before == (
+            attributes(path), attributes(bare), path.stat().st_mode, bare.stat().st_mode,
+        )  # fmt: skip
+        assert "system.posix_acl_access" in before[0]
+        assert (b"new", b"new") == (path.read_bytes(), bare.read_bytes())
+
+
+def attributes(path: Path) -> dict[str, bytes]:
+    """Return a file's extended attributes."""
+    return {name: os.getxattr(path, name) for name in os.listxattr(path)}
+
+
+@pytest.mark.kernel("strace")
+@pytest.mark.parametrize("code", ["EINVAL", "ENOSYS"])
+def test_a_file_system_that_exchanges_nothing_is_written_too(tmp_path: Path, code: str) -> None:
+    """Where the kernel or the file system knows no exchange, the file is read once more and
+    renamed; what changed is refused all the same, and a new file takes nobody's name.
+    """
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from podpath_protect.apply import ABSENT, Applier, ApplyError\n"
+        "a, b = (Path(sys.argv[1], name) for name in 'ab')\n"
+        "Applier().write_file(a, b'new', expect=b'old')\n"
+        "Applier().write_file(b, b'new', expect=ABSENT)\n"
+        "Applier().remove_file(b, expect=b'new')\n"
+        "try: Applier().write_file(a, b'x', expect=b'old')\n"
+        "except ApplyError as error: print(error.refusal)\n"
+    )
+    (tmp_path / "a").write_bytes(b"old")
+    words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject=renameat2:error={code}"]
+    done = subprocess.run(
+        [*words, sys.executable, "-c", program, str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (0, "stale\n") == (done.returncode, done.stdout), done.stderr
+    assert (b"new", ["a"]) == ((tmp_path / "a").read_bytes(), names(tmp_path))
