@@ -4,6 +4,7 @@ that need an API server.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 Object = dict[str, Any]
@@ -38,6 +39,15 @@ def owner(
     }
 
 
+LINKERD_PROXY: Object = {
+    "linkerd-proxy": {
+        "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS": "127.0.0.1:4140,[::1]:4140",
+        "LINKERD2_PROXY_INBOUND_LISTEN_ADDR": "[::]:4143",
+    }
+}
+"""What linkerd's injector tells its proxy where IPv6 is on."""
+
+
 def pod(
     name: str,
     *,
@@ -45,6 +55,7 @@ def pod(
     node: str = "node-a",
     init: tuple[str, ...] = (),
     containers: tuple[str, ...] = ("app",),
+    env: Mapping[str, Mapping[str, str]] = LINKERD_PROXY,
     **more: Any,  # noqa: ANN401  # labels, annotations, owners, and fields of the spec
 ) -> Object:
     """Make a pod that is bound to a node already, so that no scheduler is needed."""
@@ -56,13 +67,20 @@ def pod(
         metadata["ownerReferences"] = more.pop("owners")
     spec: Object = {
         "nodeName": node,
-        "containers": [{"name": each, "image": "registry.test/image"} for each in containers],
+        "containers": [
+            {"name": each, "image": "registry.test/image", "env": _variables(env.get(each, {}))}
+            for each in containers
+        ],
         "terminationGracePeriodSeconds": 0,
         **more,
     }
     if init:
         spec["initContainers"] = [{"name": each, "image": "registry.test/image"} for each in init]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _variables(told: Mapping[str, str]) -> list[Object]:
+    return [{"name": name, "value": value} for name, value in told.items()]
 
 
 def ended(code: int, message: str = "", reason: str = "") -> Object:

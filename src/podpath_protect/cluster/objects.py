@@ -81,10 +81,26 @@ class ContainerStatus(Struct, frozen=True, gc=False):
     ready: bool = False
 
 
-class Container(Struct, frozen=True, gc=False):
-    """A container as the pod's author wants it, by name."""
+class EnvironmentVariable(Struct, frozen=True, gc=False):
+    """A variable of a container; its value is empty where it comes from elsewhere."""
 
     name: str
+    value: str = ""
+
+
+class SecurityContext(Struct, frozen=True, gc=False):
+    """As whom a container runs."""
+
+    run_as_user: int | None = None
+    """None where the image, or the pod, says so."""
+
+
+class Container(Struct, frozen=True, gc=False):
+    """A container as the pod's author wants it: its name, and what of its surroundings is kept."""
+
+    name: str
+    env: tuple[EnvironmentVariable, ...] = ()
+    security_context: SecurityContext | None = None
 
 
 class PodSpec(Struct, frozen=True, gc=False):
@@ -185,10 +201,13 @@ class KubeNode(Struct, frozen=True, gc=False):
 
 
 class MetadataFilter(NamedTuple):
-    """Which labels and annotations are kept in memory; None keeps all."""
+    """Which labels and annotations are kept in memory, None keeps all; and which variables of
+    containers.
+    """
 
     labels: frozenset[str] | None = None
     annotations: frozenset[str] | None = frozenset()
+    variables: frozenset[str] = frozenset()
 
     def pod(self, pod: KubePod) -> KubePod:
         """Return the pod without what is not kept, its repeated words stored once."""
@@ -204,9 +223,20 @@ class MetadataFilter(NamedTuple):
             spec=msgspec.structs.replace(
                 pod.spec,
                 node_name=intern(pod.spec.node_name),
-                init_containers=tuple(map(_shared, pod.spec.init_containers)),
-                containers=tuple(map(_shared, pod.spec.containers)),
+                init_containers=tuple(map(self._container, pod.spec.init_containers)),
+                containers=tuple(map(self._container, pod.spec.containers)),
             ),
+        )
+
+    def _container(self, container: Container) -> Container:
+        held = [each for each in container.env if each.name in self.variables]
+        return Container(
+            name=intern(container.name),
+            env=tuple(
+                EnvironmentVariable(name=intern(each.name), value=intern(each.value))
+                for each in held
+            ),
+            security_context=container.security_context if held else None,
         )
 
 
@@ -216,7 +246,3 @@ def _kept(words: Mapping[str, str], names: frozenset[str] | None) -> dict[str, s
         for name, value in words.items()
         if names is None or name in names
     }
-
-
-def _shared(container: Container) -> Container:
-    return Container(name=intern(container.name))

@@ -1,15 +1,19 @@
-"""How much may be done: a token bucket for the node and one for each owner, and a pause after deeds
-that did not help.
+"""How much may be done: a token bucket for the node, one for each namespace and one for each owner,
+and a pause after deeds that did not help.
 
 Time is an argument: the seconds of a clock that runs evenly since boot, so that a clock that is set
 forward or back buys nothing, and that a controller that is killed and begins again finds its budget
-as it left it (`save`, `load`). Sending a pod away needs a token of the node's bucket and one of the
-owner's; mending in place needs one of a wider bucket. Where a deed did not happen (the server
-refused), its tokens are given back.
+as it left it (`save`, `load`). Sending a pod away needs a token of the node's bucket, one of the
+namespace's and one of the owner's; mending in place needs one of each of three wider buckets. A
+namespace has a share of what the node has, and an owner a share of its mendings, so that a tenant
+whose pods break all the time spends its own. Where a deed did not happen (the server refused), its
+tokens are given back.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -19,6 +23,8 @@ from podpath_protect.repair.policy import Policy
 HOUR = 3600.0
 FORGET = 6 * HOUR
 """An owner of whom nothing was heard so long has a full bucket and no pause, and is forgotten."""
+MOST_SHARES = 4096
+"""Namespaces and owners that are remembered before those with full buckets are forgotten."""
 
 
 @dataclass(slots=True)
@@ -53,6 +59,21 @@ class _Saved(msgspec.Struct):
     node: tuple[float, float]
     mends: tuple[float, float]
     owners: dict[str, tuple[float, float, int, float, float]]
+    shares: dict[str, tuple[float, float]] = {}
+
+
+def _space(owner: str) -> str:
+    return owner.partition("/")[0]
+
+
+def _take(buckets: Sequence[_Bucket], now: float, pause: float) -> float:
+    """Take a token of each bucket and give 0; or take none and give the seconds to wait."""
+    wait = max(pause, *(bucket.wait(now) for bucket in buckets))
+    if wait > 0:
+        return wait
+    for bucket in buckets:
+        bucket.tokens -= 1
+    return 0.0
 
 
 class RepairBudget:
@@ -64,36 +85,58 @@ class RepairBudget:
         self._node = _Bucket(policy.node_burst, policy.node_per_hour, policy.node_burst, now)
         self._mends = _Bucket(policy.mend_burst, policy.mend_per_hour, policy.mend_burst, now)
         self._owners: dict[str, _Owner] = {}
+        self._shares: dict[str, _Bucket] = {}
+        """By `send NAMESPACE`, `mend NAMESPACE` and `mend OWNER`."""
 
     def take(self, owner: str, now: float) -> float:
         """Take what sending a pod of an owner away costs and give 0; or take nothing and give the
         seconds to wait.
         """
         held = self._owner(owner, now)
-        wait = max(self._node.wait(now), held.bucket.wait(now), held.not_before - now)
-        if wait > 0:
-            return wait
-        self._node.tokens -= 1
-        held.bucket.tokens -= 1
-        return 0.0
+        buckets = (self._node, held.bucket, self._share("send", _space(owner), now))
+        return _take(buckets, now, held.not_before - now)
 
-    def take_mend(self, now: float) -> float:
+    def take_mend(self, owner: str, now: float) -> float:
         """Take what mending a pod in place costs and give 0; or take nothing and give the seconds
         to wait.
         """
-        wait = self._mends.wait(now)
-        if wait <= 0:
-            self._mends.tokens -= 1
-        return wait
+        return _take(self._of_mending(owner, now), now, 0.0)
 
     def give_back(self, owner: str, now: float) -> None:
         """Put back what sending a pod away costs, since nothing happened."""
-        self._node.give_back()
-        self._owner(owner, now).bucket.give_back()
+        held = self._owner(owner, now)
+        for bucket in (self._node, held.bucket, self._share("send", _space(owner), now)):
+            bucket.give_back()
 
-    def give_back_mend(self) -> None:
+    def give_back_mend(self, owner: str, now: float) -> None:
         """Put back what mending costs, since nothing happened."""
-        self._mends.give_back()
+        for bucket in self._of_mending(owner, now):
+            bucket.give_back()
+
+    def _of_mending(self, owner: str, now: float) -> tuple[_Bucket, ...]:
+        whose = dict.fromkeys((_space(owner), owner))
+        return self._mends, *(self._share("mend", name, now) for name in whose)
+
+    def _share(self, deed: str, whose: str, now: float) -> _Bucket:
+        """Return the bucket of a namespace, or for mending of an owner: a share of the node's, and
+        of the namespace's.
+        """
+        name = f"{deed} {whose}"
+        if name not in self._shares:
+            if len(self._shares) >= MOST_SHARES:
+                self._forget_full(now)
+            whole = self._mends if deed == "mend" else self._node
+            part = self._policy.share ** (2 if "/" in whose else 1)
+            burst = max(1.0, math.ceil(whole.burst * part))
+            self._shares[name] = _Bucket(burst, whole.per_hour * part, burst, now)
+        return self._shares[name]
+
+    def _forget_full(self, now: float) -> None:
+        """Forget shares that are full again: they would begin so."""
+        for name, bucket in list(self._shares.items()):
+            bucket.wait(now)
+            if bucket.tokens >= bucket.burst:
+                del self._shares[name]
 
     def sent_away(self, owner: str, now: float) -> float:
         """Note that a pod was evicted or deleted, and give the pause before the owner's next one
@@ -141,7 +184,8 @@ class RepairBudget:
             name: [bucket.tokens, bucket.filled]
             for name, bucket in (("node", self._node), ("mends", self._mends))
         }
-        return {**buckets, "owners": owners}
+        shares = {name: [bucket.tokens, bucket.filled] for name, bucket in self._shares.items()}
+        return {**buckets, "owners": owners, "shares": shares}
 
     def load(self, saved: object, now: float) -> bool:
         """Take over what a process before us saved in this boot; false, and nothing taken, where it
@@ -153,6 +197,10 @@ class RepairBudget:
             return False
         for bucket, (tokens, filled) in ((self._node, state.node), (self._mends, state.mends)):
             bucket.tokens, bucket.filled = min(bucket.burst, max(0.0, tokens)), min(now, filled)
+        for name, (tokens, filled) in state.shares.items():
+            deed, _, whose = name.partition(" ")
+            share = self._share(deed, whose, now)
+            share.tokens, share.filled = min(share.burst, max(0.0, tokens)), min(now, filled)
         for name, (tokens, filled, in_vain, not_before, touched) in state.owners.items():
             held = self._owner(name, now)
             held.bucket.tokens, held.bucket.filled = (

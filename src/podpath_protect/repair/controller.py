@@ -204,7 +204,7 @@ class Controller:
             return "nobody would make it again, and the policy spares such pods"
         owner = name_owner(pod)
         sends_away = action != "mend"
-        wait = self._budget.take(owner, now) if sends_away else self._budget.take_mend(now)
+        wait = self._budget.take(owner, now) if sends_away else self._budget.take_mend(owner, now)
         if wait > 0:
             memory.not_before = now + wait
             return self._describe_wait(owner, wait)
@@ -213,7 +213,7 @@ class Controller:
         if sends_away:
             self._settle(outcome, owner, now)
         elif outcome.result in {"skip", "impossible"}:
-            self._budget.give_back_mend()
+            self._budget.give_back_mend(owner, now)
         self._spent()
         memory.note(action, outcome, self._policy, now)
         self._count(action, outcome, pod)
@@ -270,7 +270,7 @@ class Controller:
 
     def _count(self, action: str, outcome: RepairOutcome, pod: KubePod) -> None:
         self.counts[action, outcome.result] += 1
-        if outcome.result in {"success", "would"}:
+        if outcome.result in {"success", "would", "undone"}:
             self._tell(f"{action}: {outcome.result}", pod, outcome.why)
 
     def _tell(self, what: str, pod: KubePod, why: str) -> None:

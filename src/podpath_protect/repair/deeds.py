@@ -22,9 +22,9 @@ from podpath_protect.repair.mend import Mending, mend, see
 from podpath_protect.repair.namespaces import Namespaces
 from podpath_protect.repair.policy import Action, Policy
 
-Result = Literal["success", "skip", "fail", "refused", "impossible", "would"]
-"""`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `impossible`:
-only a harder deed helps.
+Result = Literal["success", "skip", "fail", "refused", "undone", "impossible", "would"]
+"""`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `undone`: what
+was done did not help, and was taken back. `impossible`: only a harder deed helps.
 """
 
 WORDS: dict[Action, tuple[str, str]] = {
@@ -126,6 +126,7 @@ def _of_mending(mending: Mending) -> RepairOutcome:
         "mended": "success",
         "would": "would",
         "failed": "fail",
+        "undone": "undone",
         "gone": "skip",
         "impossible": "impossible",
     }

@@ -14,7 +14,8 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,17 +30,27 @@ from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
 from podpath_protect.repair.deeds import PodActions
-from podpath_protect.repair.judgement import MIRROR, PodJudgement, judge
+from podpath_protect.repair.judgement import (
+    MIRROR,
+    NamespaceObservation,
+    PodJudgement,
+    judge,
+    name_owner,
+)
 from podpath_protect.repair.mend import see
-from podpath_protect.repair.namespaces import BOUND, PROC, read_namespaces
+from podpath_protect.repair.namespaces import BOUND, PROC, Namespaces, read_namespaces
 from podpath_protect.repair.policy import Policy
-from podpath_protect.repair.redirect import ANNOTATIONS, asked
+from podpath_protect.repair.redirect import ANNOTATIONS, VARIABLES, asked
 
 LOG = logging.getLogger("podpath.protect.repair")
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 REPORT_SECONDS = 5.0
 UNSURE = 5
 """Scans until a namespace in which nothing could be told is looked into again."""
+SCAN_SECONDS = 20.0
+"""How long one scan may last, whatever the pods hold."""
+FORESEEN = (ValueError, ArithmeticError, LookupError, RecursionError)
+"""What reading of a stranger's words may raise where a bound was forgotten."""
 LOOKS = 20
 """Namespaces that one scan looks into: the rest waits for the next, so that a full node costs no
 more than an empty one.
@@ -126,6 +137,7 @@ class Work:
         trim = MetadataFilter(
             labels=frozenset({policy.label, "pod-template-hash"}),
             annotations=ANNOTATIONS | {MIRROR, *policy.annotations},
+            variables=VARIABLES,
         )
         self.watch = ListWatch(
             client,
@@ -137,6 +149,8 @@ class Work:
         )
         self._thread = threading.Thread(target=self.watch.run, name="follow-pods", daemon=True)
         self._looked: dict[str, float] = {}
+        self._unjudged: dict[str, None] = {}
+        """Pods that could not be judged for what stands in them, by UID."""
         self._next_scan = now
 
     def start(self) -> None:
@@ -173,12 +187,13 @@ class Work:
             if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
                 self.controller.forget(before)
                 self._looked.pop(before.metadata.uid, None)
+                self._unjudged.pop(before.metadata.uid, None)
             if after is not None:
-                self.controller.consider(after, now)
+                self._consider(after, now)
         for key in self.controller.due(now):
             pod = self.watch.pod(key)
             if pod is not None:
-                self.controller.consider(pod, now)
+                self._consider(pod, now)
         if self._assignment.policy.scan and now >= self._next_scan and self.watch.figures.synced:
             self._next_scan = now + self._assignment.policy.scan
             self._scan(now)
@@ -187,6 +202,23 @@ class Work:
             self._next_scan - now if self._assignment.policy.scan else None,
         ]
         return max(0.05, min((wait for wait in waits if wait is not None), default=REPORT_SECONDS))
+
+    def _consider(
+        self, pod: KubePod, now: float, sight: NamespaceObservation | None = None
+    ) -> None:
+        """Consider one pod; what its author or its own namespace holds that no code foresaw costs
+        that pod its verdict, and nobody else.
+        """
+        try:
+            self.controller.consider(pod, now, sight)
+        except FORESEEN as error:
+            self.controller.forget(pod)
+            if pod.metadata.uid not in self._unjudged:
+                fields = {"pod": pod.key, "uid": pod.metadata.uid, "error": repr(error)[:200]}
+                LOG.warning("the pod cannot be judged: %s", pod.key, extra={"fields": fields})
+            self._unjudged[pod.metadata.uid] = None
+        else:
+            self._unjudged.pop(pod.metadata.uid, None)
 
     def once(self) -> tuple[tuple[KubePod, PodJudgement], ...]:
         """List the pods once, look into all that no validator speaks for, do what is next; give
@@ -198,7 +230,7 @@ class Work:
         found = []
         for pod in self.watch.pods():
             blind = judge(pod, self._assignment.policy).state == "unknown"
-            sight = see(pod, namespaces) if blind and pod.status.phase == "Running" else None
+            sight = self._see(pod, namespaces) if blind and pod.status.phase == "Running" else None
             found.append((pod, self.controller.consider(pod, now, sight)))
         for pod, _ in found:
             while pod.key in self.controller.due(time.monotonic()):
@@ -243,6 +275,13 @@ class Work:
                 (),
                 "gauge",
                 "Pods that started misconfigured and still are.",
+            ),
+            Sample(
+                "repair_pods_unjudged",
+                len(self._unjudged),
+                (),
+                "gauge",
+                "Pods that could not be judged for what stands in them.",
             ),
             Sample("repair_pods", len(self.watch.pods()), (), "gauge", "Pods that are followed."),
             Sample(
@@ -313,12 +352,24 @@ class Work:
         if not due:
             return
         namespaces = read_namespaces(self._assignment.proc, self._assignment.bound)
-        for pod in sorted(due, key=lambda pod: self._looked.get(pod.metadata.uid, 0.0))[:LOOKS]:
-            sight = see(pod, namespaces)
+        waited = sorted(due, key=lambda pod: self._looked.get(pod.metadata.uid, 0.0))
+        for pod in take_turns(waited, LOOKS):
+            if time.monotonic() - now > SCAN_SECONDS:
+                break
+            sight = self._see(pod, namespaces)
             if sight is not None:
                 soon = max(0.0, again - UNSURE * policy.scan) if sight.redirected is None else 0.0
                 self._looked[pod.metadata.uid] = now - soon
-                self.controller.consider(pod, now, sight)
+                self._consider(pod, now, sight)
+
+    @staticmethod
+    def _see(pod: KubePod, namespaces: Namespaces) -> NamespaceObservation | None:
+        try:
+            return see(pod, namespaces)
+        except FORESEEN as error:
+            return NamespaceObservation(
+                redirected=None, why=f"what stands in it cannot be read: {error!r}"[:300]
+            )
 
     def _is_candidate(self, pod: KubePod, now: float, policy: Policy) -> bool:
         if (
@@ -351,6 +402,28 @@ class Work:
             LOG.warning(
                 "the budget's state cannot be written", extra={"fields": {"error": str(error)}}
             )
+
+
+def take_turns(pods: Sequence[KubePod], most: int) -> list[KubePod]:
+    """Return so many pods, a namespace at a time and within it an owner at a time, so that one
+    tenant's hundred pods wait for each other and not everybody for them.
+    """
+    queues: dict[str, dict[str, deque[KubePod]]] = {}
+    for pod in pods:
+        owners = queues.setdefault(pod.metadata.namespace, {})
+        owners.setdefault(name_owner(pod), deque()).append(pod)
+    taken: list[KubePod] = []
+    while queues and len(taken) < most:
+        for space in list(queues):
+            owners = queues[space]
+            owner = next(iter(owners))
+            waiting = owners.pop(owner)
+            taken.append(waiting.popleft())
+            if waiting:
+                owners[owner] = waiting  # behind the others of its namespace
+            if not owners:
+                del queues[space]
+    return taken[:most]
 
 
 def _boot() -> str:

@@ -49,7 +49,7 @@ class BrokenPod:
                 self.mended_at, self.mended_seen = now, self.judgement.seen
             else:
                 self.ended = True
-        elif outcome.result == "impossible":
+        elif outcome.result in {"impossible", "undone"}:
             self.hopeless.add(action)
         elif outcome.result == "fail":
             tries = self.failures.get(action, 0) + 1

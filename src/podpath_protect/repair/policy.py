@@ -92,6 +92,10 @@ class Policy:
     node_burst: int = 3
     node_per_hour: float = 12.0
     """Pods of this node that are evicted or deleted."""
+    share: float = 0.5
+    """What of the node's budgets one namespace may have, and of the namespace's mendings one owner:
+    1 lets a single tenant spend all.
+    """
     owner_burst: int = 1
     owner_per_hour: float = 4.0
     pause: float = _duration(5.0)
@@ -130,6 +134,8 @@ class Policy:
             raise ValueError("bursts and attempts of at least 1")
         if min(self.mend_per_hour, self.node_per_hour, self.owner_per_hour) <= 0:
             raise ValueError("a budget above 0; leave an action out of `actions` to forbid it")
+        if not 0 < self.share <= 1:
+            raise ValueError("a share above 0 and at most 1")
         if not self.validators and not self.scan:
             raise ValueError("validators, or a scan: without both no pod can be judged")
         if not self.label or "/" not in self.label:

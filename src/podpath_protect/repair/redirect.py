@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from podpath_protect.cluster.objects import KubePod
+from podpath_protect.cluster.objects import Container, KubePod
+from podpath_protect.repair.serving import ListeningSocket, parse_declared
 from podpath_protect.validate.plan import MESHES, Style
 
 Ports = tuple[str, ...]
@@ -51,7 +52,23 @@ ANNOTATIONS: Final = frozenset(
 """The annotations that are read here, which a list of pods must keep."""
 _ISTIO_OWN: Final[Ports] = ("15008", "15090", "15021", "15020")
 _LINKERD_OWN: Final = {"control-port": "4190", "admin-port": "4191"}
-_PORTS = re.compile(r"(\d{1,5})(?:[-:](\d{1,5}))?")
+_PORTS = re.compile(r"([0-9]{1,5})(?:[-:]([0-9]{1,5}))?")
+LINKERD_LISTENS: Final = (
+    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS", "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
+)  # fmt: skip
+"""Where linkerd's proxy listens, as its injector writes it: with `disableIPv6` for IPv4 alone."""
+ISTIO_DUAL: Final = "ISTIO_DUAL_STACK"
+"""By which istio's agent has its proxy listen for both families; without, for the pod's first."""
+VARIABLES: Final = frozenset((*LINKERD_LISTENS, ISTIO_DUAL))
+"""The variables of a proxy's container that are read here, which a list of pods must keep."""
+_EVERYWHERE: Final = tuple(
+    ListeningSocket("::", port) for port in (*MESHES["istio"].outbound, *MESHES["istio"].inbound)
+)
+LONGEST_ANNOTATION: Final = 2048
+"""Whoever writes pods writes annotations, of up to 256 KB in all; nobody lists so many ports."""
+NOBODY_CAN_BE: Final = (1 << 32) - 1
+"""(uid_t) -1 is no user (include/linux/uidgid.h:uid_valid v6.12)."""
+_USER_DIGITS: Final = 10
 MULTIPORT = 15
 """Ports that one multiport match takes; a range counts two
 (net/netfilter/xt_multiport.c:multiport_mt_check v6.12).
@@ -72,6 +89,8 @@ class PodRedirect:
     skip_inbound: Ports = ()
     skip_subnets: tuple[str, ...] = ()
     """Destinations that are left alone, of both families."""
+    declared: tuple[ListeningSocket, ...] = ()
+    """Where the proxy was told to listen; none where its container does not say."""
     unmodelled: str = ""
     """What the pod asks for beside that, which the rules here would not give."""
 
@@ -84,29 +103,27 @@ def asked(pod: KubePod) -> PodRedirect | None:
         *pod.spec.containers,
         *pod.spec.init_containers,
     )  # a native sidecar is an init container
-    style = next((PROXIES[each.name] for each in names if each.name in PROXIES), None)
-    if style is None:
+    proxy = next((each for each in names if each.name in PROXIES), None)
+    if proxy is None:
         return None
-    return (
-        _linkerd(pod.metadata.annotations)
-        if style == "linkerd"
-        else _istio(pod.metadata.annotations)
-    )
+    read = _linkerd if PROXIES[proxy.name] == "linkerd" else _istio
+    return read(pod, proxy)
 
 
-def _linkerd(annotations: Mapping[str, str]) -> PodRedirect:
-    def told(key: str) -> str:
-        return annotations.get(LINKERD + key, "")
-
-    own = tuple(told(key) or usual for key, usual in _LINKERD_OWN.items())
+def _linkerd(pod: KubePod, proxy: Container) -> PodRedirect:
     faults: list[str] = []
-    uid = told("proxy-uid")
+    told = _Wishes(LINKERD, pod.metadata.annotations, faults)
+    own = tuple(told(key) or usual for key, usual in _LINKERD_OWN.items())
     mesh = MESHES["linkerd"]
+    variables = {each.name: each.value for each in proxy.env}
+    out, into = (parse_declared(variables.get(name, "")) for name in LINKERD_LISTENS)
+    outbound, inbound = _sole_port(out), _sole_port(into)
     return PodRedirect(
         style="linkerd",
-        outbound=mesh.outbound[0],
-        inbound=mesh.inbound[0],
-        proxy_uid=int(uid) if uid.isdecimal() else mesh.proxy_uid or 0,
+        outbound=outbound or mesh.outbound[0],
+        inbound=inbound or mesh.inbound[0],
+        declared=(*out, *into) if outbound and inbound else (),
+        proxy_uid=_user(proxy, told("proxy-uid"), mesh.proxy_uid or 0, faults),
         skip_outbound=_ports(told("skip-outbound-ports"), faults),
         skip_inbound=(*_ports(",".join(own), faults), *_ports(told("skip-inbound-ports"), faults)),
         skip_subnets=_subnets(told("skip-subnets"), faults),
@@ -114,33 +131,72 @@ def _linkerd(annotations: Mapping[str, str]) -> PodRedirect:
     )
 
 
-def _istio(annotations: Mapping[str, str]) -> PodRedirect:
+def _istio(pod: KubePod, proxy: Container) -> PodRedirect:
+    annotations = pod.metadata.annotations
     faults: list[str] = []
-
-    def told(key: str) -> str:
-        return annotations.get(ISTIO + key, "")
-
+    told = _Wishes(ISTIO, annotations, faults)
     everything = {"includeInboundPorts": "*", "includeOutboundIPRanges": "*"}
     others = (*everything, "includeOutboundPorts", "kubevirtInterfaces", "excludeInterfaces")
     faults += [
-        f"{ISTIO}{key}={told(key)}"
+        f"{ISTIO}{key}={told(key)[:40]}"
         for key in others
         if told(key) not in {"", everything.get(key, "")}
     ]
     mode = annotations.get("sidecar.istio.io/interceptionMode", "")
     if mode not in {"", "REDIRECT"}:
-        faults.append(f"sidecar.istio.io/interceptionMode={mode}")
+        faults.append(f"sidecar.istio.io/interceptionMode={mode[:40]}")
     mesh = MESHES["istio"]
+    both = any(each.name == ISTIO_DUAL and each.value == "true" for each in proxy.env)
     return PodRedirect(
         style="istio",
         outbound=mesh.outbound[0],
         inbound=mesh.inbound[0],
-        proxy_uid=mesh.proxy_uid or 0,
+        declared=_EVERYWHERE if both else (),
+        proxy_uid=_user(proxy, "", mesh.proxy_uid or 0, faults),
         skip_outbound=_ports(told("excludeOutboundPorts"), faults),
         skip_inbound=(*_ISTIO_OWN, *_ports(told("excludeInboundPorts"), faults)),
         skip_subnets=_subnets(told("excludeOutboundIPRanges"), faults),
         unmodelled="; ".join(faults),
     )
+
+
+class _Wishes:
+    """A pod's annotations under one prefix; one that is longer than anybody means is a fault, and
+    is not read.
+    """
+
+    def __init__(self, prefix: str, annotations: Mapping[str, str], faults: list[str]) -> None:
+        self._prefix, self._annotations, self._faults = prefix, annotations, faults
+
+    def __call__(self, key: str) -> str:
+        text = self._annotations.get(self._prefix + key, "")
+        if len(text) <= LONGEST_ANNOTATION:
+            return text
+        self._faults.append(f"{self._prefix}{key} of {len(text)} letters")
+        return ""
+
+
+def _user(proxy: Container, annotated: str, usual: int, faults: list[str]) -> int:
+    """Return as whom the proxy runs: what its container says counts before the annotation that it
+    came from.
+    """
+    told = proxy.security_context.run_as_user if proxy.security_context is not None else None
+    if told is not None:
+        return told
+    if not annotated:
+        return usual
+    if annotated.isascii() and annotated.isdecimal() and len(annotated) <= _USER_DIGITS:
+        user = int(annotated)
+        if user < NOBODY_CAN_BE:
+            return user
+    faults.append(f"proxy-uid `{annotated[:40]}`")
+    return usual
+
+
+def _sole_port(sockets: Sequence[ListeningSocket]) -> int | None:
+    """Return the one port of a proxy's sockets; None where there is none, or more than one."""
+    ports = {socket.port for socket in sockets}
+    return ports.pop() if len(ports) == 1 else None
 
 
 def _ports(text: str, faults: list[str]) -> Ports:
@@ -177,7 +233,7 @@ def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = 
         else _istio_rules(redirect, family)
     )
     into, out = CHAINS[redirect.style]
-    chains = dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules)  # these lines are our own
+    chains = list_chains(redirect, family)
     jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [
         f"-A OUTPUT -p tcp -j {out}"
     ] * ("OUTPUT" not in hooked)
@@ -189,6 +245,37 @@ def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = 
         "COMMIT",
     ]
     return "\n".join(lines) + "\n"
+
+
+def render_undo(
+    redirect: PodRedirect,
+    family: int,
+    hooked: frozenset[str],
+    before: Mapping[str, Sequence[str]],
+) -> str:
+    """Write what takes back what `render_restore` wrote: jumps that were added go, chains that were
+    there get their rules again, others go too. `before` has the lines of the mesh's own chains as
+    they stood.
+    """
+    into, out = CHAINS[redirect.style]
+    written = list_chains(redirect, family)
+    added = [("PREROUTING", into), ("OUTPUT", out)]
+    lines = ["*nat"]
+    lines += [f"-D {base} -p tcp -j {chain}" for base, chain in added if base not in hooked]
+    lines += [f"-F {chain}" for chain in written]
+    lines += [line for chain in written for line in before.get(chain, ())]
+    lines += [f"-X {chain}" for chain in reversed(written) if chain not in before]
+    return "\n".join((*lines, "COMMIT\n"))
+
+
+def list_chains(redirect: PodRedirect, family: int) -> tuple[str, ...]:
+    """Name the chains that `render_restore` writes."""
+    rules = (
+        _linkerd_rules(redirect, family)
+        if redirect.style == "linkerd"
+        else _istio_rules(redirect, family)
+    )
+    return tuple(dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules))  # our own lines
 
 
 CHAINS: Final[Mapping[Style, tuple[str, str]]] = {

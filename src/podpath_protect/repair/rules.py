@@ -10,7 +10,6 @@ validator's.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -19,7 +18,9 @@ from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.net.provenance import Source
 from podpath_protect.repair.judgement import NamespaceObservation
+from podpath_protect.repair.programs import ProgramText, read_program
 from podpath_protect.repair.redirect import PodRedirect
+from podpath_protect.repair.serving import ListeningSocket, parse_listening
 
 Flavour = Literal["nft", "legacy"]
 SAVES: Final[Mapping[int, Mapping[Flavour, str]]] = {
@@ -27,7 +28,11 @@ SAVES: Final[Mapping[int, Mapping[Flavour, str]]] = {
     6: {"nft": "ip6tables-nft-save", "legacy": "ip6tables-legacy-save"},
 }
 _BASES: Final = ("OUTPUT", "PREROUTING")
-_SECONDS = 15.0
+_SECONDS = 5.0
+MOST_TEXT = 128 << 10
+"""What is read of one listing: 1,500 rules. A mesh writes two dozen, and whoever has a namespace
+can write 120,000, which took 16 s of the node's processor to read.
+"""
 _DEPTH = 16
 """Jumps followed: no ruleset in the field goes deeper, and one that is wound in itself must end."""
 
@@ -48,13 +53,28 @@ class NamespaceRules:
     """How many NAT rules there are of each kind of iptables; a kind without any is missing."""
     unread: str = ""
     """Why it may be that more stands there than was read."""
+    stopped: bool = False
+    """There is more than is ever read."""
+    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The mesh's own chains of this kind of iptables as they stand, each with its rules' lines: to
+    be put back where what is written instead does not help.
+    """
+
+    def is_as(self, other: NamespaceRules) -> bool:
+        """Tell whether the same redirects, jumps and chains of the mesh stand here."""
+        return (self.hooks, self.jumps, self.own) == (other.hooks, other.jumps, other.own)
 
 
 def look(
     path: str, redirect: PodRedirect, families: Sequence[int]
 ) -> tuple[NamespaceObservation, dict[int, NamespaceRules]]:
     """Look into a namespace for the rules that a pod asks for, in each family of its addresses."""
-    shown = {family: _look(path, redirect, family) for family in families}
+    shown: dict[int, NamespaceRules] = {}
+    for family in families:
+        shown[family] = _look(path, redirect, family)
+        if shown[family].stopped:
+            why = f"it holds more rules than are read: {shown[family].unread}"
+            return NamespaceObservation(redirected=None, why=why), shown
     missing = [
         (
             f"IPv{family} {'outbound' if base == 'OUTPUT' else 'inbound'} (nat {base}, to port "
@@ -116,20 +136,30 @@ def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
     troubles: list[str] = []
     kinds: dict[Flavour, int] = {}
     used: Flavour = "nft"
+    own: dict[Flavour, dict[str, tuple[str, ...]]] = {}
     for flavour, program in SAVES[family].items():
-        text, trouble = _run(
+        told = _run(
             path, (program,)
         )  # without -t: the old kind would make the table that it is asked for
-        if trouble:
-            troubles.append(trouble)
+        if told.stopped:
+            return NamespaceRules(
+                hooks={}, jumps=frozenset(), flavour=flavour, unread=told.trouble, stopped=True
+            )
+        if told.trouble:
+            troubles.append(told.trouble)
             continue
-        chains = parse_nat(text, program)
+        chains = parse_nat(told.text, program)
         for base in _BASES:
             rule = find_redirect(chains, base, _port(redirect, base))
             if rule is not None:
                 hooks.setdefault(base, rule.span.text)
             if base in chains and any(_jumps_to(rule, chains_own) for rule in chains[base].rules):
                 jumps.add(base)
+        own[flavour] = {
+            name: _lines(chain)
+            for name, chain in chains.items()
+            if chains_own and name.startswith(chains_own)
+        }
         number = sum(len(chain.rules) for chain in chains.values())
         if number:
             kinds[flavour] = number
@@ -141,7 +171,12 @@ def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
             hooks[base] = native
     unread = "; ".join(troubles) if len(troubles) > 1 else ""
     return NamespaceRules(
-        hooks=hooks, jumps=frozenset(jumps), flavour=used, kinds=kinds, unread=unread
+        hooks=hooks,
+        jumps=frozenset(jumps),
+        flavour=used,
+        kinds=kinds,
+        unread=unread,
+        own=own.get(used, {}),
     )
 
 
@@ -216,29 +251,30 @@ def _port(redirect: PodRedirect, base: str) -> int:
 def _native(path: str, family: int, port: int) -> str | None:
     """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
     texts = [
-        _run(path, ("nft", "list", "ruleset", kind))[0]
+        _run(path, ("nft", "list", "ruleset", kind)).text
         for kind in ("ip" if family == 4 else "ip6", "inet")
     ]
     found = re.search(rf"^.*\bredirect to :{port}\b.*$", "\n".join(texts), re.MULTILINE)
     return None if found is None else f"nft: {found[0].strip()}"
 
 
-def _run(path: str, command: tuple[str, ...]) -> tuple[str, str]:
-    """Run a program that reads within a namespace; what it printed, and why nothing came where
-    nothing did.
+def _lines(chain: ChainText) -> tuple[str, ...]:
+    return tuple(rule.span.text.strip() for rule in chain.rules)
+
+
+def read_listening(path: str) -> tuple[ListeningSocket, ...]:
+    """Return the sockets that take TCP connections within a namespace; none where that cannot be
+    read.
     """
-    try:
-        done = subprocess.run(
-            ("nsenter", f"--net={path}", *command),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return "", f"{command[0]} cannot be run in {path}: {error}"
-    if done.returncode != 0:
-        return "", f"{command[0]} ended with {done.returncode}: {done.stderr.strip()[:200]}"
-    return done.stdout, ""
+    return tuple(
+        socket
+        for name in ("tcp", "tcp6")
+        for socket in parse_listening(_run(path, ("cat", f"/proc/thread-self/net/{name}")).text)
+    )
+
+
+def _run(path: str, command: tuple[str, ...]) -> ProgramText:
+    """Run a program that reads within a namespace."""
+    told = read_program(("nsenter", f"--net={path}", *command), seconds=_SECONDS, most=MOST_TEXT)
+    trouble = f"{command[0]}: {told.trouble}" if told.trouble else ""
+    return told._replace(trouble=trouble)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath_protect.repair.budget import HOUR, RepairBudget
+from podpath_protect.repair.budget import HOUR, MOST_SHARES, RepairBudget
 from podpath_protect.repair.policy import Policy
 
 POLICY = Policy(
@@ -59,13 +59,15 @@ def test_a_token_is_there_when_it_is_whole() -> None:
     """Half a second before it is not: nothing is taken, and the half second is what there is to
     wait.
     """
-    budget = RepairBudget(replace(POLICY, mend_burst=1, mend_per_hour=12), 0.0)
+    budget = RepairBudget(replace(POLICY, mend_burst=1, mend_per_hour=12, share=1.0), 0.0)
     for number in range(3):
         budget.take(f"owner-{number}", 0.0)
-    budget.take_mend(0.0)
+    budget.take_mend("web", 0.0)
 
     assert [0.5, 0.0] == pytest.approx([budget.take("web", 299.5), budget.take("web", 300.0)])
-    assert [0.5, 0.0] == pytest.approx([budget.take_mend(299.5), budget.take_mend(300.0)])
+    assert [0.5, 0.0] == pytest.approx(
+        [budget.take_mend("web", 299.5), budget.take_mend("web", 300.0)]
+    )
     assert 0.0 == pytest.approx(budget.tokens(300.0))
 
 
@@ -161,12 +163,43 @@ def test_an_owner_is_not_forgotten_because_another_came() -> None:
 
 def test_mending_has_its_own_budget() -> None:
     """Mending in place takes from a wider bucket, and leaves the one for sending away alone."""
-    budget = RepairBudget(POLICY, 0.0)
+    budget = RepairBudget(replace(POLICY, share=1.0), 0.0)
 
-    assert POLICY.mend_burst == sum(budget.take_mend(0.0) == 0 for _ in range(100))
+    assert POLICY.mend_burst == sum(budget.take_mend("web", 0.0) == 0 for _ in range(100))
     assert 3.0 == budget.tokens(0.0)
-    budget.give_back_mend()
-    assert 0.0 == budget.take_mend(0.0)
+    budget.give_back_mend("web", 0.0)
+    assert 0.0 == budget.take_mend("web", 0.0)
+
+
+def test_one_tenant_cannot_spend_the_nodes_budget() -> None:
+    """A namespace whose pods break all the time, under whatever owners, has half of what the node
+    has, one owner of it half of that in mendings; the next tenant finds the rest, also after a
+    restart.
+    """
+    first = RepairBudget(POLICY, 0.0)
+    hostile = [f"hostile/Deployment/{number}" for number in range(100)]
+    sent = sum(first.take(owner, 0.0) == 0 for owner in hostile)
+    one = sum(first.take_mend(hostile[0], 0.0) == 0 for _ in range(100))
+    mended = one + sum(first.take_mend(owner, 0.0) == 0 for owner in hostile)
+    budget = RepairBudget(POLICY, 0.0)
+    assert budget.load(first.save(), 0.0)
+
+    assert (2, 5, 10) == (sent, one, mended)
+    assert all(budget.take(owner, 0.0) > 0 for owner in hostile)
+    assert all(budget.take_mend(owner, 0.0) > 0 for owner in hostile)
+    assert (0.0, 0.0) == (budget.take("shop/Deployment/a", 0.0), budget.take_mend("shop/x", 0.0))
+    budget.give_back(hostile[0], 0.0)
+    budget.give_back_mend(hostile[0], 0.0)
+    assert (0.0, 0.0) == (budget.take("hostile/b", 0.0), budget.take_mend(hostile[0], 0.0))
+
+
+def test_shares_of_those_who_spend_nothing_are_forgotten() -> None:
+    """However many namespaces come and go, no more are remembered than have spent something."""
+    budget = RepairBudget(replace(POLICY, mend_burst=10_000, mend_per_hour=1e9), 0.0)
+    for number in range(MOST_SHARES):
+        budget.take_mend(f"space-{number}/x", number)
+
+    assert len(budget._shares) <= MOST_SHARES
 
 
 @given(times=st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 4)), max_size=60))

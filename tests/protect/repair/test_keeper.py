@@ -11,18 +11,21 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
 from podpath.kube import access
 from podpath.kube.client import Client, Unreachable
 from podpath_protect.agent.keeper import STARTING, KeeperContext, KeeperStatus
-from podpath_protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of
+from podpath_protect.cluster.objects import KubePod
+from podpath_protect.repair.judgement import name_owner
+from podpath_protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of, take_turns
 from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, ApiServer
 from tests.kube.following import until
+from tests.protect.repair import pods
 from tests.protect.repair.netns import bare, fresh_addresses, inside, pod_namespace
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 
@@ -338,3 +341,25 @@ def test_an_idle_node_costs_nothing(ward: Ward) -> None:
         time.sleep(3)
 
         assert time.process_time() - before < 0.03
+
+
+def test_one_tenants_pods_wait_for_each_other() -> None:
+    """Of a hundred pods of one namespace and two of another, a scan of four looks at both of the
+    other's, and at different owners' of the first.
+    """
+    many = [
+        kube_pod(f"many-{number}", "hostile", owners=[kube.owner(f"owner-{number % 2}")])
+        for number in range(100)
+    ]
+    few = [kube_pod(f"few-{number}", "shop") for number in range(2)]
+
+    taken = take_turns([*many, *few], 4)
+
+    assert ["hostile", "hostile", "shop", "shop"] == sorted(pod.metadata.namespace for pod in taken)
+    assert 2 == len({name_owner(pod) for pod in taken if pod.metadata.namespace == "hostile"})
+    assert 102 == len(take_turns([*many, *few], 1000))
+
+
+def kube_pod(name: str, space: str, **more: Any) -> KubePod:  # noqa: ANN401  # fields of the manifest
+    """Make a pod of a namespace."""
+    return pods.read(kube.pod(name, namespace=space, **more))

@@ -88,3 +88,17 @@ def test_a_pod_that_was_sent_away_is_done_with() -> None:
 
     assert done.ended
     assert rehearsed.ended
+
+
+def test_a_mending_that_was_not_proven_is_final() -> None:
+    """What was written and taken back is not tried again on that pod, and is no mending that is
+    waited for: the next deed is.
+    """
+    one = memory()
+    one.note("mend", RepairOutcome("undone", "not proven"), POLICY, 0.0)
+
+    assert ("evict", None, 0.0) == (
+        one.next_action(POLICY),
+        one.mending_failed(POLICY, 1.0),
+        one.not_before,
+    )

@@ -4,18 +4,24 @@ proven (gap G2, row I6).
 
 from __future__ import annotations
 
+import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from podpath.collect.netns import inside as inside_of
 from podpath_protect.apply import Applier
-from podpath_protect.cluster.objects import KubePod
+from podpath_protect.cluster.objects import EnvironmentVariable, KubePod
 from podpath_protect.repair.mend import MendError, families_of, hold, mend, see
 from podpath_protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
+from podpath_protect.repair.redirect import ISTIO_DUAL, LINKERD_LISTENS
+from tests.kube_objects import LINKERD_PROXY
 from tests.protect.pods import pod as node_and_pod
 from tests.protect.repair import pods
 from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
@@ -23,11 +29,30 @@ from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
 KERNEL = pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 
 
-def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> KubePod:
-    """Make a pod with a mesh's proxy and addresses."""
+BOTH = {
+    "linkerd": tuple(LINKERD_PROXY["linkerd-proxy"].values()), "istio": ("true",),
+}  # fmt: skip
+"""What the injectors write where both families are served."""
+FOUR = ("127.0.0.1:4140", "0.0.0.0:4143")
+"""What linkerd's injector writes with disableIPv6."""
+NAMES = {"linkerd": LINKERD_LISTENS, "istio": (ISTIO_DUAL,)}
+
+
+def meshed(
+    *addresses: str, mesh: str = "linkerd", told: tuple[str, ...] | None = None, **more: object
+) -> KubePod:
+    """Make a pod with a mesh's proxy and addresses; the proxy is told to serve both families."""
     ips = [{"ip": address.partition("/")[0]} for address in addresses]
     status = {"phase": "Running", "podIP": ips[0]["ip"] if ips else "", "podIPs": ips}
-    return pods.pod(containers=("app", f"{mesh}-proxy"), status=status, **more)  # type: ignore[arg-type]
+    pod = pods.pod(containers=("app", f"{mesh}-proxy"), status=status, **more)  # type: ignore[arg-type]
+    said = BOTH[mesh] if told is None else told
+    variables = [
+        EnvironmentVariable(name=name, value=value)
+        for name, value in zip(NAMES[mesh], said, strict=False)
+    ]
+    proxy = structs.replace(pod.spec.containers[1], env=tuple(variables))
+    spec = structs.replace(pod.spec, containers=(pod.spec.containers[0], proxy))
+    return structs.replace(pod, spec=spec)
 
 
 @KERNEL
@@ -142,8 +167,9 @@ def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
 
         mending = mend(pod, read_namespaces(), Applier())
 
-        assert "failed" == mending.state
-        assert "the rules were written, and the validator says in its namespace" in mending.why
+        assert ("undone", False) == (mending.state, mending.changed)
+        assert "written and taken back, since the validator says in its namespace" in mending.why
+        assert "" == inside(name, "iptables-nft", "-t", "nat", "-S", "-v").partition("-A")[2]
 
 
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter", "setpriv")
@@ -162,7 +188,7 @@ def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
         )
         mending = mend(meshed("10.9.0.2", "fd00:9::2"), found, Applier())
 
-    assert ("failed" if spoiled else "mended", True) == (mending.state, mending.changed), (
+    assert ("undone" if spoiled else "mended", not spoiled) == (mending.state, mending.changed), (
         mending.why
     )
     family = {"ip": "IPv4", "ip6": "IPv6"}.get(spoiled, "")
@@ -206,6 +232,128 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
             proxy.kill()
 
         assert "mended" == mending.state, mending.why
+
+
+PROXY = (
+    "import socket, sys\nheld = []\nfor address, port in zip(sys.argv[1::2], sys.argv[2::2]):\n"
+    "    family = socket.AF_INET6 if ':' in address else socket.AF_INET\n"
+    "    held.append(socket.create_server((address, int(port)), family=family))\n"
+    "print('up', flush=True)\nsys.stdin.read()\n"
+)
+EXCHANGE = """
+import socket, sys
+with socket.create_server(("fd00:5::1", 8080), family=socket.AF_INET6) as server:
+    caller = socket.create_connection(("fd00:5::1", 8080), timeout=3)
+    server.accept()[0].sendall(b"hello")
+    print(caller.recv(5).decode())
+"""
+
+
+@contextmanager
+def proxy(name: str, *ends: str) -> Iterator[None]:
+    """Let a proxy listen in a namespace, at addresses and ports."""
+    command = ["ip", "netns", "exec", name, sys.executable, "-c", PROXY, *ends]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        try:
+            yield
+        finally:
+            running.kill()
+
+
+@KERNEL
+@pytest.mark.parametrize("listens", [True, False])
+def test_ipv6_of_a_pod_whose_proxy_serves_ipv4_alone_is_left_alone(listens: bool) -> None:  # noqa: FBT001  # parametrized
+    """A dual-stack pod with a proxy for IPv4 is healthy by its IPv4 rules; where those are missing
+    they are written, and its IPv6 goes on working, whether the proxy runs or is only told.
+    """
+    four, six = fresh_addresses()
+    ends = ("127.0.0.1", "4140", "0.0.0.0", "4143") if listens else ()  # as linkerd's proxy listens
+    with pod_namespace(four, six) as name, proxy(name, *ends):
+        pod = meshed(four, six, told=() if listens else FOUR)
+        before = see(pod, read_namespaces())
+        mending = mend(pod, read_namespaces(), Applier())
+        after = see(pod, read_namespaces())
+
+        assert before is not None
+        assert after is not None
+        assert (False, "mended", True) == (before.redirected, mending.state, after.redirected)
+        assert "IPv6" not in before.why.partition(";")[0]
+        assert "IPv6 is left alone, since its proxy does not serve it" in mending.why
+        assert "REDIRECT" not in inside(name, "ip6tables-nft-save")
+        inside(name, "ip", "-6", "address", "add", "fd00:5::1/128", "dev", "eth0", "nodad")
+        assert "hello" == inside(name, sys.executable, "-c", EXCHANGE).strip()
+
+
+@KERNEL
+def test_what_stood_in_the_meshs_chains_is_put_back() -> None:
+    """Where a mending is not proven, the namespace is as it was to the letter: the mesh's own
+    chains with the rules that they had, other people's rules, the jumps.
+    """
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        table = ("iptables-nft", "-t", "nat")
+        for words in (
+            "-N PROXY_INIT_REDIRECT", "-A PROXY_INIT_REDIRECT -p tcp --dport 9 -j RETURN",
+            "-N PROXY_INIT_LEFT", "-A PROXY_INIT_LEFT -j RETURN",
+            "-A PREROUTING -p tcp -j PROXY_INIT_REDIRECT", "-A OUTPUT -p udp -j ACCEPT",
+        ):  # fmt: skip
+            inside(name, *table, *words.split())
+        inside(name, "iptables-nft", "-A", "OUTPUT", "-p", "tcp", "-j", "DROP")
+        before = inside(name, "iptables-nft", "-t", "nat", "-S")
+
+        mending = mend(meshed(address), read_namespaces(), Applier())
+
+        assert ("undone", False) == (mending.state, mending.changed), mending.why
+        assert before == inside(name, "iptables-nft", "-t", "nat", "-S")
+
+
+@KERNEL
+def test_a_proxy_that_serves_no_family_of_the_pod_is_no_cause_to_touch_it() -> None:
+    """A pod with IPv6 alone whose proxy listens for IPv4 alone cannot be mended by rules."""
+    six = fresh_addresses()[1]
+    with (
+        pod_namespace(six) as name,
+        proxy(name, "127.0.0.1", "4140", "0.0.0.0", "4143"),
+    ):  # as linkerd's proxy listens
+        sight = see(meshed(six, told=()), read_namespaces())
+        mending = mend(meshed(six, told=()), read_namespaces(), Applier())
+
+        assert sight is not None
+        assert (None, "impossible") == (sight.redirected, mending.state)
+        assert "" == inside(name, "nft", "list", "ruleset")
+
+
+@KERNEL
+def test_a_namespace_of_too_many_rules_costs_little_and_is_undecided() -> None:
+    """A tenant's 15,000 rules cost a few seconds at most and the verdict on that pod; nothing is
+    written.
+    """
+    address = fresh_addresses()[0]
+    with pod_namespace(address) as name:
+        rules = "".join(
+            f"-A OUTPUT -p udp --dport {port % 65535 + 1} -j RETURN\n" for port in range(15_000)
+        )
+        text = f"*nat\n{rules}COMMIT\n"
+        subprocess.run(
+            ["ip", "netns", "exec", name, "iptables-nft-restore"], input=text, text=True, check=True
+        )
+        began = resource.getrusage(resource.RUSAGE_SELF)
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        sight = see(meshed(address), read_namespaces())
+        mending = mend(meshed(address), read_namespaces(), Applier())
+        spent = _cost(resource.RUSAGE_SELF, began) + _cost(resource.RUSAGE_CHILDREN, children)
+
+        assert sight is not None
+        assert (None, "failed", False) == (sight.redirected, mending.state, mending.changed)
+        assert "printed more than" in sight.why
+        assert spent < 6.0, spent
+
+
+def _cost(who: int, before: resource.struct_rusage) -> float:
+    now = resource.getrusage(who)
+    return now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.parametrize(

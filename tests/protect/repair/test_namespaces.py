@@ -4,12 +4,16 @@ guessed (row I6).
 
 from __future__ import annotations
 
+import ipaddress
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from podpath_protect.repair import namespaces
 from podpath_protect.repair.namespaces import (
     NamespacePath,
     Namespaces,
@@ -39,6 +43,98 @@ fe800000000000000000000000000001 02 40 20 80     eth0
 ONE, OTHER, HOST = (
     NamespacePath(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3)
 )
+
+
+UID = "6a2b0c9e-0000-4000-8000-00000000000a"
+"""A pod's."""
+
+
+def claimed(*pods: str) -> Namespaces:
+    """Return a node where several namespaces hold one address, each in a pod's control group."""
+    places = tuple(
+        NamespacePath(path=f"/proc/{number}/ns/net", inode=number, pod=pod)
+        for number, pod in enumerate(pods, start=1)
+    )
+    return Namespaces({"10.0.0.1": places}, host=99)
+
+
+@pytest.mark.parametrize(
+    ("pods", "inode"),
+    [
+        ((UID, ""), 1),
+        (("", UID), 2),
+        (("another", UID, ""), 2),
+        (("another", ""), 2),
+        (("", ""), None),
+        ((UID, UID), None),
+        (("another",), None),
+    ],
+)
+def test_an_address_that_a_tenant_takes_too_hides_no_pod(
+    pods: tuple[str, ...], inode: int | None
+) -> None:
+    """Where several namespaces hold an address, the pod's own control group tells which is its; the
+    namespace of another pod never is.
+    """
+    place = claimed(*pods).find(["10.0.0.1"], UID).place
+
+    assert inode == (None if place is None else place.inode)
+
+
+@pytest.mark.parametrize(
+    ("line", "uid"),
+    [
+        (f"0::/kubepods/burstable/pod{UID}/abc", UID),
+        (f"0::/../kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-1.scope", UID),
+        ("0::/kubepods/pod0123456789abcdef0123456789abcdef/x", "0123456789abcdef0123456789abcdef"),
+        ("0::/user.slice/podman-1.scope", ""),
+        ("0::/" + "x" * 100_000, ""),
+    ],
+)
+def test_a_pod_is_read_from_a_control_group(tmp_path: Path, line: str, uid: str) -> None:
+    """Both spellings of the kubelet, and a static pod's."""
+    (tmp_path / "cgroup").write_text(f"{line}\n")
+
+    assert uid == namespaces._pod_of(tmp_path / "cgroup")
+
+
+@pytest.mark.kernel("nsenter")
+def test_a_device_name_of_any_bytes_hides_nobody() -> None:
+    """A tenant's device whose name is no text, or holds control letters, costs no other pod its
+    verdict, and its own is found too.
+    """
+    address, six = fresh_addresses()
+    with pod_namespace(address, six) as name, pod_namespace() as tenant:
+        for device in (b"\xff\xfe\xc3", b"a\x1cb\x1b[31m", "größe".encode()):
+            subprocess.run(
+                ["ip", "-n", tenant, "link", "add", device, "type", "bridge"], check=True
+            )
+            words = ["ip", "-n", tenant, "-6", "address", "add", "fd00:dead::1/128", "dev", device]
+            subprocess.run([*words, "nodad"], check=True)
+            subprocess.run(["ip", "-n", tenant, "link", "set", device, "up"], check=True)
+        with subprocess.Popen(["ip", "netns", "exec", tenant, "sleep", "60"]) as theirs:
+            over = time.monotonic() + 20
+            while theirs.pid not in _inside(tenant):
+                assert time.monotonic() < over
+                time.sleep(0.02)
+            seen = read_namespaces()
+            theirs.kill()
+
+        assert seen.find([bare(address), bare(six)]).place is not None
+        assert seen.find(["fd00:dead::1"]).place is not None
+        assert f"/run/netns/{name}" == (seen.find([bare(six)]).place or ONE).path
+
+
+def _inside(name: str) -> set[int]:
+    done = subprocess.run(["ip", "netns", "pids", name], check=True, capture_output=True, text=True)
+    return set(map(int, done.stdout.split()))
+
+
+@given(st.text(), st.text())
+def test_no_text_of_a_namespace_is_too_strange(four: str, six: str) -> None:
+    """Whatever stands in the kernel's files, only addresses come out."""
+    for address in parse_addresses(f"{TRIE}{four}", f"{SIX}{six}"):
+        ipaddress.ip_address(address)
 
 
 def known() -> Namespaces:

@@ -8,8 +8,22 @@ import subprocess
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
 
-from podpath_protect.repair.redirect import MULTIPORT, PodRedirect, asked, render_restore
+from podpath_protect.cluster.objects import EnvironmentVariable, SecurityContext
+from podpath_protect.repair.redirect import (
+    ANNOTATIONS,
+    LINKERD_LISTENS,
+    MULTIPORT,
+    NOBODY_CAN_BE,
+    VARIABLES,
+    PodRedirect,
+    asked,
+    render_restore,
+    render_undo,
+)
 from tests.protect.repair.pods import pod
 
 Kind = dict[str, Any]
@@ -192,3 +206,80 @@ def test_the_kernel_takes_every_rule(kind: Kind, family: int) -> None:
     assert (
         len(rules) == len(set(rules)) == sum(line.startswith("-A ") for line in first.splitlines())
     )
+
+
+HOSTILE = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="0123456789,:-./ ٣", max_size=60),
+    st.sampled_from(
+        ["9" * 5000, "1," * 40_000, "\ud800", "4294967295", "-1", "1e9", "10.0.0.0/99"]
+    ),
+)
+
+
+@given(st.sampled_from(sorted(ANNOTATIONS)), HOSTILE, st.sampled_from(sorted(VARIABLES)), HOSTILE)
+def test_no_annotation_is_too_strange(key: str, value: str, name: str, told: str) -> None:
+    """Whatever a pod's author writes, it is read, bounded, or a fault that keeps the pod from being
+    mended; what is written of it are words of numbers.
+    """
+    for kind in (LINKERD, ISTIO):
+        made = pod(annotations={key: value.encode("utf-8", "replace").decode()}, **kind)
+        proxy = structs.replace(
+            made.spec.containers[1], env=(EnvironmentVariable(name=name, value=told),)
+        )
+        spec = structs.replace(made.spec, containers=(made.spec.containers[0], proxy))
+        redirect = asked(structs.replace(made, spec=spec))
+        assert redirect is not None
+        text = render_restore(redirect, 4) + render_restore(redirect, 6)
+        assert 0 <= redirect.proxy_uid < NOBODY_CAN_BE
+        assert text.isascii()
+        assert len(redirect.unmodelled) < 100_000
+        assert len(text) < 40_000
+
+
+def test_a_user_of_five_thousand_digits_is_a_fault() -> None:
+    """A number that is no user's keeps the pod from being mended, and does no more than that."""
+    for value in ("9" * 5000, "4294967295", "٣", "root"):
+        assert "proxy-uid" in of(LINKERD, proxy_uid=value).unmodelled
+    assert ("", 0) == (of(LINKERD, proxy_uid="0").unmodelled, of(LINKERD, proxy_uid="0").proxy_uid)
+
+
+def test_what_the_proxys_container_says_counts() -> None:
+    """Its ports, addresses and user are read from what the injector wrote; without, the mesh's
+    defaults stand.
+    """
+    made = pod(annotations={"config.linkerd.io/proxy-uid": "9"}, **LINKERD)
+    proxy = structs.replace(
+        made.spec.containers[1],
+        env=(
+            EnvironmentVariable(name=LINKERD_LISTENS[0], value="127.0.0.1:5140,[::1]:5140"),
+            EnvironmentVariable(name=LINKERD_LISTENS[1], value="[::]:5143"),
+        ),
+        security_context=SecurityContext(run_as_user=7),
+    )
+    spec = structs.replace(made.spec, containers=(made.spec.containers[0], proxy))
+    redirect = asked(structs.replace(made, spec=spec))
+
+    assert redirect is not None
+    assert (5140, 5143, 7) == (redirect.outbound, redirect.inbound, redirect.proxy_uid)
+    assert {"127.0.0.1", "::1", "::"} == {each.address for each in redirect.declared}
+
+
+def test_undoing_names_the_chains_that_are_written() -> None:
+    """What is taken back are the jumps that were added and the chains that were written; those that
+    stood before get their rules again.
+    """
+    redirect = of(LINKERD)
+    line = "-A PROXY_INIT_OUTPUT -o lo -j RETURN"
+
+    text = render_undo(redirect, 4, frozenset({"OUTPUT"}), {"PROXY_INIT_OUTPUT": (line,)})
+
+    assert [
+        "*nat",
+        "-D PREROUTING -p tcp -j PROXY_INIT_REDIRECT",
+        "-F PROXY_INIT_REDIRECT",
+        "-F PROXY_INIT_OUTPUT",
+        line,
+        "-X PROXY_INIT_REDIRECT",
+        "COMMIT",
+    ] == text.splitlines()

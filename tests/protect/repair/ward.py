@@ -32,6 +32,7 @@ WIDE = Policy(
     owner_burst=50,
     owner_per_hour=3600,
     owner_pause=0.0,
+    share=1.0,
     label="podpath.dev/unredirected",
 )
 _NUMBERS = itertools.count(1)
