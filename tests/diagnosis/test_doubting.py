@@ -29,7 +29,7 @@ def find(check: str, *lines: str, command: str = "", prose: str = PROSE) -> Find
     [
         ("[ 5190.337218] enp2s0f0: entered promiscuous mode", 0.6),
         ("[ 9001.000001] tg3 0000:02:00.0 enp2s0f0: Link is up at 1000 Mbps, full duplex", 0.6),
-        ("[   27.005530] tg3 0000:02:00.0 enp2s0f0: Link is up at 1000 Mbps, full duplex", 1.0),
+        ("[   27.005530] enp2s0f0: entered promiscuous mode", 1.0),
         ("[ 9001.000001] tg3 0000:03:00.0 enp3s0: Link is up at 1000 Mbps", 1.0),
         ("[ 9001.000001] tg3 0000:02:00.0 enp2s0f0: transmit timed out, resetting", 1.0),
     ],
@@ -43,6 +43,27 @@ def test_a_hang_that_is_long_over_is_possible(after: str, certainty: float) -> N
     assert certainty == found.certainty
     assert (Unsettling.OVER in found.reasoning) is (certainty < 1)
     assert (certainty < 1) is bool(found.asks)
+
+
+BACK = "[   27.005530] tg3 0000:02:00.0 enp2s0f0: Link is up at 1000 Mbps, full duplex"
+
+
+@pytest.mark.parametrize(
+    ("prose", "lines", "certain"),
+    [
+        (PROSE, (HANG, BACK), False),
+        (PROSE, (HANG, BACK, HANG.replace("23.7", "99.1"), BACK.replace("27.0", "99.9")), True),
+        ("The host is sometimes not reachable for seconds.", (HANG, BACK), True),
+    ],
+)
+def test_a_hang_from_which_the_card_came_back_is_over(
+    prose: str, lines: tuple[str, ...], *, certain: bool
+) -> None:
+    """Unless it came again, or people say that it comes and goes."""
+    found = find("device-hangs", *lines, prose=prose)
+
+    assert (found.certainty == 1.0) is certain
+    assert (Unsettling.RECOVERED in found.reasoning) is not certain
 
 
 @pytest.mark.parametrize(

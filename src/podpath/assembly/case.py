@@ -40,6 +40,7 @@ from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSources
+from podpath.evidence.kubernetes.records import EventRecord
 from podpath.evidence.records import (
     MessageRecord,
     Reading,
@@ -52,6 +53,7 @@ from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
 from podpath.net.settings import SettingsFile
+from podpath.net.statements import WarningEvent
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
 
 MOST_ALTERNATIVES = 12
@@ -120,6 +122,10 @@ def _list_statements(evidence: ReadSources) -> Iterator[Stated]:
         done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
         if done or scene.standing < StateLikelihood.AFTER:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
+    for scene, event in evidence.records(EventRecord):
+        if event.type == "Warning" and scene.standing < StateLikelihood.GOOD:
+            told = WarningEvent(event.object or "", event.reason)
+            yield Stated(statement=told, span=event.span, netns=scene.netns)
 
 
 def _list_configured(evidence: ReadSources) -> Iterator[ConfiguredSysctl]:

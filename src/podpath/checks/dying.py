@@ -120,7 +120,7 @@ def _find_failed_unit(case: Case, message: Message, named: str) -> Span | None:
 
 
 AGENTS = re.compile(
-    r"(?:calico|cilium|(?:kube-)?flannel|weave|antrea|kube-router|kube-ovn|ovn|ovs|multus|canal|"
+    r"(?:calico|cilium|(?:kube-)?flanneld?|weave|antrea|kube-router|kube-ovn|ovn|ovs|multus|canal|"
     r"aws-node|azure-cni|kindnet|romana|contiv|tigera|felix|bird|kilo|netd)(?![a-z])"
 )
 """Names of network plugins' own programs."""

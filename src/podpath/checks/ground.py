@@ -18,6 +18,18 @@ class Unsettling(Enum):
     """An output about the same thing was not read, which may say why."""
     EXISTS = auto()
     """What is to be made is said to be there already, by the same name."""
+    RECOVERED = auto()
+    """The same log says that it came up again, and it did not fail after that."""
+    STANDS = auto()
+    """Another output shows the same thing up."""
+    OTHER_DEVICE = auto()
+    """What people say fails is on another device, or never leaves the node."""
+    OTHER_FAILURE = auto()
+    """People say that something fails, and not that anything is not made or does not start."""
+    OWN_WORDS = auto()
+    """An output about the same program says, or may say, why it does not run, or that it does."""
+    OUTSIDE_RANGE = auto()
+    """No address that is said to fail lies in both ranges."""
 
 
 class Ground(Enum):

@@ -8,13 +8,26 @@ that it means something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from podpath.checks.finding import WEIGHTY, Finding
+from podpath.checks.finding import WEIGHTY, Finding, FollowUp
 from podpath.checks.ground import Unsettling
-from podpath.net.failures import Ending
-from podpath.net.messages import Message, MessageKind
+from podpath.diagnosis.beside import (
+    find_answered_beyond,
+    find_named_by_command,
+    find_other_device,
+    find_other_failure,
+    find_outside_range,
+    find_own_words,
+    find_recovered,
+    find_standing,
+    list_devices,
+    list_quoted,
+    names_any,
+    shape,
+)
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -24,8 +37,6 @@ DOUBTED = 0.6
 """The certainty of a fault that something stated leaves open."""
 _UPTIME = re.compile(r"\[ *(\d{1,9}\.\d{3,9})\]")
 _CLOCK = re.compile(r"(?<!\d)(\d\d):(\d\d):(\d\d)(?!\d)")
-_NAMES = ("device", "bond", "bridge", "link")
-"""Values of a message that name a device."""
 
 
 def doubt_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -34,62 +45,39 @@ def doubt_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ..
 
 
 def _doubt(case: Case, finding: Finding) -> Finding:
-    if finding.certainty < 1 or finding.severity not in WEIGHTY:
+    """Return a finding, possible only, and not to be settled, where anything unsettles it."""
+    settled = finding.settled_by or finding.proves or finding.certainty == 1
+    if not settled or finding.severity not in WEIGHTY:
         return finding
     for doubt in sorted(finding.doubted_by, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
             return replace(
                 finding,
-                certainty=DOUBTED,
+                certainty=min(finding.certainty, DOUBTED),
+                settled_by=frozenset(),
+                proves=frozenset(),
+                asks=finding.asks or ASKS.get(doubt, ()),
                 evidence=tuple(dict.fromkeys((*finding.evidence, span))),
                 reasoning=(*finding.reasoning, doubt),
             )
     return finding
 
 
-def _list_quoted(case: Case, finding: Finding) -> list[Message]:
-    return [message for message in case.messages if message.span in finding.evidence]
-
-
-def _list_devices(case: Case, finding: Finding) -> set[str]:
-    """Return the devices that a finding's messages name, with those that belong to them by others:
-    the members of a bond.
-    """
-    own: set[str] = set()
-    for message in _list_quoted(case, finding):
-        own.update(_read_devices(message))
-    related = [one for one in map(_read_devices, case.messages) if own & one]
-    return own.union(*related)
-
-
-def _read_devices(message: Message) -> set[str]:
-    return {message.values[name] for name in _NAMES if name in message.values}
-
-
 def _find_later(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield a line of the same log about the same device, long after the last word of the fault."""
-    quoted = _list_quoted(case, finding)
-    devices = _list_devices(case, finding)
-    shapes = {_shape(message.span.text) for message in quoted}
+    quoted = list_quoted(case, finding)
+    devices = list_devices(case, finding)
+    shapes = {shape(message.span.text) for message in quoted}
     for source in {message.span.source for message in quoted}:
         numbered = enumerate(source.lines, source.first_line)
-        spoken = [(number, line) for number, line in numbered if _names_any(line, devices)]
-        hangs = [number for number, line in spoken if _shape(line) in shapes]
+        spoken = [(number, line) for number, line in numbered if names_any(line, devices)]
+        hangs = [number for number, line in spoken if shape(line) in shapes]
         ended = [read_time(line) for number, line in spoken if number == max(hangs, default=0)]
         for number, line in spoken:
             time = read_time(line)
             if number > max(hangs, default=number) and time is not None and ended[0] is not None:
                 yield from (Span(source, number, number),) if time - ended[0] > LONG else ()
-
-
-def _names_any(line: str, devices: Collection[str]) -> bool:
-    return any(device in line for device in devices)
-
-
-def _shape(line: str) -> str:
-    """Return a line without numbers and blanks: a program says the same again at another time."""
-    return re.sub(r"[\s\d]+", "", line)
 
 
 def read_time(line: str) -> float | None:
@@ -104,26 +92,18 @@ def read_time(line: str) -> float | None:
     return hours * 3600.0 + minutes * 60.0 + seconds
 
 
-def _find_answered(case: Case, _: Finding) -> Iterator[Span]:
-    """Yield a try that was answered; one from a good host, or after the cure, says nothing."""
-    return (
-        attempt.span
-        for attempt in case.attempts
-        if attempt.result is Ending.OK and not attempt.good
-    )
-
-
 def _find_unread(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield an output that was not read, whose command names one of the finding's devices."""
-    devices = _list_devices(case, finding)
+    devices = list_devices(case, finding)
     for gap in case.gaps:
         words = set(re.split(r"[^\w.@-]+", gap.span.source.command or ""))
         if devices & words and gap.span not in finding.evidence:
             yield gap.span
 
 
-def _find_existing(case: Case, _: Finding) -> Iterator[Span]:
-    """Yield a refusal to make something that is there already."""
+def _find_existing(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a refusal to make something that is there already, or the device that was asked for."""
+    yield from find_named_by_command(case, finding)
     for message in case.messages:
         exists = message.values.get("error", "").casefold() == "file exists"
         if message.kind is MessageKind.RTNETLINK_ANSWER and exists:
@@ -132,8 +112,37 @@ def _find_existing(case: Case, _: Finding) -> Iterator[Span]:
 
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
-    Unsettling.WORKS: _find_answered,
+    Unsettling.WORKS: find_answered_beyond,
     Unsettling.UNREAD_BESIDE: _find_unread,
     Unsettling.EXISTS: _find_existing,
+    Unsettling.RECOVERED: find_recovered,
+    Unsettling.STANDS: find_standing,
+    Unsettling.OTHER_DEVICE: find_other_device,
+    Unsettling.OTHER_FAILURE: find_other_failure,
+    Unsettling.OWN_WORDS: find_own_words,
+    Unsettling.OUTSIDE_RANGE: find_outside_range,
 }
 """By what would leave a fault open, what looks for it."""
+
+_NOW = FollowUp(
+    "what fails now: the fault that was logged is over, or the device works beside it",
+    "ip -s link; ip neigh; ip route get ADDRESS; ping -c 3 ADDRESS; getent hosts NAME",
+    "the device's error counters grow, or its next hop does not answer: it is this; else look at "
+    "the name, the route or the port that fails",
+)
+ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
+    Unsettling.OVER: (_NOW,),
+    Unsettling.WORKS: (_NOW,),
+    Unsettling.RECOVERED: (_NOW,),
+    Unsettling.STANDS: (_NOW,),
+    Unsettling.OTHER_DEVICE: (_NOW,),
+    Unsettling.EXISTS: (
+        FollowUp(
+            "whether what is in the way is left over from the same network",
+            "ip -br addr; docker network ls; podman network ls; ip -d link show DEVICE",
+            "its own device without a network of that name: delete the device; otherwise another "
+            "network or route has the range",
+        ),
+    ),
+}
+"""What to ask where a doubt leaves a fault open whose check asks nothing."""

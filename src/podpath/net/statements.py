@@ -189,8 +189,17 @@ class PortSwitch(NamedTuple):
     on: bool
 
 
+class WarningEvent(NamedTuple):
+    """An event of Kubernetes that warns."""
+
+    subject: str
+    """Whose it is, as far as that is shown: `pod/web-0`."""
+    reason: str
+    """`Evicted`, `FailedScheduling`, `BackOff`."""
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
-    | ListenQueue | FirewallStatement
+    | ListenQueue | FirewallStatement | WarningEvent
 )  # fmt: skip

@@ -28,6 +28,7 @@ from itertools import combinations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
@@ -58,6 +59,7 @@ def check(case: Case) -> Iterator[Finding]:
             prevention="Plan the ranges of containers, nodes and VPNs together.",
             certainty=1.0 if one.prefix == other.prefix else 0.7,
             marks=(str(one.prefix), str(other.prefix)),
+            doubted_by=frozenset({Unsettling.OUTSIDE_RANGE}),
         )
 
 

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.ground import Unsettling
 from podpath.checks.said import find_said
 from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
 from podpath.net.addresses import Prefix
@@ -62,7 +63,12 @@ def check(case: Case) -> Iterator[Finding]:
     for message, prefix in pods:
         for other, taken in services:
             if prefix.covers(taken) or taken.covers(prefix):
-                yield _report(f"pods ({prefix})", f"services ({taken})", (message.span, other.span))
+                yield _report(
+                    f"pods ({prefix})",
+                    f"services ({taken})",
+                    (message.span, other.span),
+                    (prefix, taken),
+                )
                 return
     for message, prefix in (*pods, *services):
         for name, network, span in _own_networks(case):
@@ -72,6 +78,7 @@ def check(case: Case) -> Iterator[Finding]:
                     f"{whose} ({prefix})",
                     f"{name}, by which the node reaches others ({network})",
                     (message.span, span),
+                    (prefix, network),
                 )
                 return
 
@@ -104,7 +111,9 @@ def _own_networks(case: Case) -> Iterator[tuple[str, Prefix, Span]]:
             yield item.link, item.prefix, item.span
 
 
-def _report(one: str, other: str, spans: tuple[Span, ...]) -> Finding:
+def _report(
+    one: str, other: str, spans: tuple[Span, ...], ranges: tuple[Prefix, Prefix]
+) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -115,5 +124,6 @@ def _report(one: str, other: str, spans: tuple[Span, ...]) -> Finding:
         ),
         breaks=("traffic to addresses that both ranges hold",),
         prevention="Plan the ranges of pods, services, nodes and VPNs together.",
-        marks=(),
+        marks=tuple(map(str, ranges)),
+        doubted_by=frozenset({Unsettling.OUTSIDE_RANGE}),
     )

@@ -59,6 +59,16 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.EXISTS: (
         "Something of the same name is there already: it may be left over from an earlier run."
     ),
+    Unsettling.RECOVERED: "The same log says that it came up again, and it did not fail after.",
+    Unsettling.STANDS: "Another output shows it up.",
+    Unsettling.OTHER_DEVICE: "What is said to fail does not go over it.",
+    Unsettling.OTHER_FAILURE: (
+        "What is said to fail is a connection: it need not be of what could not be made."
+    ),
+    Unsettling.OWN_WORDS: (
+        "Another line is about the same program: it may say why it does not run, or that it does."
+    ),
+    Unsettling.OUTSIDE_RANGE: "None of the addresses that fail lies in both ranges.",
 }
 
 

@@ -1,0 +1,233 @@
+"""What stands beside the lines of a fault and leaves it open: the same thing up again, another
+device, another failure, or the words of the program itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from podpath.checks.dying import AGENTS
+from podpath.checks.finding import Finding
+from podpath.checks.objects import see
+from podpath.checks.stated import statements_of
+from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
+from podpath.net.addresses import IfName, Prefix
+from podpath.net.complaints import Circumstance
+from podpath.net.failures import Ending, FailureKind
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.net.statements import BondState, WarningEvent
+from podpath.node.case import Case
+from podpath.node.links import Link
+
+_NAMES = ("device", "bond", "bridge", "link")
+"""Values of a message that name a device."""
+_UP = re.compile(
+    r"\b[Ll]ink (?:status )?(?:is )?(?:definitely )?up\b|\blink becomes ready|"
+    r"\bactive interface up|\bnew active (?:one|slave|interface)|\bcarrier (?:acquired|up)|"
+    r"\bGained carrier|\breset completed success"
+)
+"""What drivers, the bonding driver and network managers say of a device that works again."""
+_TROUBLE = re.compile(
+    r"\b(?:err(?:or)?s?|fail\w*|fatal|panic\w*|unable|can(?:no|')t|could(?: no|n')t|denied|"
+    r"forbidden|refused|time[sd]? ?out|timeout|not found|no such|invalid|missing|crash\w*|"
+    r"back-?off|evict\w*|oom\w*|pending|killed|exit(?:ed|ing|s)?|unauthorized|unhealthy|taint\w*|"
+    r"unsupported|terminat\w*|ErrImagePull)\b|^[EWF]\d{4} ",
+    re.IGNORECASE,
+)
+"""What programs put into a line that says why something does not run."""
+_LISTED = re.compile(r"\bget (?:po|all|ds|daemonset)|\b(?:docker|podman|crictl|nerdctl) ps\b")
+"""Commands whose rows are workloads."""
+_ABSENT = frozenset({MessageKind.AGENT_SOCKET_MISSING, MessageKind.SUBNET_FILE_MISSING})
+"""Lines that say no more than that an agent was not reached."""
+
+
+def list_quoted(case: Case, finding: Finding) -> list[Message]:
+    """Return the messages whose lines a finding quotes."""
+    return [message for message in case.messages if message.span in finding.evidence]
+
+
+def list_devices(case: Case, finding: Finding) -> set[str]:
+    """Return the devices that a finding's messages name, with those that belong to them by others:
+    the members of a bond.
+    """
+    own: set[str] = set()
+    for message in list_quoted(case, finding):
+        own.update(read_devices(message))
+    related = [one for one in map(read_devices, case.messages) if own & one]
+    states = [state for state, _ in statements_of(case, BondState) if state.bond in own]
+    return own.union(*related, (state.slave for state in states if state.slave))
+
+
+def read_devices(message: Message) -> set[str]:
+    """Return the devices that a message names."""
+    return {message.values[name] for name in _NAMES if name in message.values}
+
+
+def names_any(line: str, devices: Collection[str]) -> bool:
+    """Tell whether a line names any of some devices."""
+    return any(device in line for device in devices)
+
+
+def shape(line: str) -> str:
+    """Return a line without numbers and blanks: a program says the same again at another time."""
+    return re.sub(r"[\s\d]+", "", line)
+
+
+def find_recovered(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the line by which a device comes up after the fault's last line, unless it came up
+    before and failed again, or people say that it comes and goes.
+    """
+    if _is_said_to_recur(case):
+        return
+    quoted = list_quoted(case, finding)
+    devices = list_devices(case, finding)
+    shapes = {shape(message.span.text) for message in quoted}
+    for source in dict.fromkeys(message.span.source for message in quoted):
+        numbered = enumerate(source.lines, source.first_line)
+        spoken = [(number, line) for number, line in numbered if names_any(line, devices)]
+        failed = [number for number, line in spoken if shape(line) in shapes]
+        ups = [number for number, line in spoken if _UP.search(line)]
+        again = failed and any(failed[0] < number < failed[-1] for number in ups)
+        later = [number for number in ups if failed and number > failed[-1]]
+        if later and not again:
+            yield Span(source, later[0], later[0])
+
+
+def _is_said_to_recur(case: Case) -> bool:
+    """Tell whether people say that what fails works at times."""
+    failing = tuple(list_failing(case))
+    said = {one.failure for one in failing}.union(*(one.circumstances for one in failing))
+    return not said.isdisjoint({FailureKind.SOMETIMES, Circumstance.INTERMITTENT})
+
+
+def find_standing(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the line of another output that shows a bond with a link, or with a member that has
+    one.
+    """
+    quoted = list_quoted(case, finding)
+    bonds = {one.values["bond"] for one in quoted if "bond" in one.values}
+    sources = {message.span.source for message in quoted}
+    for link in case.node.host.links.items:
+        works = link.up and link.carrier and link.name in bonds
+        if works and link.span is not None and link.span.source not in sources:
+            yield link.span
+    for state, stated in statements_of(case, BondState):
+        if state.bond in bonds and state.slave and state.up:
+            yield stated.span
+
+
+def find_other_device(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a sentence of what fails on another device alone, or within one node."""
+    devices = list_devices(case, finding)
+    links = {link.name: link for link in case.node.host.links.items}
+    own = {name for name in links if _is_over(links, name, devices)} | devices
+    failing = tuple(list_failing(case))
+    if any(one.words & own for one in failing):
+        return
+    for one in failing:
+        others = one.words & links.keys()
+        if others or one.same_node:
+            yield one.span
+
+
+def _is_over(links: Mapping[IfName, Link], name: IfName, devices: Collection[str]) -> bool:
+    """Tell whether a device sends by one of some devices: a VLAN or bridge over it."""
+    ports = [link.name for link in links.values() if link.master == name]
+    below = {name, name.partition(".")[0], links[name].lower or "", *ports}
+    return not below.isdisjoint(devices)
+
+
+def find_other_failure(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentences of what gets no answer, where none says that anything is not made or
+    does not start.
+    """
+    failing = tuple(list_failing(case))
+    made = {FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS, FailureKind.REFUSED}
+    if made.isdisjoint(one.failure for one in failing):
+        yield from (one.span for one in failing if one.failure in LOSSES)
+
+
+def find_answered_beyond(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a try from the host to another machine that was answered, unless what fails came
+    again.
+    """
+    own = {item.address for item in case.node.host.addresses.items}
+    times = sum(message.times for message in list_quoted(case, finding))
+    if times > 1 or _is_said_to_recur(case):
+        return
+    for attempt in case.attempts:
+        target = attempt.probe.dst
+        beyond = not target.is_loopback and target not in own
+        if attempt.result is Ending.OK and beyond and not attempt.good:
+            yield attempt.span
+
+
+def find_named_by_command(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the line that shows a device which the refused command names: it is its own, left
+    over.
+    """
+    asked = {
+        word
+        for span in finding.evidence
+        for word in re.split(r"[^\w.@-]+", span.source.command or "")
+    }
+    for link in case.node.host.links.items:
+        if link.name in asked and link.span is not None:
+            yield link.span
+    for item in case.node.host.addresses.items:
+        if item.link in asked and item.span is not None:
+            yield item.span
+
+
+def find_own_words(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what is about a network's agent beside the lines that say that it was not reached: its
+    pod, a line of trouble that names it, one of its own log, or people who say that it fails.
+    """
+    quoted = {span.text for span in finding.evidence}
+    files = {one.values["file"] for one in list_quoted(case, finding) if "file" in one.values}
+    said = [one for one in case.messages if one.kind not in _ABSENT]
+    spans = [one.span for one in said if _is_agent(one.speaker) or _is_of_agent(one.span)]
+    spans += [pod.span for pod in see(case, "Pod") if _is_agent(pod.name)]
+    spans += [gap.span for gap in case.gaps if _is_trouble(gap.span)]
+    spans += [
+        stated.span
+        for event, stated in statements_of(case, WarningEvent)
+        if _is_agent(event.subject) or _is_of_agent(stated.span)
+    ]
+    spans += [one.span for one in list_failing(case) if any(map(_is_agent, one.words))]
+    for span in spans:
+        if span.text not in quoted and not names_any(span.text, files):
+            yield span
+
+
+def _is_trouble(span: Span) -> bool:
+    """Tell whether an unread line names an agent, or stands in its log, and speaks of trouble; or
+    is its row in a list of pods.
+    """
+    command = span.source.command or ""
+    log, listed = _is_agent(command), _LISTED.search(command)
+    lines = span.text.splitlines()
+    own = [line for line in lines if log or _is_agent(line)]
+    return any(listed or _TROUBLE.search(line) for line in own)
+
+
+def _is_of_agent(span: Span) -> bool:
+    return _is_agent(span.text) or _is_agent(span.source.command or "")
+
+
+def _is_agent(text: str) -> bool:
+    return AGENTS.search(text.casefold()) is not None
+
+
+def find_outside_range(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the first line that names what fails, where none of its addresses lies in both of the
+    ranges that overlap.
+    """
+    named = list_failing_addresses(case)
+    ranges = [Prefix.parse(mark) for mark in finding.marks if "/" in mark]
+    both = max(ranges, key=lambda one: one.length, default=None)
+    if named and both is not None and not any(both.covers(end) for end in named):
+        yield from (one.span for one in list_failing(case) if one.addresses)
+        yield from (one.span for one in case.attempts if one.is_bad)
