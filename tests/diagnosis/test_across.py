@@ -7,6 +7,7 @@ from podpath.diagnosis.across import is_own, keep_own, see_from, touched
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
+from podpath.node.cluster import move_node
 from podpath.testing.nodes import span
 from tests.clusters import NODES, healthy
 
@@ -17,7 +18,8 @@ def test_a_view_holds_all_nodes_and_what_is_its_own() -> None:
     """Sources tell whose a line is; a connection is followed over the nodes that it touches."""
     cases = {name: case.facts for name, case in healthy().items()}
     sources = {name: frozenset(case.sources) for name, case in healthy().items()}
-    views = {name: see_from(cases, sources, name) for name in NODES}
+    moved = {name: move_node(name, case.node) for name, case in cases.items()}
+    views = {name: see_from(cases, sources, name, moved) for name in NODES}
 
     assert "node2/far" in views["node1"].case.node.namespaces
     assert "node1/web-node1" in views["node2"].case.node.namespaces

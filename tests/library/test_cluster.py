@@ -21,6 +21,17 @@ def test_views_are_made_once() -> None:
     assert "node1/host" in view.case.node.namespaces
 
 
+def test_views_share_what_they_see_of_a_node() -> None:
+    """Every view of many nodes holds the same namespaces of another, and none of its own."""
+    nodes = healthy() | {"node3": healthy()["node2"]}
+    views = ClusterViews(nodes)
+    first, second = (views.view_of(name).case.node.namespaces for name in ("node1", "node2"))
+
+    shared = [name for name in first if name.startswith("node3/")]
+    assert "node3/host" in shared
+    assert all(first[name] is second[name] for name in shared)
+
+
 @pytest.mark.parametrize(
     ("probe", "node"),
     [

@@ -101,7 +101,7 @@ def test_a_node_whose_evidence_is_given_is_not_asked(tmp_path: Path) -> None:
 
 def test_a_question_of_very_many_nodes_is_cut_and_said(tmp_path: Path) -> None:
     """A service on all of them would be no longer one answer."""
-    nodes = [f"n{number:02}" for number in range(MOST_NODES + 3)]
+    nodes = [f"n{number:03}" for number in range(MOST_NODES + 3)]
     pods = [make_pod(f"p-{node}", node) for node in nodes] + [make_agent(node) for node in nodes]
     found = gather(tmp_path, pods, *(f"pod/shop/p-{node}" for node in nodes))
     assert list(found.bundles) == nodes[:MOST_NODES]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from podpath.checks.finding import Finding
 from podpath.checks.topology import option_values
@@ -22,6 +23,9 @@ from podpath.node.routing import Route
 
 _LEFT_ALONE = frozenset({"DOCKER-USER", "CNI-ADMIN"})
 """Chains that their program makes for rules of others."""
+_REMEMBERED = 1 << 16
+"""Names of devices and sysctls whose owner is known already: each node of a cluster has the same.
+"""
 _OF_FILE = "at boot, and at `sysctl --system`"
 
 
@@ -56,11 +60,13 @@ def owner_of_route(route: Route) -> Owner | None:
     return by_protocol or by_device
 
 
+@lru_cache(_REMEMBERED)
 def owner_of_device(name: str) -> Owner | None:
     """Return whose a device is, by its name."""
     return name_owner(OwnerSign.DEVICE, name)
 
 
+@lru_cache(_REMEMBERED)
 def owner_of_key(key: str) -> Owner | None:
     """Return who writes a sysctl of a device that is its own."""
     parts = key.split(".")

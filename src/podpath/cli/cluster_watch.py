@@ -167,8 +167,11 @@ def _plan(
 ) -> tuple[WatchedNodes, DropRequest]:
     """Say which nodes are watched, and for which pods."""
     from podpath.sources.agents import find_agents  # noqa: PLC0415  # needs an extra
-    from podpath.sources.drops import DropRequest, WatchedNodes  # noqa: PLC0415  # as above
-    from podpath.sources.gathering import MOST_NODES  # noqa: PLC0415  # as above
+    from podpath.sources.drops import (  # noqa: PLC0415  # as above
+        MOST_NODES,  # as above
+        DropRequest,
+        WatchedNodes,
+    )
     from podpath.sources.location import list_nodes  # noqa: PLC0415  # as above
 
     agents, wanted = find_agents(objects), _Wanted()

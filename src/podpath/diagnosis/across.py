@@ -22,6 +22,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Source
 from podpath.node.case import Case
 from podpath.node.cluster import Cluster
+from podpath.node.node import Netns
 
 _NO_IPSEC = (
     "Assumed: no IPsec policy drops or changes what goes between the nodes; ip xfrm policy on each "
@@ -43,20 +44,25 @@ class NodeView:
 
 
 def see_from(
-    cases: Mapping[str, Case], sources: Mapping[str, frozenset[Source]], name: str
+    cases: Mapping[str, Case],
+    sources: Mapping[str, frozenset[Source]],
+    name: str,
+    moved: Mapping[str, tuple[Netns, ...]],
 ) -> NodeView:
-    """Join the cases of all nodes as one of them sees them."""
+    """Join the cases of all nodes as one of them sees them; `moved` are the namespaces of each as
+    others see them (`move_node`).
+    """
     own = cases[name]
     others = {other: case.node for other, case in cases.items() if other != name}
     alternatives = tuple(
-        replace(each, node=Cluster(nodes={**others, name: each.node}).seen_from(name))
+        replace(each, node=Cluster(nodes={**others, name: each.node}, moved=moved).seen_from(name))
         for each in own.alternatives
     )
     read = [own, *(cases[other] for other in others)]
     gaps = [gap for case in read for gap in case.gaps]
     joined = replace(
         own,
-        node=Cluster(nodes={**others, name: own.node}).seen_from(name),
+        node=Cluster(nodes={**others, name: own.node}, moved=moved).seen_from(name),
         alternatives=alternatives,
         gaps=tuple({str(gap.span) + gap.why: gap for gap in gaps}.values()),
     )

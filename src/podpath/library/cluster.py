@@ -17,6 +17,7 @@ from podpath.library.progress import Progress
 from podpath.library.reading import ReadEvidence, read
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
+from podpath.node.cluster import move_node
 from podpath.node.named_ends import make_probe
 from podpath.node.node import NetnsRole
 
@@ -35,11 +36,12 @@ class ClusterViews:
         self._facts = {name: case.facts for name, case in cases.items()}
         self._sources = {name: frozenset(case.sources) for name, case in cases.items()}
         self._views: dict[str, NodeView] = {}
+        self._moved = {name: move_node(name, case.node) for name, case in self._facts.items()}
 
     def view_of(self, name: str) -> NodeView:
         """Return all nodes as this one sees them."""
         if name not in self._views:
-            self._views[name] = see_from(self._facts, self._sources, name)
+            self._views[name] = see_from(self._facts, self._sources, name, self._moved)
         return self._views[name]
 
 

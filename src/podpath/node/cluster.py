@@ -8,7 +8,7 @@ namespaces keep their names, those of another node have that node's before their
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeVar
 
@@ -36,6 +36,8 @@ class Cluster:
     """Nodes by name, each as its own evidence has it."""
 
     nodes: Mapping[str, Node]
+    moved: Mapping[str, tuple[Netns, ...]] = field(default_factory=dict)
+    """What `move_node` makes of nodes, where it was made already: every view may share it."""
 
     def seen_from(self, home: str) -> Node:
         """Return the model of all nodes with the names as one of them has them."""
@@ -44,9 +46,8 @@ class Cluster:
         namespaces = dict(own.namespaces)
         pods = list(own.pods)
         for name, node in beside.items():
-            for netns in node.namespaces.values():
-                moved = _move(netns, name)
-                namespaces[moved.name] = moved
+            for netns in self.moved.get(name) or move_node(name, node):
+                namespaces[netns.name] = netns
             pods = _merge_pods(pods, name, node)
         joined = replace(own, namespaces=namespaces, pods=tuple(pods), beside=beside)
         return replace(joined, wires=lay_wires(home, joined))
@@ -55,6 +56,11 @@ class Cluster:
 def name_in(home: str, node: str, netns: str) -> str:
     """Return the name that a node's namespace has as `home` sees it."""
     return netns if node == home else f"{node}/{netns}"
+
+
+def move_node(name: str, node: Node) -> tuple[Netns, ...]:
+    """Return a node's namespaces with the names that any other node sees them under."""
+    return tuple(_move(netns, name) for netns in node.namespaces.values())
 
 
 def _move(netns: Netns, node: str) -> Netns:

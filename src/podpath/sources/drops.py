@@ -25,6 +25,8 @@ from podpath.sources.objects import SourceError
 
 MOST_WAITING = 4096
 """Lines that wait to be taken; whoever reads them then waits, and so does the agent."""
+MOST_NODES = 32
+"""Nodes that are watched at once, each by a thread."""
 JOIN_SECONDS = 5.0
 AGAIN = "its time is over"
 """What an agent says at the end of the time that one may watch."""
