@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from podpath.evidence.formats import CERTAIN, NO
 from podpath.evidence.netfilter.conntrack import read_conntrack, recognise_conntrack
 from podpath.evidence.records import ConntrackRecord, ConnTupleRecord, HeadingRecord
 from podpath.net.addresses import Address
-from podpath.net.provenance import Source
+from podpath.net.provenance import Source, Span
 from tests.evidence.consoles import block, load_console, uncovered
 from tests.evidence.netfilter_recording import CONSOLES
 
@@ -197,6 +198,42 @@ def test_every_line_is_in_a_record_or_a_gap(lines: list[str]) -> None:
     source = Source(name="ticket.md", lines=tuple(line.replace("\n", " ") for line in lines))
 
     assert [] == uncovered(source, read_conntrack(source))
+
+
+@given(
+    st.lists(st.sampled_from(["0", "1", "12", "0123", "65535", "99999", "255", "256"]), min_size=9),
+    st.sampled_from(["", "ESTABLISHED ", "CLOSE "]),
+    st.sampled_from(["", "[UNREPLIED] "]),
+    st.sampled_from(["", "[ASSURED] "]),
+    st.sampled_from(["", " id=4294967295", " id=7", " zone=3", "  "]),
+    st.sampled_from(["", "ipv4     2 udp      17 9 src=1.1.1.1", " use=3", "id=9", "mark=2"]),
+)
+def test_usual_entries_are_read_as_all_others(
+    numbers: list[str], state: str, unreplied: str, assured: str, end: str, below: str
+) -> None:
+    """The short way of the usual form says what the long way does, which a second blank turns an
+    entry to.
+    """
+    one, two, three, four, five, six, seven, eight, nine, *_ = numbers
+    head = "ipv4     2 tcp      6 "
+    rest = (
+        f"{one} {state}src=10.1.2.{two} dst=10.1.3.{three} sport={four} dport={five} {unreplied}"
+        f"src=10.1.3.{six} dst=10.1.2.{two} sport={seven} dport={eight} {assured}"
+        f"mark={nine} use=1{end}"
+    )
+
+    nowhere = Span(block(""), 1, 1)
+
+    def told(text: str) -> tuple[list[object], list[tuple[int, int, str]]]:
+        source = Source(name="conntrack.txt", lines=(text, below))
+        reading = read_conntrack(source)
+        records = [
+            (record.span.line, record.span.last_line, replace(record, span=nowhere))
+            for record in reading.records
+        ]
+        return records, [(gap.span.line, gap.span.last_line, gap.why) for gap in reading.gaps]
+
+    assert told(head + rest) == told(head + " " + rest)
 
 
 @pytest.mark.parametrize("repeated", ["a", "a=", " ", "src=1.1.1.1 dst=1.1.1.1 ", "["])

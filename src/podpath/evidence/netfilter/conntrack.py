@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
@@ -16,11 +17,20 @@ _ENTRY = re.compile(
     r"(?P<protocol>\d{1,3})\s+(?:(?P<timeout>\d{1,9})\s+)?"
     r"(?:(?P<state>[A-Z][A-Z_0-9]*)\s+)?(?P<rest>(?:\w++=\S++\s++)*?src=.*)"
 )
+_TUPLE = r"src=([\d.]+) dst=([\d.]+) sport=(0|[1-9]\d{0,4}) dport=(0|[1-9]\d{0,4}) "
+_USUAL = re.compile(
+    r"ipv4 +2 [a-z][\w-]* +(\d{1,3}) (\d{1,9}) (?:([A-Z][A-Z_0-9]*) )?"
+    rf"{_TUPLE}(\[UNREPLIED\] )?{_TUPLE}(\[ASSURED\] )?"
+    r"mark=(0|[1-9]\d{0,9}) use=\d+(?: id=(0|[1-9]\d{0,9}))?\s*"
+)
+"""An entry as nearly all are: a full table has 262,144."""
 _EVENT = re.compile(r"\s*(?:\[\d+\.\d+\s*\]\s*)?\[(?:NEW|UPDATE|DESTROY)\]\s")
 _TRAILER = re.compile(r"(?:# )?conntrack v\S+ \(conntrack-tools\): .*|nfct_labelmap_new: .*")
 _REST = re.compile(r"\s*(?:\[[A-Z_]+\]|[a-z][a-z-]*=\S+)(?:\s.*)?")
 _TOKEN = re.compile(r"\[(?P<flag>[A-Z_]+)\]|(?<![\w-])(?P<key>[a-z][a-z-]*+)=(?P<value>[^\s,]+)")
 _WRAP_LINES = 3
+_FAMILIES = ("ipv4 ", "ipv6 ")
+"""What a line begins with that no entry above goes on with."""
 _NUMBER = re.compile(r"(?:0x[0-9a-fA-F]{1,8}|\d{1,10})")
 
 
@@ -41,14 +51,17 @@ def read_conntrack(source: Source) -> Reading:
     places = iter(range(len(source.lines)))
     for place in places:
         line = source.lines[place]
-        if _TRAILER.fullmatch(line):
+        usual = _USUAL.fullmatch(line)
+        if usual is None and _TRAILER.fullmatch(line):
             ledger.head(place)
-        elif _ENTRY.match(line):
+        elif usual is not None or _ENTRY.match(line):
             last = _find_end(source, place)
-            text = " ".join(source.lines[place : last + 1])
             span = ledger.span(place, last)
             try:
-                ledger.add(parse_entry(text, span))
+                if usual is not None and last == place:
+                    ledger.add(_make_usual(usual, span))
+                else:
+                    ledger.add(parse_entry(" ".join(source.lines[place : last + 1]), span))
             except ValueError as error:
                 ledger.gap(place, str(error), last)
             for _ in range(last - place):
@@ -94,6 +107,29 @@ def parse_entry(text: str, span: Span) -> ConntrackRecord:
     )
 
 
+def _make_usual(found: re.Match[str], span: Span) -> ConntrackRecord:
+    """Read an entry by the pattern of usual ones, to the same as `parse_entry`."""
+    protocol, timeout, state = found.group(1, 2, 3)
+    unreplied, assured, mark, number = found.group(8, 13, 14, 15)
+    return ConntrackRecord(
+        span=span,
+        family=4,
+        protocol=int(protocol) & 0xFF,
+        state=state,
+        timeout=int(timeout),
+        original=_usual_tuple(*found.group(4, 5, 6, 7)),
+        reply=_usual_tuple(*found.group(9, 10, 11, 12)),
+        unreplied=unreplied is not None,
+        assured=assured is not None,
+        mark=int(mark),
+        id=None if number is None else int(number),
+    )
+
+
+def _usual_tuple(src: str, dst: str, sport: str, dport: str) -> ConnTupleRecord:
+    return ConnTupleRecord(_parse_address(src), _parse_address(dst), int(sport), int(dport))
+
+
 class _Scanned(NamedTuple):
     tuples: list[dict[str, str]]
     fields: dict[str, str]
@@ -130,7 +166,7 @@ def _is_of_tuple(key: str, fields: dict[str, str]) -> bool:
 def _make_tuple(fields: dict[str, str]) -> ConnTupleRecord:
     if "dst" not in fields:
         raise ValueError(f"expected dst=ADDRESS behind src={fields['src']}, saw none")
-    src, dst = (Address.parse(fields[name]) for name in ("src", "dst"))
+    src, dst = (_parse_address(fields[name]) for name in ("src", "dst"))
     if src.family != dst.family:
         raise ValueError(f"expected addresses of one family, saw {src} and {dst}")
     return ConnTupleRecord(
@@ -141,6 +177,9 @@ def _make_tuple(fields: dict[str, str]) -> ConnTupleRecord:
         icmp_type=_number(fields.get("type")),
         icmp_id=_number(fields.get("id")),
     )
+
+
+_parse_address = lru_cache(maxsize=1 << 12)(Address.parse)
 
 
 def _number(text: str | None) -> int | None:
@@ -157,7 +196,7 @@ def _find_end(source: Source, place: int) -> int:
     last = place
     for following in range(place + 1, min(place + 1 + _WRAP_LINES, len(source.lines))):
         line = source.lines[following]
-        if _ENTRY.match(line) or not _REST.fullmatch(line):
+        if line.startswith(_FAMILIES) or _ENTRY.match(line) or not _REST.fullmatch(line):
             break
         last = following
     return last
