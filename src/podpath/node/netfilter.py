@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podpath.net.addresses import Address, Family
 from podpath.net.packet import endpoint
@@ -145,6 +145,15 @@ class ConntrackEntry:
     timeout: int | None = None
     """Seconds left."""
     span: Span | None = None
+
+
+class TrackedEntries(tuple[ConntrackEntry, ...]):  # noqa: SLOT001  # it has an attribute to fill
+    """The entries of one table, with what is worked out of them once for every walk: a full table
+    has 262,144, and a diagnosis walks in many worlds that differ in other things.
+    """
+
+    indexed: Any = None
+    """Typed where it is made; None until somebody asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

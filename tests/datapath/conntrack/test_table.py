@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
-from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot
+from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot, index
 from podpath.datapath.conntrack.tuples import inverse, tuple_key
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.node.netfilter import ConntrackEntry, ConnTuple, TrackedEntries
 
 POD, NODE, SERVER = (Address.parse(text) for text in ("10.244.0.5", "192.0.2.1", "198.51.100.7"))
 ORIGINAL = ConnTuple(POD, SERVER, protocols.TCP, 40000, 80)
@@ -37,6 +37,15 @@ def test_entries_of_the_evidence_are_found_both_ways() -> None:
     assert forth is not None
     assert back is not None
     assert (forth[0], False, True) == (back[0], forth[1], back[1])
+
+
+def test_a_table_of_the_evidence_is_indexed_once() -> None:
+    """However many walks ask; other entries of the same kind have an index of their own."""
+    entries = TrackedEntries((MASQUERADED,))
+
+    assert index(entries) is index(entries)
+    assert index(entries).entries == TableSnapshot(entries).entries
+    assert index(TrackedEntries()).entries == index(()).entries == {}
 
 
 def test_an_entry_shows_its_translations() -> None:

@@ -11,7 +11,7 @@ from podpath.evidence.commands.command import parse_command
 from podpath.evidence.records import ConntrackRecord, ConnTupleRecord, HeadingRecord, Reading
 from podpath.net import protocols
 from podpath.net.provenance import Gap, Listing, Source
-from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.node.netfilter import ConntrackEntry, ConnTuple, TrackedEntries
 
 ASK = "conntrack -L -o extended,id"
 _HARMLESS_FILTERS = frozenset({"cat", "less", "more", "sort", "tee"})
@@ -53,7 +53,8 @@ def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackA
     ]
     complete = any(_is_whole(source, reading) for source, reading in own)
     span = next((record.span for _, reading in own for record in reading.records), None)
-    return ConntrackAssembly(Listing(tuple(entries.values()), complete, ASK, span), tuple(gaps))
+    tracked = TrackedEntries(entries.values())
+    return ConntrackAssembly(Listing(tracked, complete, ASK, span), tuple(gaps))
 
 
 def _add(

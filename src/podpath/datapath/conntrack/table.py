@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.datapath.conntrack.connection import Connection, Zone
 from podpath.datapath.conntrack.tuples import ICMPS, Key, inverse, inverse_kind, tuple_key
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.node.netfilter import ConntrackEntry
+from podpath.node.netfilter import ConntrackEntry, TrackedEntries
 
 ECHO = {protocols.ICMP: 8 << 8, protocols.ICMPV6: 128 << 8}
 """The kind that an ICMP entry of the evidence is taken to have: it shows the identifier, and echo
@@ -48,6 +48,16 @@ class TableSnapshot:
 
 
 EMPTY = TableSnapshot()
+
+
+def index(entries: Sequence[ConntrackEntry]) -> TableSnapshot:
+    """Return the entries by tuple, made once for each table of the evidence."""
+    if not isinstance(entries, TrackedEntries):
+        return TableSnapshot(entries)
+    if entries.indexed is None:
+        entries.indexed = TableSnapshot(entries)
+    snapshot: TableSnapshot = entries.indexed
+    return snapshot
 
 
 class ConntrackTable:

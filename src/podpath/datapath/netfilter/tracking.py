@@ -7,7 +7,7 @@ from __future__ import annotations
 from podpath.datapath.conntrack import icmp, tcp
 from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
 from podpath.datapath.conntrack.settings import ConntrackSettings
-from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot
+from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot, index
 from podpath.datapath.conntrack.tuples import (
     ICMPS,
     inverse,
@@ -46,7 +46,7 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     if table is None:
         snapshot: TableSnapshot | None = walk.engine.tracked.get(netns.name)
         if snapshot is None:
-            snapshot = walk.engine.tracked[netns.name] = TableSnapshot(netns.conntrack.items)
+            snapshot = walk.engine.tracked[netns.name] = index(netns.conntrack.items)
         table = walk.learned.conntrack[netns.name] = ConntrackTable(snapshot)
     return table
 
