@@ -1,22 +1,18 @@
 """A row of the table of messages: how a line is known, and what it says.
 
-The rows of a family are a file beside this module: `parts`, pieces of patterns by their names, and
-`rows`, each the kind of a message, its sign, and its pattern where the sign alone is not enough.
-`%{NAME}` in a pattern is the part of that name.
+The rows of a family are a file beside this module (`evidence.text.word_file`), its `rows` each the
+kind of a message, its sign, and its pattern where the sign alone is not enough.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from podpath.evidence.text.word_file import parse_words, read_word_file
 from podpath.net.messages import MessageKind
-
-_PART = re.compile(r"%\{(\w+)\}")
 
 
 class MessagePattern(NamedTuple):
@@ -50,22 +46,13 @@ def make_row(kind: MessageKind, sign: str, pattern: str = "") -> MessagePattern:
 
 def read_rows(family: str) -> tuple[MessagePattern, ...]:
     """Read the rows of a family of programs from its file."""
-    file = resources.files("podpath.evidence.messages").joinpath(f"{family}.toml")
-    return parse_rows(file.read_text(encoding="utf-8"))
+    return tuple(_make_rows(read_word_file("podpath.evidence.messages", f"{family}.toml")))
 
 
 def parse_rows(text: str) -> tuple[MessagePattern, ...]:
     """Parse a family's file; a kind or part that does not exist is an error of ours and raises."""
-    table = tomllib.loads(text)
-    parts: dict[str, str] = {}
-    for name, part in table.get("parts", {}).items():
-        parts[name] = _put_parts(part, parts)
-    rows: list[MessagePattern] = []
-    for kind, sign, *patterns in table["rows"]:
-        filled = [_put_parts(pattern, parts) for pattern in patterns]
-        rows.append(make_row(MessageKind(kind), sign, *filled))
-    return tuple(rows)
+    return tuple(_make_rows(parse_words(text)))
 
 
-def _put_parts(pattern: str, parts: Mapping[str, str]) -> str:
-    return _PART.sub(lambda found: parts[found[1]], pattern)
+def _make_rows(table: Mapping[str, Any]) -> Iterator[MessagePattern]:
+    return (make_row(MessageKind(kind), sign, *pattern) for kind, sign, *pattern in table["rows"])
