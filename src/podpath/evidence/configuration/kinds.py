@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podpath.evidence.configuration.statements import Statement
+from podpath.evidence.text.word_file import read_word_file
 from podpath.net.provenance import Source
 
 _PATH = re.compile(
@@ -29,77 +30,13 @@ class FileKind(NamedTuple):
     """Words that settings or heads of blocks begin with; two different ones make the kind."""
 
 
-def _kind(name: str, paths: str, names: str) -> FileKind:
+def _read_kind(row: Sequence[str]) -> FileKind:
+    name, paths, names = row
     return FileKind(name, re.compile(paths), frozenset(names.lower().split()))
 
 
-KINDS: tuple[FileKind, ...] = (
-    _kind("named", r"named(?:\.conf|/)|/bind/named", "zone allow-query allow-recursion forwarders "
-                                                     "listen-on listen-on-v6 dnssec-validation "
-                                                     "allow-transfer auth-nxdomain recursion"),
-    _kind("dhcpd", r"dhcpd6?\.conf", "subnet option range shared-network default-lease-time "
-                                     "max-lease-time authoritative subnet6"),
-    _kind(
-        "dhcpd-default", r"(?:default|sysconfig)/(?:isc-)?(?:dhcpd?3?-?)(?:server|d)?$",
-        "INTERFACES INTERFACESv4 DHCPDARGS",
-    ),
-    _kind("dnsmasq", r"dnsmasq", "dhcp-range listen-address bind-interfaces bind-dynamic no-resolv "
-                                 "dhcp-option domain-needed bogus-priv except-interface "
-                                 "no-dhcp-interface dhcp-host expand-hosts strict-order"),
-    _kind("unbound", r"unbound", "access-control forward-zone stub-zone do-ip4 do-ip6 "
-                                 "private-domain local-zone forward-addr private-address "
-                                 "outgoing-interface"),
-    _kind("keepalived", r"keepalived", "vrrp_instance virtual_router_id virtual_ipaddress "
-                                       "advert_int vrrp_script virtual_server unicast_peer "
-                                       "unicast_src_ip"),
-    _kind("openvpn", r"openvpn|\.ovpn$", "dev remote ifconfig proto comp-lzo persist-tun "
-                                         "persist-key ping-restart keepalive tls-auth topology "
-                                         "redirect-gateway server"),
-    _kind("wireguard", r"wireguard/|wg\d+\.conf", "PrivateKey PublicKey AllowedIPs PresharedKey "
-                                                  "PersistentKeepalive ListenPort"),
-    _kind("bird", r"bird6?(?:\.conf|/)", "protocol neighbor source kernel scan router"),
-    _kind(
-        "frr", r"frr|quagga|bgpd\.conf|ospfd\.conf",
-        "router neighbor bgp network redistribute address-family",
-    ),
-    _kind("haproxy", r"haproxy", "frontend backend bind balance server default_backend timeout "
-                                 "mode"),
-    _kind("nginx", r"nginx|sites-(?:enabled|available)/",
-          "listen server_name proxy_pass location upstream "
-          "worker_processes root"),
-    _kind("ifupdown", r"network/interfaces", "iface auto allow-hotplug"),
-    _kind("netplan", r"netplan/", "ethernets renderer dhcp4 bridges nameservers"),
-    _kind(
-        "ifcfg", r"ifcfg-|network-scripts/",
-        "DEVICE BOOTPROTO ONBOOT IPADDR NETMASK NM_CONTROLLED TYPE",
-    ),
-    _kind("networkd", r"systemd/network/|\.(?:network|netdev|link)$",
-          "[Match] [Network] [NetDev] [Link] [Route] "
-          "[Address] [DHCP]"),
-    _kind("networkmanager", r"NetworkManager|\.nmconnection$",
-        "[connection] [ipv4] [ipv6] [main] [keyfile] unmanaged-devices "
-          "interface-name managed"),
-    _kind("resolved", r"resolved\.conf", "[Resolve] DNSStubListener FallbackDNS DNSSEC "
-                                         "MulticastDNS LLMNR"),
-    _kind(
-        "dhclient", r"dhclient.*\.conf|dhcp3?/dhclient", "request supersede prepend require send",
-    ),
-    _kind("nsswitch", r"nsswitch\.conf", "passwd hosts group shadow networks protocols"),
-    _kind("containerd", r"containerd/.*\.toml|containerd\.toml",
-        "disabled_plugins SystemdCgroup sandbox_image bin_dir conf_dir "
-          "runtime_type snapshotter"),
-    _kind("docker", r"docker/daemon\.json|daemon\.json", "bip default-address-pools exec-opts "
-                                                         "live-restore userland-proxy fixed-cidr "
-                                                         "insecure-registries registry-mirrors "
-                                                         "storage-driver"),
-    _kind("kubelet", r"kubelet", "cgroupDriver clusterDNS clusterDomain resolvConf staticPodPath "
-                                 "failSwapOn"),
-    _kind("unit", r"\.service(?:\.d/|$)|systemd/system/", "[Unit] [Service] [Install] ExecStart "
-                                                          "ExecStartPre WantedBy After"),
-    _kind("radvd", r"radvd\.conf", "AdvSendAdvert AdvOnLink AdvAutonomous prefix "
-                                   "MinRtrAdvInterval"),
-    _kind("iftab", r"/iftab", "mac"),
-)  # fmt: skip
+_FILE = read_word_file("podpath.evidence.configuration", "kinds.toml")
+KINDS: tuple[FileKind, ...] = tuple(map(_read_kind, _FILE["kinds"]))
 """In the order they are asked. The file's name counts first; words count where no name tells."""
 
 

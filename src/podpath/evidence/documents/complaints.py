@@ -18,6 +18,7 @@ from podpath.evidence.documents.clauses import Clause, split_clauses
 from podpath.evidence.documents.ends import Ends, find_ends, find_subject, has_pronoun
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.sentences import list_sentences, list_taken
+from podpath.evidence.text.word_file import read_word_file
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
@@ -106,63 +107,11 @@ class _MeaningWords(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _words(meaning: str, pattern: str) -> _MeaningWords:
-    return _MeaningWords(meaning, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
-
-
-_FAILURES: tuple[_MeaningWords, ...] = (
-    _words(FailureKind.NO_ADDRESS, r"no (?:dhcp |usable |ip )*(?:lease|address)|leases?|"
-                                   r"not (?:\w+ ){0,3}(?:a|an|any|its) (?:usable )?"
-                                   r"(?:ip )?address|gets? none by dhcp|no (?:ip )?addresses"
-                                   r"(?: available)?|lost its address|dhcp"
-                                   r" (?:server )?(?:discover|offer)s?|address is not (?:assigned|"
-                                   r"given)"),
-    _words(FailureKind.NOT_STARTED, r"containercreating|crash-?loop\w*|createcontainererror|"
-                                    r"imagepullbackoff|not ?ready|(?:not|never) (?:become|becomes|"
-                                    r"became|get|gets) ready|never starts?|not (?:start|come up|"
-                                    r"stay up)|cni config uninitialized|keeps? (?:restarting|"
-                                    r"crashing)|fails? to start|sandbox|quits?|ends? after|"
-                                    r"pending"),
-    _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|"
-                                          r"servfail|no such host|look(?:s)? up|unknown host|"
-                                          r"lookups?|by (?:its |their |host ?|domain ?)*names?|"
-    r"names? (?:do|does|can|could|fail)\w*|"
-                                          r"no servers could be reached|dns (?:\w+ ){0,3}(?:fails?|"
-                                          r"failed|not|times? out|requests?)"),
-    _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to (?:the )?host|host (?:is )?unreachable|"
-                                         r"ehostunreach|host prohibited|(?:there is|"
-                                         r"says? that there is) no route"),
-    _words(FailureKind.NETWORK_UNREACHABLE, r"network (?:is )?unreachable|enetunreach"),
-    _words(FailureKind.NOT_PERMITTED, r"not permitted|eperm|error comes at once"),
-    _words(FailureKind.REFUSED, r"refus(?:es?|ed|al)|econnrefused|counts as closed|port is closed"),
-    _words(FailureKind.ERROR_ANSWER, r"(?:http )?(?:400|403|408|421|426|50[0234])s?|bad gateway|"
-                                     r"service unavailable|certificates?|unauthori[sz]ed|forbidden|"
-                                     r"x509|500s"),
-    _words(FailureKind.HANGS, r"hangs?|hanging|hung|stall(?:s|ed)?|handshake|client hello|freez\w*|"
-                              r"large (?:answers?|packets?|files?|"
-                              r"responses?|transfers?|requests?|downloads?)|docker pull"),
-    _words(FailureKind.RESET, r"resets?|rst|broken pipe|closed by|econnreset|break(?:s)? off"),
-    _words(FailureKind.WRONG_PEER, r"instead of (?:the|its) (?:address|ip|source|pod|container|"
-                                   r"client)\w*|sees? the (?:\w+ )?(?:address|ip) of|"
-                                   r"sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
-                                   r"strangers?|another (?:machine|host|pod) answers|"
-                                   r"other addresses|wrong (?:source|address|mac)|"
-                                   r"mac flaps?|duplicate\w*|is no \w+ answers|"
-                                   r"in place of (?:the|its|their|our)"),
-    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|"
-                             r"seconds? late|for (?:\w+ )?(?:to \w+ )?seconds|"
-                             r"takes? (?:\w+ ){0,3}seconds|only \d+ ?[kmg]b(?:it)?/?\w*|bandwidth"),
-    _words(FailureKind.SOMETIMES, r"sometimes|now and then|intermittent(?:ly)?|random(?:ly)?|"
-                                  r"occasional(?:ly)?|at times|some of the|every (?:second|third|"
-                                  r"other)|packet loss|\d+ ?% (?:of|loss)|half of|unstable|"
-                                  r"in waves|often|not after all"),
-    _words(FailureKind.TIMEOUT, r"tim(?:es?|ed|ing)[- ]?outs?|timeouts?|no (?:\w+ )?(?:answers?|"
-                                r"response|reply|replies)|nothing|never"
-                                r" (?:arrives?|answers?|comes?|gets?)|not answered|lost|dropped|"
-                                r"without answer|nobody|cannot ping|"
-                                r"no arp reply|expires?"),
-    _words(FailureKind.UNREACHABLE, r"unreachable|not (?:be )?reach\w*|inaccessible|out of reach"),
-)  # fmt: skip
+_FILE = read_word_file("podpath.evidence.documents", "complaints.toml")
+_FAILURES: tuple[_MeaningWords, ...] = tuple(
+    _MeaningWords(FailureKind[name], re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    for name, words in _FILE["rows"]
+)
 """The more telling first: of a sentence that says several the first counts."""
 
 _SAME_NODE = re.compile(

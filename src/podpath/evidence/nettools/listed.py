@@ -1,5 +1,5 @@
 """Outputs in rows of which each says by itself what it says: sessions of routing daemons, proxies
-of a mesh, calls of a program, and what a machine consists of.
+of a mesh, calls of a program, and what a machine consists of (`listed.toml`).
 
 A row that convicts is a message of its line (`evidence.messages`); here every row that is
 understood is kept, so that what is left is known not to be read. Of some of these outputs no line
@@ -9,17 +9,17 @@ decides what becomes of a packet.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.word_file import read_word_file
 from podpath.net.provenance import Source
 
-_IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
-_STATE = r"(?:Idle|Connect|Active|Passive|OpenSent|OpenConfirm|Established|Clearing)"
 _ALIKE = 0.6
 """The share of lines that are rows where no heading names the output."""
 
@@ -37,118 +37,20 @@ class Listed(NamedTuple):
     decides: bool = True
 
 
-def _listed(name: str, head: str, rows: str, programs: str = "", *, decides: bool = True) -> Listed:
-    either = re.compile(rf"\s*(?:{head}|{rows})\s*$")
+def _read_kind(table: Mapping[str, Any]) -> Listed:
+    """Return a kind of output of its file."""
+    head, rows = table["head"], table["rows"]
     return Listed(
-        name, re.compile(rf"\s*(?:{head})\s*$"), either, frozenset(programs.split()), decides
+        table["name"],
+        re.compile(rf"\s*(?:{head})\s*$"),
+        re.compile(rf"\s*(?:{head}|{rows})\s*$"),
+        frozenset(table.get("programs", "").split()),
+        table.get("decides", True),
     )
 
 
-KINDS: tuple[Listed, ...] = (
-    _listed(
-        "calicoctl node status",
-        r"IPv[46] BGP status|(?:\| *)?PEER ADDRESS *\| *PEER TYPE.*",
-        r"Calico process is running\.|No IPv[46] (?:peers found|BGP peers).*|\+-[-+]*\+|"
-        rf"\|? *{_IP} *\|[^|]*\| *\w+ *\|[^|]*\|[^|]*\|?|\|(?: +\|){{3,4}} [\w ]+\|",
-    ),
-    _listed(
-        "birdc show protocols",
-        r"BIRD v?[\d.]+\S* ready\.|[Nn]ame +[Pp]roto +[Tt]able +[Ss]tate +[Ss]ince.*",
-        r"[\w.-]+ +(?:BGP|OSPF|Kernel|Device|Direct|Static|RIP|BFD|Pipe|Babel|RAdv|MRT|RPKI) +\S+ +"
-        r"(?:up|start|down|stop) +\S+(?: .*)?|Access restricted",
-    ),
-    _listed(
-        "show ip bgp summary",
-        r"Neighbor +V +AS +MsgRcvd.*",
-        r"(?:IPv[46] Unicast|L2VPN EVPN) Summary.*|BGP router identifier .*|BGP table version .*|"
-        r"RIB entries .*|Peers \d+, using .*|Total number of neighbors \d+|"
-        rf"\S+ +4 +\d+ +\d+ +\d+ +\d+ +\d+ +\d+ +\S+ +(?:\d+|{_STATE}(?: \(\w+\))?)(?: +.*)?",
-    ),
-    _listed(
-        "istioctl proxy-status",
-        r"NAME +(?:CLUSTER +)?CDS +LDS +EDS +RDS.*",
-        r"\S+\.\S+ +(?:\S+ +)?(?:(?:SYNCED|STALE|NOT SENT|IGNORED|ERROR)(?: \([^)]*\))? *){3,6}"
-        r"\S.*",
-    ),
-    _listed(
-        "istioctl analyze",
-        r"(?:Error|Warn|Warning|Info) \[IST\d{4}\] .*",
-        r"Error: Analyzers found issues .*|See https://istio\.io/.*|"
-        r".*No validation issues found .*",
-    ),
-    _listed(
-        "strace",
-        r"(?:\[pid +\d+\] )?(?:\d+ +)?(?:\d+[\d.:]* )?(?:connect|socket|sendto|recvfrom|bind|poll|"
-        r"sendmmsg|accept4?|setsockopt|epoll_wait|ioctl|fcntl)\(.*\) += (?:-?\d+|0x[0-9a-f]+|\?).*",
-        r"(?:\[pid +\d+\] )?(?:\d+ +)?(?:\d+[\d.:]* )?\w+\(.*(?:\) += .*|<unfinished \.\.\.>|\.{3})"
-        r"|(?:\[pid +\d+\] )?(?:\d+[\d.:]* )?<\.{3} \w+ resumed>.*|strace: .*",
-        decides=False,
-    ),
-    _listed(
-        "pwru",
-        r"SKB +CPU +PROCESS +(?:NETNS +MARK/x +.*)?FUNC.*",
-        r"0x[0-9a-f]{6,16} +\d+ +.*|\d{4}/\d\d/\d\d [\d:]+ (?:Per cpu|Attach|Listening|"
-        r"Kprobes?|Ignored).*|\d+ / \d+ \[-*\].*",
-        decides=False,
-    ),
-    _listed(
-        "os-release",
-        r"PRETTY_NAME=.*|Distributor ID:\s.*|No LSB modules are available\.",
-        r"[A-Z][A-Z_]*=.*|(?:Description|Release|Codename):\s.*|[\w ]+ Linux release [\d.]+.*",
-        "lsb_release hostnamectl",
-        decides=False,
-    ),
-    _listed(
-        "docker version",
-        r"(?:Client|Server)(?:: ?.*| version: .*| API version: .*)",
-        r"(?:Version|API version|Go version|Git commit|Built|OS/Arch|Experimental|GitCommit|"
-        r"Context|Engine|containerd|runc|docker-init|Cloud integration|Orchestrator):.*|"
-        r"(?:Go version|Git commit|OS/Arch) \((?:client|server)\): .*",
-        decides=False,
-    ),
-    _listed(
-        "packages",
-        r"ii +\S+ +\d\S*.*",
-        r"[\w.+-]{1,80}-\d[\w.+~^-]{0,80}\.(?:x86_64|noarch|aarch64|i[3-6]86|ppc64le|s390x)"
-        r"(?: +\S.*)?|(?:Listing\.\.\.|Installed Packages).*|"
-        r"\S+/\S+ \S+ (?:amd64|all|arm64|i386) \[.*",
-        "rpm dpkg",
-        decides=False,
-    ),
-    _listed(
-        "lspci",
-        r"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d (?:Ethernet|Network|Infiniband) .*",
-        r"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d .*|(?:DeviceName|Subsystem|Flags|Memory at|"
-        r"I/O ports at|Capabilities|Kernel driver in use|Kernel modules|Physical Slot|"
-        r"Expansion ROM|Control|Status|Latency|Interrupt|Region \d|IOMMU group|"
-        r"NUMA node)\b.*|#+ ?SNIP ?#+",
-        decides=False,
-    ),
-    _listed(
-        "stack trace",
-        r"at [\w.$/<>]+\([\w.$:~/ -]*\).*|goroutine \d+ \[.*|Traceback \(most recent call last\):",
-        r"#\d+ +\S+\(\d+\): .*|File \".*\", line \d+.*|Caused by: .*|\.{3} \d+ more|"
-        r"[\w.$]{1,200}(?:Exception|Error): .*",
-        decides=False,
-    ),
-    _listed(
-        "CoreDNS queries",
-        r"(?:\S+ )?\[INFO\] \[?[\w.:]+\]?:\d+ - \d+ \"\w+ IN \S+ (?:udp|tcp) \d+ .*",
-        r"\[(?:INFO|WARNING|ERROR)\] (?:plugin/|SIGTERM|Reloading).*|CoreDNS-\d.*|linux/\w+, go.*|"
-        r"\.:\d+",
-        decides=False,
-    ),
-    _listed(
-        "rollout",
-        r"(?:deployment|daemonset|statefulset)\.apps/\S+ (?:restarted|created|configured|unchanged|"
-        r"scaled|patched)",
-        r"Waiting for (?:deployment|daemon set|statefulset) .*|"
-        r"(?:deployment|daemon set|statefulset) \"\S+\" successfully rolled out|"
-        r"[\w.-]+/\S+ (?:created|configured|unchanged|deleted|labeled|annotated|"
-        r"patched|edited|restarted)",
-        decides=False,
-    ),
-)  # fmt: skip
+_FILE = read_word_file("podpath.evidence.nettools", "listed.toml")
+KINDS: tuple[Listed, ...] = tuple(map(_read_kind, _FILE["output"]))
 """In the order they are asked."""
 
 
