@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from podpath.evidence.text.word_file import read_word_file
 
 _WORD = re.compile(r"\{(\w+)\}")
 
@@ -116,6 +118,21 @@ def place(layout: BundleLayout, path: str, host: str | None = None) -> LaidOutFi
                 words.get("host") or host,
             )
     return None
+
+
+def read_layout(name: str) -> BundleLayout:
+    """Read a layout from its file beside this module: the fields of a `BundleLayout`, each row a
+    table with those of a `LayoutRow`.
+    """
+    table = read_word_file("podpath.evidence.layouts", name)
+    rows = tuple(map(_read_row, table.pop("rows")))
+    hosts = tuple(HostRule(*words) for words in table.pop("hosts", ()))
+    return BundleLayout(**table | {"marks": tuple(table["marks"])}, rows=rows, hosts=hosts)
+
+
+def _read_row(table: dict[str, Any]) -> LayoutRow:
+    how = ReadAs(table.pop("how", ReadAs.OUTPUT.value))
+    return LayoutRow(**table, how=how)
 
 
 def _fill(template: str, words: dict[str, str]) -> str:
