@@ -1,9 +1,9 @@
 """Outputs in rows of which each says by itself what it says: sessions of routing daemons, proxies
-of a mesh, calls of a program, and what a machine consists of (`listed.toml`).
+of a mesh, calls of a program, and what a machine consists of.
 
-A row that convicts is a message of its line (`evidence.messages`); here every row that is
-understood is kept, so that what is left is known not to be read. Of some of these outputs no line
-decides what becomes of a packet.
+The outputs are tables of `listed.toml`. A row that convicts is a message of its line
+(`evidence.messages`); here every row that is understood is kept, so that what is left is known not
+to be read. Of some of these outputs no line decides what becomes of a packet.
 """
 
 from __future__ import annotations
