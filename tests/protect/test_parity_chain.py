@@ -321,16 +321,19 @@ def test_n4_the_entry_has_no_version_of_its_own(node: CniNode) -> None:
 
 
 def test_n5_g16_ready_means_in_effect(node: CniNode) -> None:
-    """Ready is what the runtime would load, by content: an entry that differs, or stands in another
-    file, is not enough.
+    """Ready is what the runtime would load: an entry in another file, in the first place or one
+    that libcni refuses is not enough; what its installer wrote is.
     """
-    node.write("10-net.conflist", listed(BRIDGE, {"type": "linkerd-cni", "old": True}))
     node.write("20-other.conflist", listed(BRIDGE, MESH, name="other"))
-    guard = node.guard(dry_run=True)
-
-    assert ("10-net.conflist",) == guard.look(1.0).edited
-    assert node.look().holds
-    assert MESH in json.loads((node.conf / "10-net.conflist").read_text())["plugins"]
+    for plugins in ([BRIDGE], [MESH, BRIDGE], [BRIDGE, {"type": "linkerd-cni", "ipam": 1}]):
+        node.write("10-net.conflist", listed(*plugins))
+        guard = node.guard(dry_run=True)
+        assert ("10-net.conflist",) == guard.look(1.0).edited
+        assert not guard.look(1.0).holds
+        assert node.look().holds
+        assert [BRIDGE, MESH] == json.loads((node.conf / "10-net.conflist").read_text())["plugins"]
+    node.write("10-net.conflist", listed(BRIDGE, {"type": "linkerd-cni", "new": True}))
+    assert ((), True) == (node.look().edited, node.look().holds)
 
 
 def test_n6_a_file_that_comes_to_stand_first_is_chained_again_and_again(node: CniNode) -> None:
@@ -511,7 +514,10 @@ def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
 
     assert not temporary.endswith((".conf", ".conflist", ".json"))
     assert ("MOVED_TO", "10-net.conflist") in events
-    assert ("DELETE", "10-net.conf") == events[-1]
+    assert events.index(("MOVED_TO", "10-net.conflist")) < events.index(
+        ("MOVED_FROM", "10-net.conf")
+    )
+    assert ("DELETE", ".10-net.conf") == (events[-1][0], events[-1][1][: len(".10-net.conf")])
 
 
 def test_d6_a_folder_that_went_and_came_is_kept(node: CniNode) -> None:

@@ -107,6 +107,8 @@ def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
     from podpath_protect.chain.keeper import keep_chain  # noqa: PLC0415  # as above
 
     options, applier = _required(config.chain), Applier(dry_run=config.dry_run)
+    if config.state and not options.remember:
+        options = replace(options, remember=str(Path(config.state) / "chain-entry.json"))
     return lambda desk: keep_chain(desk, options, applier)
 
 

@@ -1,8 +1,10 @@
 """A plugin's entry put into a configuration's text, and taken out of it again. Pure.
 
 What comes in is a file as it is and the entry; what goes out is the file's new text. Name,
-version, order and every other key stay as they were; only the list of plugins changes. `strip`
-undoes `chain`: what `chain` made of a file strips to the same JSON.
+version, order and every other key stay as they were; only the list of plugins changes, and an entry
+that its installer chained stays what it is. `strip` undoes `chain`: what `chain` made of a file
+strips to the same JSON. A file of which something would not survive (a number that no float holds,
+half a character, a key that stands twice) is not edited at all.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from podpath.cni.conf import ConfFile, ConfProblem, parse_json
+from podpath.cni.conf import ConfFile, ConfProblem, Network, parse_json, parse_network
 from podpath.net.errors import PodpathError
 
 LIST = ".conflist"
@@ -59,12 +62,16 @@ def parse_entry(text: str) -> ChainedPlugin:
 
 def chain(file: ConfFile, entry: ChainedPlugin) -> Edit:
     """Return the file with the entry behind its other plugins, once; a single configuration becomes
-    a list.
+    a list. An entry that is there already is kept as it is written, the last of several.
     """
     value = _load(file)
     if file.extension == LIST:
         others = [plugin for plugin in _plugins(value) if not _is(plugin, entry.type)]
-        return Edit(file.name, _emit(file, {**value, "plugins": [*others, entry.conf]}))
+        there = [plugin for plugin in list_entries(file, entry.type) if is_loadable(plugin)]
+        chosen = there[-1] if there else entry.conf
+        return Edit(file.name, _emit(file, {**value, "plugins": [*others, chosen]}))
+    if not isinstance(value.get("type"), str) or "plugins" in value:
+        raise EditingError(f"{file.name}: expected one plugin, saw a list or none")
     base = file.name.removesuffix(file.extension)
     return Edit(base + LIST, _emit(file, _listed(value) | {"plugins": [_inner(value), entry.conf]}))
 
@@ -76,21 +83,37 @@ def strip(file: ConfFile, kind: str) -> bytes | None:
     return _emit(file, {**value, "plugins": others}) if others else None
 
 
-def is_chained(file: ConfFile, entry: ChainedPlugin) -> bool:
-    """Tell whether a list has the entry once, as it should be, behind another plugin; who stands
-    behind it does no harm.
+def is_chained(file: ConfFile, kind: str) -> bool:
+    """Tell whether a list has an entry of a type once, behind another plugin, and libcni takes it;
+    who stands behind it does no harm, and what it says is its installer's affair.
     """
-    if file.extension != LIST or file.content is None or isinstance(parse_json(file), ConfProblem):
+    if file.extension != LIST or file.content is None:
         return False
-    plugins = _plugins(_load(file))
-    places = [place for place, plugin in enumerate(plugins) if _is(plugin, entry.type)]
-    return len(places) == 1 and places[0] > 0 and plugins[places[0]] == entry.conf
+    value = parse_json(file)
+    if isinstance(value, ConfProblem):
+        return False
+    plugins = _plugins(value)
+    places = [place for place, plugin in enumerate(plugins) if _is(plugin, kind)]
+    return len(places) == 1 and places[0] > 0 and is_loadable(list_entries(file, kind)[0])
+
+
+def list_entries(file: ConfFile, kind: str) -> tuple[Mapping[str, object], ...]:
+    """Return the entries of a type in a list, as they are written."""
+    value = parse_json(file) if file.content is not None and file.extension == LIST else {}
+    plugins = [] if isinstance(value, ConfProblem) else _plugins(value)
+    return tuple(plugin for plugin in plugins if isinstance(plugin, dict) and _is(plugin, kind))
+
+
+def is_loadable(conf: Mapping[str, object]) -> bool:
+    """Tell whether libcni takes an entry at all."""
+    text = json.dumps({"cniVersion": "1.0.0", "name": "any", "plugins": [conf]})
+    made = ConfFile(name=f"any{LIST}", content=text.encode())
+    return isinstance(parse_network(made), Network)
 
 
 def has_entry(file: ConfFile, kind: str) -> bool:
     """Tell whether a list names the plugin at all."""
-    value = parse_json(file) if file.content is not None and file.extension == LIST else None
-    return isinstance(value, dict) and any(_is(plugin, kind) for plugin in _plugins(value))
+    return bool(list_entries(file, kind))
 
 
 def same_network(one: ConfFile, other: ConfFile, kind: str) -> bool:
@@ -100,13 +123,18 @@ def same_network(one: ConfFile, other: ConfFile, kind: str) -> bool:
     return _essence(one, kind) == _essence(other, kind)
 
 
-def _essence(file: ConfFile, kind: str) -> object:
+def _essence(file: ConfFile, kind: str) -> bytes:
+    """Spell what a file says, so that 1, 1.0 and true are three things."""
     value = parse_json(file)
     if isinstance(value, ConfProblem):
-        return file.content
+        return file.content or b""
+    said: Mapping[str, object]
     if file.extension != LIST:
-        return _listed(value) | {"plugins": [_inner(value)]}
-    return {**value, "plugins": [plugin for plugin in _plugins(value) if not _is(plugin, kind)]}
+        said = _listed(value) | {"plugins": [_inner(value)]}
+    else:
+        others = [plugin for plugin in _plugins(value) if not _is(plugin, kind)]
+        said = {**value, "plugins": others}
+    return json.dumps(said, sort_keys=True).encode()
 
 
 def _load(file: ConfFile) -> Mapping[str, object]:
@@ -120,7 +148,38 @@ def _load(file: ConfFile) -> Mapping[str, object]:
             f"{file.name}: expected UTF-8, saw byte {error.start} that is none; "
             "it would not survive"
         ) from error
+    fault = _find_loss(file.text)
+    if fault:
+        raise EditingError(f"{file.name}: {fault} would not survive; it is left as it is")
     return value
+
+
+def _find_loss(text: str) -> str:
+    """Say what of a JSON text would be another thing if it were written anew; empty where nothing
+    would.
+    """
+    faults: list[str] = []
+
+    def number(raw: str) -> float:
+        value = float(raw)
+        try:
+            same = Decimal(raw) == Decimal(repr(value))
+        except InvalidOperation:
+            same = False
+        if not same:
+            faults.append(f"the number {raw[:40]}")
+        return value
+
+    def pairs(held: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(held)
+        if len(made) != len(held):
+            faults.append("a key that stands twice")
+        return made
+
+    value = json.loads(text, parse_float=number, object_pairs_hook=pairs)
+    if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(value, ensure_ascii=False)):
+        faults.append("half a character (a lone surrogate)")
+    return faults[0] if faults else ""
 
 
 def _plugins(value: Mapping[str, object]) -> list[object]:

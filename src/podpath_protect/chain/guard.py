@@ -2,8 +2,10 @@
 done where it was not.
 
 What comes in are the options; what goes out is a `FolderState`. Nothing is chained before its
-program is there, since a runtime that finds a plugin without a program fails every pod. A file that
-cannot be read is somebody's half-written one: it is looked at again, and never touched. The
+program is there, since a runtime that finds a plugin without a program fails every pod; for the
+same reason an entry whose program has gone is taken out again. What the mesh's own installer wrote
+is kept as it is: it is acted on only where the entry is missing or would break the load. A file
+that cannot be read is somebody's half-written one: it is looked at again, and never touched. The
 folder's own network is never made up: where there is none, the keeper waits.
 """
 
@@ -12,8 +14,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from podpath.cni.conf import ConfFile, Network, parse_network
@@ -28,16 +30,19 @@ from podpath.cni.runtimes import (
     judge_crio,
 )
 from podpath.net.errors import PodpathError
-from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.apply import ABSENT, Applier, ApplyError
 from podpath_protect.chain.editing import (
     LIST,
-    ChainedPlugin,
     EditingError,
     chain,
+    has_entry,
     is_chained,
-    parse_entry,
+    is_loadable,
+    list_entries,
     same_network,
+    strip,
 )
+from podpath_protect.chain.entries import WantedEntry
 from podpath_protect.chain.folder import list_programs, read_folder
 from podpath_protect.chain.kubeconfig import write_kubeconfig
 from podpath_protect.chain.options import ChainOptions
@@ -46,6 +51,8 @@ from podpath_protect.fights import Fights
 
 META = ("multus", "multus-shim")
 """Plugins that run another network's chain."""
+MERGES = 8
+"""How often a change is made anew while somebody writes into the same file."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -80,6 +87,15 @@ class FolderState:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Edits:
+    """What comes of the edits of one look."""
+
+    troubles: list[ChainProblem]
+    edited: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+
+
 class ChainGuard:
     """Looks and mends; it remembers only what it had to mend how often."""
 
@@ -88,7 +104,8 @@ class ChainGuard:
         self.options = options
         self.applier = applier
         self.directory = Path(options.conf_dir)
-        self.entry = read_entry(options.entry)
+        self.entry = WantedEntry(options, applier)
+        self._gone_since: float | None = None
         self._installed: list[tuple[int, ...]] = []
         self.fights = Fights(rounds=options.fight_rounds, longest_pause=options.longest_pause)
 
@@ -96,24 +113,19 @@ class ChainGuard:
         """Look once, and mend what may be mended."""
         troubles = list(self._prepare())
         files = self._read(troubles)
-        edited: list[str] = []
-        held: list[str] = []
+        self.entry.learn(files)
+        edits = _Edits(troubles)
         if not troubles:
+            self._gone_since = None
             for file in self._targets(files):
-                if self._is_right(file, files):
-                    continue
-                if not self.fights.may_mend(file.name, now):
-                    held.append(file.name)
-                    continue
-                try:
-                    edited.append(self._chain(file, files))
-                except (EditingError, ApplyError, OSError) as error:
-                    troubles.append(
-                        ChainProblem(check="chain-refused", subject=file.name, claim=str(error))
-                    )
-                else:
-                    self.fights.record(file.name, now)
-            files = self._read(troubles) if edited else files
+                if not self._is_right(file, files):
+                    self._edit(file.name, edits, now, self._chain)
+        elif self._is_gone(files, now):
+            for file in files:
+                if has_entry(file, self.entry.type) or self._is_drop_in(file):
+                    self._edit(file.name, edits, now, self._take_out)
+        edited, held = edits.edited, edits.held
+        files = self._read(troubles) if edited else files
         verdicts = self._judge(files)
         chained = tuple(
             verdict.runtime
@@ -128,6 +140,76 @@ class ChainGuard:
             held=tuple(held),
             troubles=tuple(troubles),
         )
+
+    def pending(self, now: float) -> float | None:
+        """Return the seconds until a program that is gone is believed to be; None where none is."""
+        if self._gone_since is None:
+            return None
+        left = self._gone_since + self.options.gone_after - now
+        return left if left > 0 else None
+
+    def _edit(
+        self,
+        name: str,
+        edits: _Edits,
+        now: float,
+        change: Callable[[ConfFile, Sequence[ConfFile]], str],
+    ) -> None:
+        """Change one file, again where somebody wrote between the look and the deed: what he wrote
+        is read, and the change made in it.
+        """
+        if not self.fights.may_mend(name, now):
+            edits.held.append(name)
+            return
+        for left in reversed(range(MERGES)):
+            files = self._read(edits.troubles)
+            file = next((each for each in files if each.name == name), None)
+            if file is None or (change == self._chain and self._is_right(file, files)):
+                return
+            try:
+                edits.edited.append(change(file, files))
+            except (EditingError, ApplyError, OSError) as error:
+                if left and isinstance(error, ApplyError) and error.refusal == "stale":
+                    continue
+                edits.troubles.append(
+                    ChainProblem(check="chain-refused", subject=name, claim=str(error))
+                )
+            else:
+                self.fights.record(name, now)
+            return
+
+    def _is_gone(self, files: Sequence[ConfFile], now: float) -> bool:
+        """Tell whether the plugin's program has gone from the folder where the network's other
+        programs are, and not just now: where none is seen, the folder is another's.
+        """
+        directories = [Path(directory) for directory in self.options.bin_dirs]
+        programs = list_programs(directories)
+        kinds = {
+            kind
+            for file in files
+            if isinstance(network := parse_network(file, files), Network)
+            for kind in network.types
+        }
+        if self.entry.type in programs or not kinds & programs.keys():
+            self._gone_since = None
+            return False
+        if self._gone_since is None:
+            self._gone_since = now
+        return now - self._gone_since >= self.options.gone_after
+
+    def _take_out(self, file: ConfFile, files: Sequence[ConfFile]) -> str:  # noqa: ARG002  # one signature for changes
+        """Take the entries out of a file, since with them no pod starts at all."""
+        if self._is_drop_in(file):
+            self.applier.remove_file(self.directory / file.name, expect=file.content)
+            return file.name
+        content = strip(file, self.entry.type)
+        if content is None:
+            raise EditingError(f"{file.name} has nothing else in it; it is left as it is")
+        self.applier.write_file(self.directory / file.name, content, expect=file.content)
+        return file.name
+
+    def _is_drop_in(self, file: ConfFile) -> bool:
+        return self.options.drop_in and file.name.endswith(f"/{self.entry.type}.conf")
 
     def _prepare(self) -> Iterator[ChainProblem]:
         """Put programs and kubeconfig in place, and say why nothing may be chained before they
@@ -209,18 +291,28 @@ class ChainGuard:
         again = [
             file
             for file in candidates(files)
-            if file.name not in loaded and find_wrapped(file, files, self.entry.type)
+            if file.name not in loaded
+            and isinstance(parse_network(file, files), Network)
+            and find_wrapped(file, files, self.entry.type)
         ]
-        return [*again, *(file for file in files if file.name in loaded)]
+        spoiled = [
+            file for file in candidates(files) if file.name not in loaded and self._is_spoiled(file)
+        ]
+        return [*again, *spoiled, *(file for file in files if file.name in loaded)]
+
+    def _is_spoiled(self, file: ConfFile) -> bool:
+        """Tell whether a list does not load for the very entry of the plugin."""
+        entries = list_entries(file, self.entry.type)
+        return any(not is_loadable(entry) for entry in entries)
 
     def _is_right(self, file: ConfFile, files: Sequence[ConfFile]) -> bool:
         if not self.options.drop_in:
-            return is_chained(file, self.entry)
+            return is_chained(file, self.entry.type)
         network = parse_network(file, files)
         return (
             isinstance(network, Network)
             and network.types.count(self.entry.type) == 1
-            and any(plugin.conf == self.entry.conf for plugin in network.plugins)
+            and network.types[0] != self.entry.type
         )
 
     def _is_named(self, file: ConfFile) -> bool:
@@ -243,7 +335,7 @@ class ChainGuard:
         network = parse_network(file, files)
         if self.options.drop_in and isinstance(network, Network) and self._takes_drop_ins(network):
             return self._drop_in(network)
-        edit = chain(file, self.entry)
+        edit = chain(file, self.entry.wanted())
         if edit.name == file.name:
             keep_original(self.applier, self.directory, file, self.entry.type)
             self.applier.write_file(self.directory / file.name, edit.content, expect=file.content)
@@ -264,7 +356,15 @@ class ChainGuard:
         elif other is not None and not same_network(file, other, self.entry.type):
             name = f"{name.removesuffix(LIST)}{CHAINED}"
         mode = (self.directory / file.name).stat().st_mode & 0o7777
-        self.applier.write_file(self.directory / name, content, mode=mode)
+        expected = other if before is None else before
+        if before is None and name.endswith(CHAINED):
+            expected = next((one for one in files if one.name == name), None)
+        self.applier.write_file(
+            self.directory / name,
+            content,
+            mode=mode,
+            expect=ABSENT if expected is None else expected.content,
+        )
         keep_original(self.applier, self.directory, file, self.entry.type)
         self.applier.remove_file(self.directory / file.name, expect=file.content)
         return name
@@ -279,7 +379,7 @@ class ChainGuard:
     def _drop_in(self, network: Network) -> str:
         name = f"{network.name}/{self.entry.type}.conf"
         self.applier.make_directory(self.directory / network.name)
-        content = json.dumps(self.entry.conf, indent=2) + "\n"
+        content = json.dumps(self.entry.wanted().conf, indent=2) + "\n"
         self.applier.write_file(self.directory / name, content.encode())
         return name
 
@@ -293,22 +393,10 @@ def _stamp(path: Path) -> tuple[int, ...]:
     return (there.st_ino, there.st_size, there.st_mtime_ns, there.st_mode)
 
 
-def read_entry(text: str) -> ChainedPlugin:
-    """Read the entry from JSON, or from the file of that path."""
-    if text.lstrip().startswith("{"):
-        return parse_entry(text)
-    try:
-        return parse_entry(Path(text).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EditingError(
-            f"expected a plugin's entry or a file with it, saw {text}: {error.strerror}"
-        ) from error
-
-
-def describe_options(options: ChainOptions) -> Mapping[str, object]:
+def describe_options(options: ChainOptions, kind: str) -> Mapping[str, object]:
     """Say what is kept, for a log: nothing secret is in it."""
     return {
-        "type": read_entry(options.entry).type,
+        "type": kind,
         "folder": options.conf_dir,
         "runtime": options.runtime,
         "scope": options.scope,

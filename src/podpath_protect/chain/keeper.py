@@ -45,7 +45,9 @@ class ChainKeeperState:
 def keep_chain(desk: KeeperContext, options: ChainOptions, applier: Applier) -> None:
     """Watch and mend until the desk says stop: a keeper's body."""
     guard, memory = ChainGuard(options, applier), ChainKeeperState()
-    _log.info("keeping the chain", extra={"fields": dict(describe_options(options))})
+    _log.info(
+        "keeping the chain", extra={"fields": dict(describe_options(options, guard.entry.type))}
+    )
     try:
         with DirectoryWatch(watched(options), poll_seconds=min(options.poll, 2.0)) as watch:
             _sweep(applier, guard.directory)
@@ -69,7 +71,9 @@ def _keep(
         rival = _find_rival(guard, memory, look, now)
         desk.report(make_status(guard, memory, look, rival, watch.why_polling))
         held = guard.fights.next_mend(now) if look.held else None
-        due = now + (guard.options.poll if held is None else held)
+        pending = guard.pending(now)
+        soonest = guard.options.poll if pending is None else min(pending, guard.options.poll)
+        due = now + (soonest if held is None else held)
         while (left := due - time.monotonic()) > 0 and not desk.stopping:
             if held is not None:
                 desk.wait(left)  # a rival's writes wake nobody meanwhile
@@ -177,9 +181,9 @@ def _log_news(memory: ChainKeeperState, findings: Sequence[AgentFinding], kind: 
     """Log what came to be wrong and what holds again, each once: a flood of the same line helps
     nobody.
     """
-    now_wrong = frozenset((finding.check, finding.subject) for finding in findings)
+    now_wrong = frozenset((finding.check, finding.claim) for finding in findings)
     for finding in findings:
-        if (finding.check, finding.subject) not in memory.told:
+        if (finding.check, finding.claim) not in memory.told:
             shown = "".join(f"; {sign}" for sign in (*finding.evidence, *finding.mend))
             _log.warning(
                 f"{finding.claim}{shown}",

@@ -22,8 +22,16 @@ class KubeconfigOptions:
 class ChainOptions:
     """The keeper's part of the agent's configuration."""
 
-    entry: str
-    """The plugin's entry as JSON, or the path of a file that has it."""
+    entry: str = ""
+    """The plugin's entry as JSON, or the path of a file that has it: for a node on which no
+    installer has chained one yet. What an installer chained counts before it.
+    """
+    type: str = ""
+    """The plugin's type, where there is no entry: its installer's own is kept, and nothing else."""
+    remember: str = ""
+    """A file in which the installer's last entry outlives the process; empty keeps it in memory."""
+    gone_after: float = field(default=2.0, metadata={"parse": parse_duration})
+    """How long the plugin's program must be gone before its entries are taken out."""
     conf_dir: str = "/etc/cni/net.d"
     bin_dirs: tuple[str, ...] = ("/opt/cni/bin",)
     runtime: Literal["auto", "containerd", "cri-o"] = "auto"
@@ -50,3 +58,8 @@ class ChainOptions:
     """Take the entry out when told to stop. Off, so that pods wait for the plugin over a restart
     instead of passing it by.
     """
+
+    def __post_init__(self) -> None:
+        """Refuse options that name no plugin."""
+        if not self.entry and not self.type:
+            raise ValueError("an entry, or a type whose installer's entry is kept")

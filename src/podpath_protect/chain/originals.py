@@ -1,8 +1,9 @@
 """The original of every file that is edited, kept beside it under a name that no runtime reads, and
 given back byte by byte.
 
-Where a file is still what the plugin was put into, giving back means its original's bytes; where
-somebody else has changed it since, only the plugin's entry is taken out. A single configuration
+Where a file is byte by byte what we made of its original, giving back means the original's bytes;
+where somebody else has written it since, if only to order its keys, what he wrote stays and only
+the plugin's entry is taken out. A single configuration
 that became a list is given back under its own name first, and the list is removed after it: at no
 moment is there no network.
 """
@@ -14,8 +15,17 @@ from pathlib import Path
 
 from podpath.cni.conf import EXTENSIONS, ConfFile
 from podpath.cni.lint import KEPT
-from podpath_protect.apply import Applier, check_trusted
-from podpath_protect.chain.editing import LIST, has_entry, same_network, strip
+from podpath_protect.apply import ABSENT, Applier, check_trusted
+from podpath_protect.chain.editing import (
+    LIST,
+    ChainedPlugin,
+    EditingError,
+    chain,
+    has_entry,
+    list_entries,
+    same_network,
+    strip,
+)
 
 SUFFIX = KEPT
 CHAINED = f"-chained{LIST}"
@@ -39,29 +49,46 @@ def restore(
     done.
     """
     for original in _originals(file, files):
-        if not same_network(file, original, kind):
+        if not _is_made_of(file, original, kind):
             continue
         mode = check_trusted(directory / f"{original.name}{SUFFIX}")
         target = directory / original.name
+        there = file if original.name == file.name else _named(original.name, files)
         applier.write_file(
             target,
             original.content or b"",
             new_mode=0o600 if mode is None else mode.st_mode & 0o7777,
+            expect=ABSENT if there is None else there.content,
         )
         if original.name != file.name:
-            applier.remove_file(directory / file.name)
+            applier.remove_file(directory / file.name, expect=file.content)
         return f"{original.name} is again what it was"
     if any(one.name in _sources(file) and same_network(file, one, kind) for one in files):
-        applier.remove_file(directory / file.name)
+        applier.remove_file(directory / file.name, expect=file.content)
         return (
             f"{file.name} is removed: the single configuration that it was made of is there still"
         )
     content = strip(file, kind)
     if content is None:
-        applier.remove_file(directory / file.name)
+        applier.remove_file(directory / file.name, expect=file.content)
         return f"{file.name} had nothing else in it, and is removed"
     applier.write_file(directory / file.name, content, expect=file.content)
     return f"{file.name} is rid of {kind}; the rest of it is left as others have written it"
+
+
+def _is_made_of(file: ConfFile, original: ConfFile, kind: str) -> bool:
+    """Tell whether a list is what we make of an original, whatever its entry says."""
+    entries = list_entries(file, kind)
+    if not entries:
+        return False
+    try:
+        return chain(original, ChainedPlugin(kind, entries[-1])).content == file.content
+    except EditingError:
+        return False
+
+
+def _named(name: str, files: Iterable[ConfFile]) -> ConfFile | None:
+    return next((file for file in files if file.name == name), None)
 
 
 def find_wrapped(file: ConfFile, files: Sequence[ConfFile], kind: str) -> ConfFile | None:

@@ -1,24 +1,25 @@
 """The plugin taken out of the node, in the order that never leaves a chain with a plugin that is
 not there.
 
-Configuration first, in every file and not only in the one that is loaded; then the kubeconfig; the
-programs last, and only when no file names the plugin any more. Where a file cannot be mended, what
-follows stays: a node with a plugin too many works, one whose chain calls a program that is gone
-starts no pod.
+What the vendor wrote last stays, also what he writes while we remove. Configuration first, in every
+file and not only in the one that is loaded; then the kubeconfig; the programs last, and only when
+no file names the plugin any more. Where a file cannot be mended, what follows stays: a node with a
+plugin too many works, one whose chain calls a program that is gone starts no pod.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.cni.conf import ConfFile
 from podpath.net.errors import PodpathError
-from podpath_protect.apply import Applier
-from podpath_protect.chain.editing import ChainedPlugin, has_entry
+from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.chain.editing import has_entry
+from podpath_protect.chain.entries import WantedEntry
 from podpath_protect.chain.folder import read_folder
-from podpath_protect.chain.guard import read_entry
+from podpath_protect.chain.guard import MERGES
 from podpath_protect.chain.options import ChainOptions
 from podpath_protect.chain.originals import SUFFIX, list_originals, restore
 
@@ -35,25 +36,26 @@ class Removal:
 
 def remove(options: ChainOptions, applier: Applier) -> Removal:
     """Take the plugin out; what cannot be taken out keeps what it needs."""
-    directory, entry = Path(options.conf_dir), read_entry(options.entry)
+    directory, kind = Path(options.conf_dir), WantedEntry(options, Applier(dry_run=True)).type
     done: list[str] = []
-    left: list[str] = []
-    try:
-        files = read_folder(directory)
-    except OSError as error:
-        return Removal(
-            done=(),
-            left=(f"{directory} cannot be listed: {error.strerror}; programs and kubeconfig stay",),
-        )
-    for file in files:
+    for again in reversed(range(MERGES)):
         try:
-            if has_entry(file, entry.type):
-                done.append(restore(applier, directory, file, files, entry.type))
-            elif _is_drop_in(file, entry):
-                applier.remove_file(directory / file.name)
-                done.append(f"{file.name} is removed")
-        except PodpathError as error:
-            left.append(str(error))
+            files = read_folder(directory)
+        except OSError as error:
+            why = f"{directory} cannot be listed: {error.strerror}; programs and kubeconfig stay"
+            return Removal(done=tuple(done), left=(why,))
+        left: list[str] = []
+        stale = False
+        for file in files:
+            try:
+                done += _take_out(applier, directory, file, files, kind)
+            except PodpathError as error:
+                left.append(str(error))
+                stale |= isinstance(error, ApplyError) and error.refusal == "stale"
+        if applier.dry_run or not (stale or _is_named(directory, kind)) or not again:
+            break
+    if not left and not applier.dry_run and _is_named(directory, kind):
+        left.append(f"somebody keeps chaining {kind} while it is taken out")
     if left:
         return Removal(
             done=tuple(done),
@@ -83,5 +85,16 @@ def _sweep(
             yield f"{target} is removed"
 
 
-def _is_drop_in(file: ConfFile, entry: ChainedPlugin) -> bool:
-    return file.name.endswith(f"/{entry.type}.conf")
+def _take_out(
+    applier: Applier, directory: Path, file: ConfFile, files: Sequence[ConfFile], kind: str
+) -> Iterator[str]:
+    if has_entry(file, kind):
+        yield restore(applier, directory, file, files, kind)
+    elif file.name.endswith(f"/{kind}.conf"):
+        applier.remove_file(directory / file.name, expect=file.content)
+        yield f"{file.name} is removed"
+
+
+def _is_named(directory: Path, kind: str) -> bool:
+    """Tell whether a list names the plugin now."""
+    return any(has_entry(file, kind) for file in read_folder(directory))

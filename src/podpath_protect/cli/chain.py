@@ -78,10 +78,16 @@ def chain_options(function: F) -> F:
         ),
         click.option("--conf-dir", default="/etc/cni/net.d", show_default=True, metavar="DIR"),
         click.option(
+            "--type",
+            default="",
+            metavar="TYPE",
+            help="Instead of an entry: keep the one that TYPE's own installer chained.",
+        ),
+        click.option(
             "--entry",
-            required=True,
+            default="",
             metavar="JSON",
-            help="The plugin's entry, or the file that has it.",
+            help="The plugin's entry, or the file that has it, where its installer chained none.",
         ),
     ):
         function = option(function)
@@ -123,6 +129,9 @@ def chain_options(function: F) -> F:
     show_default=True,
     metavar="N",
     help="Slow down after this many reversions in a minute.",
+)
+@click.option(
+    "--remember", default="", metavar="FILE", help="Where the installer's entry outlives us."
 )
 @click.option("--remove-on-stop", is_flag=True, help="Take the plugin out when told to stop.")
 @click.option("--once", is_flag=True, help="Check and repair once.")
@@ -245,7 +254,10 @@ def _options(given: dict[str, object]) -> ChainOptions:
     path = cast("str | None", given.pop("kubeconfig"))
     account, server = cast("str", given.pop("account_dir")), cast("str", given.pop("server"))
     kubeconfig = KubeconfigOptions(path=path, account_dir=account, server=server) if path else None
-    return ChainOptions(kubeconfig=kubeconfig, **given)  # type: ignore[arg-type]  # click has checked them
+    try:
+        return ChainOptions(kubeconfig=kubeconfig, **given)  # type: ignore[arg-type]  # click has checked them
+    except ValueError as error:
+        raise UsageError("expected a plugin's entry (--entry), or its type (--type)") from error
 
 
 def _look_once(guard: ChainGuard) -> KeeperStatus:
