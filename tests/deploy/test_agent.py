@@ -43,8 +43,7 @@ def configure(server: ApiServer, runtime: Runtime, folder: Path, port: int) -> P
         ("127.0.0.1:9809", f"127.0.0.1:{port}"),
         ("[kubernetes]\n", f'[kubernetes]\nkubeconfig = "{server.kubeconfig(AGENT)}"\n'),
         (
-            'type = "linkerd-cni" # its own installer\'s entry is kept as it is
-',
+            'type = "linkerd-cni" # its own installer\'s entry is kept as it is\n',
             f'entry = \'{{"type": "mesh-cni"}}\'\n{places}',
         ),
         (
