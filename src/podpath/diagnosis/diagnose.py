@@ -14,6 +14,7 @@ from podpath.checks.netfilter.client_hidden import tell_hidden
 from podpath.checks.netfilter.policy_unlike_rules import find_unenforced, tell_unlike
 from podpath.checks.owners import place_owners
 from podpath.checks.registry import run_checks
+from podpath.checks.services.node_port_missing import find_node_ports, tell_node_port
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.asked import keep_asked
@@ -168,7 +169,9 @@ def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[
     hidden = [tell_hidden(case, finding) for finding in proven]
     walked = [one.conversation for one in concluded.judgements]
     unenforced = find_unenforced(case, walked, inquiry.probes)
-    named = (*(tell_unlike(case, finding) for finding in hidden), *unenforced)
+    unwritten = find_node_ports(case, _list_in_question(concluded))
+    told_apart = (tell_node_port(case, tell_unlike(case, finding)) for finding in hidden)
+    named = (*told_apart, *unenforced, *unwritten)
     observed = add_observations(named, concluded.judgements)
     captured = add_captured(observed, look_at_captures(case), concluded)
     findings = add_counters(captured, inquiry.own.node)
@@ -177,6 +180,13 @@ def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
     settled = settle_findings(case, doubt_findings(case, findings))
     return rank_findings(case, settled, inquiry.probes)
+
+
+def _list_in_question(concluded: Conclusion) -> Iterator[Conversation]:
+    """Yield the walks of what is asked about and was not seen to work."""
+    for one in concluded.judgements:
+        if one.symptom.fails is not False:
+            yield one.conversation
 
 
 def _forbid(inquiry: _Inquiry, walked: Sequence[WalkedConnection]) -> tuple[Forbids, ...]:
