@@ -128,12 +128,12 @@ def test_a_reply_past_netfilter_is_found(switch: str | None) -> None:
 
 
 def test_a_stated_fact_that_cannot_have_held_is_named() -> None:
-    """The sysctl reads 1, a deed loaded the module before it was read, and the capture shows that
-    it was 0.
+    """The sysctl reads 1, a command loaded the module before it was read, and the capture shows
+    that it was 0.
     """
-    deed = ChangeCommand(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
+    change = ChangeCommand(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
     made = case(bridged_node("1"), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture())  # type: ignore[arg-type]
-    answer = diagnose(replace(made, deeds=(deed,)))
+    answer = diagnose(replace(made, change_commands=(change,)))
     cause = answer.findings[0]
     assert ("fault", "br-netfilter") == (answer.verdict, cause.check)
     assert "net.bridge.bridge-nf-call-iptables = 1" in texts(cause.evidence)

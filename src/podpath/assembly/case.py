@@ -37,7 +37,7 @@ from podpath.assembly.routing.neighbours import assemble_neighbours, assemble_so
 from podpath.assembly.routing.policy_rules import assemble_rules
 from podpath.assembly.routing.routes import assemble_routes
 from podpath.assembly.routing.tables import TableNumbers
-from podpath.assembly.scenes.deeds import list_deeds, read_effects
+from podpath.assembly.scenes.change_commands import list_change_commands, read_effects
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.kubernetes.records import EventRecord
@@ -103,7 +103,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         sightings=base.sightings.packets,
         arps=base.sightings.arps,
         contradictions=tuple(contradictions),
-        deeds=list_deeds(evidence),
+        change_commands=list_change_commands(evidence),
         messages=tuple(_list_messages(evidence)),
         stated=tuple(_list_statements(evidence)),
         shifts=list_shifts(evidence),

@@ -178,15 +178,15 @@ def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
         ):
             continue
         value = switch.turned[fact.value]
-        deed = _find_deed(case.deeds, key, switch.maker)
+        change = _find_change(case.change_commands, key, switch.maker)
         supposition = Supposition(
             fact=f"{key} in netns {namespace.name}",
-            meaning=f"{switch.meaning}, before `{deed.command}`"
-            if deed is not None
+            meaning=f"{switch.meaning}, before `{change.command}`"
+            if change is not None
             else switch.meaning,
             instead_of=fact.value,
             ask=f"sysctl {key}",
-            span=deed.span if deed is not None else None,
+            span=change.span if change is not None else None,
             contradicts=fact.span,
             value=value,
             other=fact.value,
@@ -197,12 +197,12 @@ def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
         )
 
 
-def _find_deed(deeds: tuple[ChangeCommand, ...], key: str, module: str) -> ChangeCommand | None:
+def _find_change(changes: tuple[ChangeCommand, ...], key: str, module: str) -> ChangeCommand | None:
     """Return the command in the evidence that set the key, or loaded its module: before it the
     value was another.
     """
     names = [key, key.replace(".", "/"), *((module,) if module else ())]
-    for deed in deeds:
-        if any(name in deed.command for name in names):
-            return deed
+    for change in changes:
+        if any(name in change.command for name in names):
+            return change
     return None

@@ -30,7 +30,7 @@ from podpath.evidence.commands.command import parse_command
 from podpath.evidence.configuration.reader import find_settings
 from podpath.evidence.docker import inspect as docker_inspect
 from podpath.evidence.docker import ps as docker_ps
-from podpath.evidence.documents import deeds
+from podpath.evidence.documents import typed_changes
 from podpath.evidence.documents.quoted import is_quoted
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.iproute import brief as ip_brief
@@ -103,7 +103,7 @@ _LISTING = frozenset({
 """Programs whose outputs have no end of their own."""
 
 FORMATS: tuple[Format, ...] = (
-    deeds.FORMAT,
+    typed_changes.FORMAT,
     *ip_device.FORMATS,
     *ip_device_json.FORMATS,
     *ip_brief.FORMATS,

@@ -245,7 +245,7 @@ class Case:
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
     contradictions: tuple[Contradiction, ...] = ()
-    deeds: tuple[ChangeCommand, ...] = ()
+    change_commands: tuple[ChangeCommand, ...] = ()
     messages: tuple[Message, ...] = ()
     """What programs and the kernel said, in the order of the evidence."""
     stated: tuple[Stated, ...] = ()

@@ -77,7 +77,7 @@ def test_value_after_a_module_was_loaded() -> None:
         ("1", "as at ticket.md:4, after `modprobe br_netfilter`"),
     ]
     assert "br_netfilter" not in case.node.modules.items
-    assert [deed.command for deed in case.deeds] == ["modprobe br_netfilter"]
+    assert [change.command for change in case.change_commands] == ["modprobe br_netfilter"]
     assert case.contradictions == ()
 
 

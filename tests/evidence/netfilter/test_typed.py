@@ -30,7 +30,7 @@ def test_what_a_command_does(arguments: str, expected: TypedRule | None) -> None
     assert parse_typed_rule(arguments.split()) == expected
 
 
-def test_a_script_is_a_row_of_deeds() -> None:
+def test_a_script_is_a_row_of_changes() -> None:
     """Comments and other commands of the shell state nothing; a variable may stand for the
     program.
     """

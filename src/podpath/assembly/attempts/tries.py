@@ -196,7 +196,7 @@ def assemble_tries(
 ) -> tuple[Attempt, ...]:
     """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
-    deeds = [
+    changes = [
         record.span
         for scene, record in evidence.records(ChangeCommandRecord)
         if not scene.is_elsewhere
@@ -222,7 +222,7 @@ def assemble_tries(
         probe = Probe(
             record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns
         )
-        cured = record.result is Ending.OK and _is_cured(found, probe, record.span, deeds)
+        cured = record.result is Ending.OK and _is_cured(found, probe, record.span, changes)
         good = cured or is_good(scene.standing, record.result)
         found.append(
             Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good)
@@ -232,7 +232,7 @@ def assemble_tries(
     return tuple(found)
 
 
-def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterable[Span]) -> bool:
+def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, changes: Iterable[Span]) -> bool:
     """Tell whether the same connection failed above, and a command that changes the node stands
     between the two.
     """
@@ -244,10 +244,10 @@ def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterab
         and old.span.source.name == span.source.name
     ]
     return any(
-        failure.line < deed.line < span.line
+        failure.line < change.line < span.line
         for failure in failed
-        for deed in deeds
-        if deed.source.name == span.source.name
+        for change in changes
+        if change.source.name == span.source.name
     )
 
 

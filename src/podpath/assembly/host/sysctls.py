@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
+from podpath.assembly.scenes.change_commands import Effect, ModuleChange, SysctlChange
 from podpath.assembly.scenes.completeness import lists_all
-from podpath.assembly.scenes.deeds import Effect, ModuleChange, SysctlChange
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSource, ReadSources, stands_after
 from podpath.evidence.records import ModuleRecord, SysctlRecord
@@ -58,7 +58,7 @@ def assemble_sysctls(
     _assemble_modules(draft, evidence, effects)
     for key, claim in [
         *_claim_modules(draft, evidence, effects, claims),
-        *_claim_deeds(effects, claims),
+        *_claim_changes(effects, claims),
     ]:
         claims.setdefault(key, []).append(claim)
     for (name, sysctl), spoken in claims.items():
@@ -112,10 +112,10 @@ def _changes(effect: Effect, netns: str, key: str) -> bool:
     return isinstance(effect, ModuleChange) and key in MODULE_KEYS.get(effect.name, ())
 
 
-def _claim_deeds(
+def _claim_changes(
     effects: Sequence[Effect], claims: Mapping[_Key, Sequence[DisputeClaim[str]]]
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
-    """Yield what deeds say of the time before and after them, where no output shows it."""
+    """Yield what commands say of the time before and after them, where no output shows it."""
     for effect in effects:
         if isinstance(effect, ModuleChange):
             for key in MODULE_KEYS.get(effect.name, ()):
@@ -186,13 +186,14 @@ def _complete(key: str, claims: Sequence[DisputeClaim[str]]) -> Sequence[Dispute
 
 
 def _assemble_modules(draft: NodeDraft, evidence: ReadSources, effects: Sequence[Effect]) -> None:
-    """List the modules that were loaded while things failed: one that a deed loads was not."""
-    deeds = [effect for effect in effects if isinstance(effect, ModuleChange)]
+    """List the modules that were loaded while things failed: one that a command loads was not."""
+    changes = [effect for effect in effects if isinstance(effect, ModuleChange)]
     for scene, record in evidence.records(ModuleRecord):
         if scene.is_elsewhere:
             continue
         later = any(
-            deed.name == record.name and stands_after(record.span, deed.span) for deed in deeds
+            change.name == record.name and stands_after(record.span, change.span)
+            for change in changes
         )
         if not later:
             draft.modules.setdefault(record.name, record.loaded)

@@ -8,8 +8,8 @@ from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import Items, ListingCommand, ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
+from podpath.assembly.scenes.change_commands import Effect, RouteChange
 from podpath.assembly.scenes.completeness import listed_families, listed_tables
-from podpath.assembly.scenes.deeds import Effect, RouteChange
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
@@ -139,46 +139,48 @@ def _make_nexthop(hop: NexthopRecord, flags: tuple[str, ...]) -> Nexthop:
     )
 
 
-def _make_turn(deed: RouteChange, table: int) -> ListingCommand[Route]:
+def _make_turn(change: RouteChange, table: int) -> ListingCommand[Route]:
     def without(routes: Items[Route]) -> Items[Route]:
-        return {key: route for key, route in routes.items() if not _names(deed, route)}
+        return {key: route for key, route in routes.items() if not _names(change, route)}
 
     def having(routes: Items[Route]) -> Items[Route]:
-        if any(_names(deed, route) for route in routes.values()):
+        if any(_names(change, route) for route in routes.values()):
             return routes
-        route = _implied_route(deed, table)
+        route = _implied_route(change, table)
         return {**routes, key_of(route): route}
 
     return ListingCommand(
-        deed.span,
-        deed.command,
-        having if deed.added else without,
-        without if deed.added else having,
+        change.span,
+        change.command,
+        having if change.added else without,
+        without if change.added else having,
     )
 
 
-def _names(deed: RouteChange, route: Route) -> bool:
+def _names(change: RouteChange, route: Route) -> bool:
     """Tell whether a command's words pick out this route, as the kernel's `fib_table_delete`
     compares them.
     """
     ways = route.nexthops or (Nexthop(),)
     return (
-        route.prefix == deed.prefix
-        and (deed.metric is None or route.metric == deed.metric)
+        route.prefix == change.prefix
+        and (change.metric is None or route.metric == change.metric)
         and any(
-            (deed.link in {None, hop.link}) and (deed.gateway in {None, hop.gateway})
+            (change.link in {None, hop.link}) and (change.gateway in {None, hop.gateway})
             for hop in ways
         )
     )
 
 
-def _implied_route(deed: RouteChange, table: int) -> Route:
+def _implied_route(change: RouteChange, table: int) -> Route:
     return Route(
-        prefix=deed.prefix,
-        nexthops=(Nexthop(link=deed.link, gateway=deed.gateway),),
+        prefix=change.prefix,
+        nexthops=(Nexthop(link=change.link, gateway=change.gateway),),
         table=table,
-        metric=deed.metric or 0,
-        scope="link" if deed.gateway is None else "global",
-        span=deed.span,
-        inferred=Inferred(Basis.SHOWN, f"`{deed.command}` at {deed.span} names it", deed.span),
+        metric=change.metric or 0,
+        scope="link" if change.gateway is None else "global",
+        span=change.span,
+        inferred=Inferred(
+            Basis.SHOWN, f"`{change.command}` at {change.span} names it", change.span
+        ),
     )

@@ -72,17 +72,17 @@ def fill_columns(out: Output, interfaces: Sequence[Interface], chunk: int = CHUN
     """Decode the packets whose places stand in the columns already."""
     number, count = out.arrays["interface"], len(out.arrays["interface"])
     layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
-    desk = LayerQueue(out)
+    queue = LayerQueue(out)
     for start in range(0, count, chunk):
         rows = slice(start, min(start + chunk, count))
         if len(set(layers)) == 1:
-            desk.take(layers[0], rows)
+            queue.take(layers[0], rows)
             continue
         numbers = number[rows]
         for layer in {layers[number] for number in np.unique(numbers).tolist()}:
             mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
-            desk.take(layer, start + np.flatnonzero(mine))
-    desk.clear()
+            queue.take(layer, start + np.flatnonzero(mine))
+    queue.clear()
 
 
 def renumber(out: Output, table: Sequence[int]) -> None:

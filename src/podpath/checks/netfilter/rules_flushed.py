@@ -53,7 +53,7 @@ def check(case: Case) -> Iterator[Finding]:
     """
     spans = [
         *_list_flushes(case),
-        *(deed.span for deed in case.deeds if _MANAGERS.search(deed.command)),
+        *(change.span for change in case.change_commands if _MANAGERS.search(change.command)),
     ]
     if spans:
         yield _report(tuple(dict.fromkeys(spans)))

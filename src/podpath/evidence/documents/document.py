@@ -18,7 +18,6 @@ from typing import NamedTuple
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
-from podpath.evidence.documents.deeds import changes_rules, is_typed_evidence
 from podpath.evidence.documents.introductions import introduced_command
 from podpath.evidence.documents.places import ShellTracker
 from podpath.evidence.documents.programs import is_command
@@ -37,6 +36,7 @@ from podpath.evidence.documents.regions import (
 )
 from podpath.evidence.documents.shapes import OutputShape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
+from podpath.evidence.documents.typed_changes import changes_rules, is_typed_evidence
 from podpath.net.provenance import Source
 
 LABEL_LINES, LABEL_WIDTH = 2, 240

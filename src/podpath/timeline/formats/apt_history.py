@@ -20,7 +20,7 @@ _FIELD: Final = re.compile(
 )
 _DATE: Final = re.compile(r"(?P<date>\d{4}-\d\d-\d\d) +(?P<time>\d\d:\d\d:\d\d)")
 _PACKAGE: Final = re.compile(r"(?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? \((?P<versions>[^)]*)\)")
-_DEEDS: Final = {
+_VERBS: Final = {
     "Install": "install",
     "Reinstall": "install",
     "Upgrade": "upgrade",
@@ -87,13 +87,13 @@ def _time(fields: dict[str, tuple[int, str]], wall: WallClock) -> float | None:
 def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> Iterator[LogEvent]:
     """Yield an event for each package that the run dealt with, at the line of its list."""
     told = False
-    for key, deed in _DEEDS.items():
+    for key, verb in _VERBS.items():
         if key in fields:
             index, value = fields[key]
             span = Span(source, source.first_line + index, source.first_line + index)
             for package in _PACKAGE.finditer(value):
                 told = True
-                yield LogEvent(time, span, "apt", f"{deed} {package['name']} {package['versions']}")
+                yield LogEvent(time, span, "apt", f"{verb} {package['name']} {package['versions']}")
     if not told:
         index, command = fields.get("Commandline", (min(place for place, _ in fields.values()), ""))
         yield LogEvent(

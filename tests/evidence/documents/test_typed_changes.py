@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.commands.typed import parse_typed
-from podpath.evidence.documents.deeds import is_deed, read_typed
 from podpath.evidence.documents.document import split_document
+from podpath.evidence.documents.typed_changes import changes_state, read_typed
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord
 
-DEEDS = [
+CHANGES = [
     "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1",
     "sysctl --system", "echo 1 > /proc/sys/net/ipv4/ip_forward",
     "echo 0 | sudo tee /proc/sys/net/ipv4/conf/all/rp_filter",
@@ -33,16 +33,16 @@ LOOKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", DEEDS)
-def test_deeds(command: str) -> None:
-    """Commands that change state, through whatever wrapper, are deeds."""
-    assert is_deed(parse_typed(command))
+@pytest.mark.parametrize("command", CHANGES)
+def test_changes(command: str) -> None:
+    """Commands that change state are known through whatever wrapper."""
+    assert changes_state(parse_typed(command))
 
 
 @pytest.mark.parametrize("command", LOOKS)
 def test_looks(command: str) -> None:
     """Commands that only show are none."""
-    assert not is_deed(parse_typed(command))
+    assert not changes_state(parse_typed(command))
 
 
 def test_a_deed_is_quoted_where_it_was_typed() -> None:
@@ -50,12 +50,12 @@ def test_a_deed_is_quoted_where_it_was_typed() -> None:
     (source,) = split_document("t", ["```", "root@w1:~# modprobe br_netfilter", "```"])
     reading = read(source)
     assert reading is not None
-    (deed,) = reading.records
-    assert isinstance(deed, ChangeCommandRecord)
+    (change,) = reading.records
+    assert isinstance(change, ChangeCommandRecord)
     assert ("modprobe br_netfilter", 2, "root@w1:~# modprobe br_netfilter") == (
-        deed.command,
-        deed.span.line,
-        deed.span.text,
+        change.command,
+        change.span.line,
+        change.span.text,
     )
 
 

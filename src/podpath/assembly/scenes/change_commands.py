@@ -1,7 +1,7 @@
 """Commands in the evidence that change the node, and what they change.
 
 `modprobe br_netfilter` above an output means that the output shows the state after it; the fault
-was there before. A deed whose effect is not known here is kept in the case and changes nothing.
+was there before. A command whose effect is not known here is kept in the case and changes nothing.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _ROUTE_VERBS: Mapping[str, bool] = {
 }
 
 
-def list_deeds(evidence: ReadSources) -> tuple[ChangeCommand, ...]:
+def list_change_commands(evidence: ReadSources) -> tuple[ChangeCommand, ...]:
     """Return all commands of the evidence that change the node."""
     return tuple(
         ChangeCommand(command=record.command, span=record.span)
@@ -72,8 +72,8 @@ def list_deeds(evidence: ReadSources) -> tuple[ChangeCommand, ...]:
 
 
 def read_effects(evidence: ReadSources) -> tuple[Effect, ...]:
-    """Return what the deeds of the evidence change, in their order; commands on another host do not
-    count.
+    """Return what the commands of the evidence change, in their order; commands on another host do
+    not count.
     """
     return tuple(
         effect

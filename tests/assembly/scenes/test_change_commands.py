@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.assembly.scenes.deeds import (
+from podpath.assembly.scenes.change_commands import (
     Effect,
     ModuleChange,
     RouteChange,
     SysctlChange,
-    list_deeds,
+    list_change_commands,
     read_effects,
 )
 from podpath.assembly.scenes.scene import ReadSources
@@ -21,7 +21,7 @@ def _effects(command: str) -> list[str]:
     evidence = ReadSources.gather(
         [by_hand(lambda span: (ChangeCommandRecord(span=span, command=command),), command=command)]
     )
-    assert [deed.command for deed in list_deeds(evidence)] == [command]
+    assert [change.command for change in list_change_commands(evidence)] == [command]
     return [_spell(effect) for effect in read_effects(evidence)]
 
 
@@ -85,14 +85,14 @@ def test_deeds_on_a_good_host_change_nothing_here() -> None:
     """A command on another host is kept, and has no effect on this one."""
 
     def make_case(label: str | None) -> ReadSources:
-        deed = by_hand(
+        change = by_hand(
             lambda span: (ChangeCommandRecord(span=span, command="modprobe br_netfilter"),),
             label=label,
         )
         other = by_hand(
             lambda span: (ChangeCommandRecord(span=span, command="reboot"),), first_line=7
         )
-        return ReadSources.gather([deed, other])
+        return ReadSources.gather([change, other])
 
     assert len(read_effects(make_case(None))) == 1
     assert read_effects(make_case("On a good host:")) == ()

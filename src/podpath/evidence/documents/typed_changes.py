@@ -224,7 +224,7 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
 """What the arguments of each program must be for it to change something that outlives it."""
 
 
-def is_deed(typed: TypedCommand) -> bool:
+def changes_state(typed: TypedCommand) -> bool:
     """Tell whether a command line changes the node."""
     return any(_changes(step) or _changes_inside(typed, step) for step in typed.commands)
 
@@ -237,10 +237,10 @@ def changes_rules(line: str) -> bool:
 
 
 def is_typed_evidence(typed: TypedCommand) -> bool:
-    """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of
-    Cilium.
+    """Tell whether the command line itself is evidence, whatever it printed: it changes state, or
+    sets options of Cilium.
     """
-    return is_deed(typed) or bool(parse_flags(typed.text))
+    return changes_state(typed) or bool(parse_flags(typed.text))
 
 
 def _changes_inside(typed: TypedCommand, step: SimpleCommand) -> bool:
@@ -303,7 +303,7 @@ def read_typed(source: Source) -> Reading:
     ledger = Ledger(source)
     command = source.command or ""
     last = max(len(source.lines) - 1, 0)
-    if is_deed(parse_typed(command)):
+    if changes_state(parse_typed(command)):
         span = ledger.span(0, last)
         ledger.add(ChangeCommandRecord(span=span, command=command))
         for record in read_typed_rules(command, span):
