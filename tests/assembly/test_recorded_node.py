@@ -5,7 +5,9 @@ from `ip`'s outputs.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +21,9 @@ from podpath.node.links import Peer
 from podpath.node.node import HOST
 from tests.assembly.evidence_text import known, link_of
 
-NODE, POD = "podpath-asm-node", "podpath-asm-pod"
+NODE, POD = f"podpath-asm-node-{os.getpid()}", f"podpath-asm-pod-{os.getpid()}"
+PATIENCE = 60.0
+"""Seconds until every device is up and every address is settled."""
 SETUP = f"""
 ip netns add {NODE}
 ip netns add {POD}
@@ -56,10 +60,22 @@ def namespaces() -> Iterator[None]:
     try:
         for line in SETUP.strip().split("\n"):
             _run(line)
+        _wait_until_settled()
         yield
     finally:
         for name in (NODE, POD):
             subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+
+
+def _wait_until_settled() -> None:
+    """Wait until nothing changes by itself: until duplicate addresses were looked for."""
+    end = time.monotonic() + PATIENCE
+    while any(
+        "tentative" in told or "state DOWN" in told or "LOWERLAYERDOWN" in told
+        for told in (_run(f"ip -n {netns} address show up") for netns in (NODE, POD))
+    ):
+        assert time.monotonic() < end, "addresses do not settle"
+        time.sleep(0.05)
 
 
 def _collect(netns: str, name: str | None, *, as_json: bool) -> list[Source]:

@@ -81,7 +81,7 @@ def test_effects(command: str, effects: list[str]) -> None:
     assert _effects(command) == effects
 
 
-def test_deeds_on_a_good_host_change_nothing_here() -> None:
+def test_commands_on_a_healthy_host_change_nothing_here() -> None:
     """A command on another host is kept, and has no effect on this one."""
 
     def make_case(label: str | None) -> ReadSources:
