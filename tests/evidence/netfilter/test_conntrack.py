@@ -224,7 +224,7 @@ def test_usual_entries_are_read_as_all_others(
 
     nowhere = Span(block(""), 1, 1)
 
-    def told(text: str) -> tuple[list[object], list[tuple[int, int, str]]]:
+    def told(text: str) -> object:
         source = Source(name="conntrack.txt", lines=(text, below))
         reading = read_conntrack(source)
         records = [
