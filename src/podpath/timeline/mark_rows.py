@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podpath.evidence.messages.table import ROWS
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net.messages import MessageKind
+from podpath.net.word_file import read_word_file
 from podpath.timeline.mark_kinds import MarkKind
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podpath.evidence.text.word_file import read_word_file
+from podpath.net.word_file import read_word_file
 from podpath.timeline.mark_kinds import MarkKind
 
 

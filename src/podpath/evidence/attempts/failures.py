@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import ANSWERED, NAMES, FailureKind
+from podpath.net.word_file import read_word_file
 
 
 class ReportedFailure(NamedTuple):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podpath.evidence.configuration.statements import Statement
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net.provenance import Source
+from podpath.net.word_file import read_word_file
 
 _PATH = re.compile(
     r"(?<![\w.:/-])(?P<path>(?:~|/)?(?:[\w.@%+-]+/)+[\w.@%+-]+|"

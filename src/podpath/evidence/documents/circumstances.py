@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.evidence.documents.sentences import list_sentences, list_taken
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net.addresses import Prefix
 from podpath.net.complaints import Circumstance, Told
 from podpath.net.provenance import Source, Span
+from podpath.net.word_file import read_word_file
 
 _PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
 _ROWS: Sequence[tuple[str, str]] = read_word_file(

@@ -18,12 +18,12 @@ from podpath.evidence.documents.clauses import Clause, split_clauses
 from podpath.evidence.documents.ends import Ends, find_ends, find_subject, has_pronoun
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.sentences import list_sentences, list_taken
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
+from podpath.net.word_file import read_word_file
 
 MOST = 400
 """Sentences that say something: who complains has said it by then."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from itertools import starmap
 from typing import NamedTuple
 
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net.technologies import Technology
+from podpath.net.word_file import read_word_file
 
 LOOKED_AT = 1 << 16
 """Characters of a text that are looked at: what a ticket is about stands near its beginning."""

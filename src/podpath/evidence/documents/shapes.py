@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from podpath.evidence.documents.programs import PROGRAMS
-from podpath.evidence.text.word_file import read_word_file
+from podpath.net.word_file import read_word_file
 
 
 class OutputShape(NamedTuple):

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
 
-from podpath.evidence.text.word_file import read_word_file
+from podpath.net.word_file import read_word_file
 
 _WORD = re.compile(r"\{(\w+)\}")
 

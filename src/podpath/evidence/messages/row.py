@@ -1,6 +1,6 @@
 """A row of the table of messages: how a line is known, and what it says.
 
-The rows of a family are a file beside this module (`evidence.text.word_file`), its `rows` each the
+The rows of a family are a file beside this module (`net.word_file`), its `rows` each the
 kind of a message, its sign, and its pattern where the sign alone is not enough.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from podpath.evidence.text.word_file import parse_words, read_word_file
 from podpath.net.messages import MessageKind
+from podpath.net.word_file import parse_words, read_word_file
 
 
 class MessagePattern(NamedTuple):

@@ -17,8 +17,8 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.tokenizer import strip_terminal
-from podpath.evidence.text.word_file import read_word_file
 from podpath.net.provenance import Source
+from podpath.net.word_file import read_word_file
 
 _ALIKE = 0.6
 """The share of lines that are rows where no heading names the output."""

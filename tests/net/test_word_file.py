@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.text.word_file import parse_words, read_word_file
+from podpath.net.word_file import parse_words, read_word_file
 
 
 def test_parts_are_put_into_every_pattern() -> None:
