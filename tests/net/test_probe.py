@@ -11,10 +11,23 @@ from hypothesis import strategies as st
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
-from podpath.net.probe import EPHEMERAL, Probe
+from podpath.net.probe import EPHEMERAL, Probe, Sending
 
 PORTS = st.integers(1, 65535)
 PLACES = st.sampled_from([(None, None), ("pod-a", None), (None, "lxc1234")])
+
+
+@st.composite
+def sendings(draw: st.DrawFn, *, socket: bool) -> Sending:
+    """Make any way to send; without a socket's own options where none sends."""
+    return Sending(
+        size=draw(st.none() | st.integers(28, 65535)),
+        dont_fragment=draw(st.none() | st.booleans()),
+        uid=draw(st.integers(0, 70000)) if socket else 0,
+        mark=draw(st.integers(0, 2**32 - 1)) if socket else 0,
+        ttl=draw(st.none() | st.integers(1, 255)),
+        dscp=draw(st.integers(0, 63)),
+    )
 
 
 @st.composite
@@ -24,11 +37,12 @@ def probes(draw: st.DrawFn) -> Probe:
     bits = 32 if family == 4 else 128
     ends = [Address(4 if family == 4 else 6, draw(st.integers(0, 2**bits - 1))) for _ in range(2)]
     netns, device = draw(PLACES)
+    sending = draw(sendings(socket=device is None))
     if draw(st.booleans()):
         echo = protocols.ICMP if family == 4 else protocols.ICMPV6
-        return Probe(echo, ends[0], ends[1], EPHEMERAL, 0, netns, device)
+        return Probe(echo, ends[0], ends[1], EPHEMERAL, 0, netns, device, sending)
     protocol = draw(st.sampled_from([protocols.TCP, protocols.UDP]))
-    return Probe(protocol, ends[0], ends[1], draw(PORTS), draw(PORTS), netns, device)
+    return Probe(protocol, ends[0], ends[1], draw(PORTS), draw(PORTS), netns, device, sending)
 
 
 @given(probes())
@@ -57,6 +71,11 @@ def test_the_client_port_is_assumed() -> None:
         ("tcp 10.0.0.1 > 10.0.0.2:99999", "port 99999 is above 65535"),
         ("tcp 10.0.0.1 > web:80", "expected ADDRESS"),
         ("tcp 10.0.0.999 > 10.0.0.2:80", "expected ADDRESS"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 size 12", "expected size 28 to 65535, saw '12'"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 ttl many", "expected ttl 1 to 255, saw 'many'"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 dscp ef", "expected dscp 0 to 63"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 in eth0 uid 7", "has no socket of this node"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 speed 7", "expected PROTOCOL SOURCE > DESTINATION"),
     ],
 )
 def test_a_wrong_probe_says_what_is_wrong(text: str, complaint: str) -> None:

@@ -23,11 +23,18 @@ from podpath.library.given import Piece, ThisNode
     metavar="P",
     help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.",
 )
+@click.option(
+    "--size",
+    type=click.IntRange(28, 65535),
+    metavar="BYTES",
+    help="How long the IP packets with data are, both ways; the same as `size BYTES` in P.",
+)
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
     probe: str,
     *,
+    size: int | None,
     live: bool,
     node: str | None,
     limits: Limits,
@@ -47,11 +54,15 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
       podpath trace rules.txt routes.txt --probe 'udp 10.0.0.5:5353 > 10.0.0.53:53 in eth0' --json
       podpath trace bundle/ pods.txt services.txt --probe 'tcp pod/shop/web-0 > svc/shop/api:http'
       sudo podpath trace --live --probe 'icmp 10.244.1.5 > 1.1.1.1'
+      podpath trace bundle/ --probe 'udp 10.244.1.5 > 10.244.2.7:53 df' --size 1472
+      podpath trace bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443 uid 1337 mark 0x40'
 
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input,
     3 undecided.
     """  # noqa: D301  # click wants the backspace itself
+    if size is not None:
+        probe = f"{probe} size {size}"
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)

@@ -216,6 +216,7 @@ class BoundaryName(StrEnum):
     SET_TARGETS = "set targets"
     TEE = "TEE"
     OTHER_NODE = "another node's data path"
+    FRAGMENTS = "fragments"
     PRIVATE_TUNNEL = "tunnel of a program or of keys"
 
 
@@ -238,6 +239,7 @@ class DropCause(StrEnum):
     NEIGHBOUR_FAILED = "neighbour failed"
     NO_SOCKET = "no socket"
     DEVICE_DOWN = "device down"
+    FRAME_TOO_LONG = "frame too long"
     NO_CARRIER = "no carrier"
     BRIDGE_PORT_STATE = "bridge port state"
     BRIDGE_HELD = "bridge held"

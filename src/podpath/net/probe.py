@@ -4,6 +4,8 @@ tcp 172.16.0.30 > 104.17.32.82:80
 tcp 172.16.0.30:50880 > 104.17.32.82:80 from pod-a
 udp 10.244.1.5 > 10.96.0.10:53 in lxc1234
 icmp 10.0.0.1 > 10.0.0.2
+tcp 10.244.1.5 > 10.244.2.7:8080 size 1400
+udp 10.244.1.5 > 10.96.0.10:53 from pod-a size 1200 nodf uid 1337 mark 0x40 ttl 3 dscp 46
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ EPHEMERAL = 40000
 SYNTAX = re.compile(
     (
         r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|"
-        r"in)\s+(?P<place>\S+))?\s*"
+        r"in)\s+(?P<place>\S+))?"
+        r"(?P<sending>(?:\s+(?:(?:size|uid|mark|ttl|dscp)\s+\S+|df|nodf))*)\s*"
     ),
     re.IGNORECASE,
 )
@@ -33,6 +36,46 @@ _ENDPOINT = re.compile(
     r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|"
     r"(?P<bare>[0-9A-Fa-f:]+)"
 )
+
+
+_SENDING = re.compile(r"(?P<flag>df|nodf)|(?P<word>[a-z]+)\s+(?P<value>\S+)", re.IGNORECASE)
+_RANGES = {
+    "size": range(28, 1 << 16),
+    "uid": range((1 << 32) - 1),
+    "mark": range(1 << 32),
+    "ttl": range(1, 256),
+    "dscp": range(64),
+}
+"""What the words of a probe may be."""
+
+
+class Sending(NamedTuple):
+    """How the client sends, where a probe says so: its socket's options, and how much it sends."""
+
+    size: int | None = None
+    """Bytes of each IP packet that carries data, both ways; None for small ones."""
+    dont_fragment: bool | None = None
+    uid: int = 0
+    """The owner of the socket."""
+    mark: int = 0
+    """SO_MARK."""
+    ttl: int | None = None
+    """TTL or hop limit; None for the namespace's own."""
+    dscp: int = 0
+
+    def __str__(self) -> str:
+        """Spell what is other than usual, as `Probe.parse` reads it."""
+        words = [] if self.size is None else [f"size {self.size}"]
+        if self.dont_fragment is not None:
+            words.append("df" if self.dont_fragment else "nodf")
+        words += [f"uid {self.uid}"] if self.uid else []
+        words += [f"mark {self.mark:#x}"] if self.mark else []
+        words += [] if self.ttl is None else [f"ttl {self.ttl}"]
+        words += [f"dscp {self.dscp}"] if self.dscp else []
+        return " ".join(words)
+
+
+USUALLY = Sending()
 
 
 class Probe(NamedTuple):
@@ -48,6 +91,7 @@ class Probe(NamedTuple):
     """The namespace whose process sends; None: found from the source address."""
     in_dev: str | None = None
     """The host device on which the first packet arrives; None: it is sent by a process."""
+    sending: Sending = USUALLY
 
     @classmethod
     def parse(cls, text: str) -> Probe:
@@ -56,8 +100,8 @@ class Probe(NamedTuple):
         found = SYNTAX.fullmatch(text.strip())
         if found is None:
             raise UsageError(
-                "expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw "
-                f"{text!r}; {example}"
+                "expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV] [size BYTES] "
+                f"[df | nodf] [uid N] [mark N] [ttl N] [dscp N], saw {text!r}; {example}"
             )
         protocol = protocols.NUMBERS[found["protocol"].lower()]
         src, sport = parse_endpoint(found["src"])
@@ -69,6 +113,10 @@ class Probe(NamedTuple):
         if protocol in (protocols.TCP, protocols.UDP) and not dport:
             raise UsageError(f"expected a destination port in {text!r}; {example}")
         place = found["place"]
+        sending = _parse_sending(found["sending"], text)
+        arrives = (found["where"] or "").lower() == "in"
+        if arrives and (sending.uid or sending.mark):
+            raise UsageError(f"what arrives on a device has no socket of this node, saw {text!r}")
         return cls(
             protocol,
             src,
@@ -76,7 +124,8 @@ class Probe(NamedTuple):
             sport or EPHEMERAL,
             dport,
             place if (found["where"] or "").lower() == "from" else None,
-            place if (found["where"] or "").lower() == "in" else None,
+            place if arrives else None,
+            sending,
         )
 
     def __str__(self) -> str:
@@ -94,7 +143,28 @@ class Probe(NamedTuple):
         place = f" in {self.in_dev}" if self.in_dev else ""
         if self.netns:
             place = f" from {self.netns}"
-        return f"{name} {ends}{place}"
+        return f"{name} {ends}{place} {self.sending}".rstrip()
+
+
+def _parse_sending(words: str, text: str) -> Sending:
+    """Read the words behind a probe's ends; `UsageError` for a value that no packet has."""
+    sending = USUALLY
+    for found in _SENDING.finditer(words):
+        if found["flag"]:
+            sending = sending._replace(dont_fragment=found["flag"].lower() == "df")
+            continue
+        word, value = found["word"].lower(), found["value"]
+        try:
+            number = int(value, 0)
+        except ValueError:
+            number = -1
+        fits = _RANGES[word]
+        if number not in fits:
+            raise UsageError(
+                f"expected {word} {fits.start} to {fits.stop - 1}, saw {value!r} in {text!r}"
+            )
+        sending = sending._replace(**{word: number})
+    return sending
 
 
 def parse_endpoint(text: str) -> tuple[Address, int]:

@@ -78,7 +78,8 @@ def _spell(found: re.Match[str], source: NamedEnd, destination: NamedEnd) -> Pro
     it starts.
     """
     place = f" {found['where']} {found['place']}" if found["where"] else ""
-    probe = Probe.parse(f"{found['protocol']} {source} > {destination}{place}")
+    words = f"{place}{found['sending']}"
+    probe = Probe.parse(f"{found['protocol']} {source} > {destination}{words}")
     return probe if place or source.netns is None else probe._replace(netns=source.netns)
 
 

@@ -8,7 +8,7 @@ from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.routes import NotForOneHost, RedirectSent, TtlExceeded
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
-from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted
+from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted, Undecided
 from podpath.datapath.vocabulary import PacketType
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
@@ -71,14 +71,16 @@ def test_the_ttl_ends_before_forward() -> None:
 
 @pytest.mark.parametrize(
     ("length", "fragments", "kind"),
-    [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Transmitted)],
+    [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Undecided)],
 )
 def test_the_mtu_of_the_route_counts_before_forward(
     length: int,
     fragments: bool,  # noqa: FBT001
     kind: type,
 ) -> None:
-    """A packet that is too big and may not be fragmented is refused with "fragmentation needed"."""
+    """What is too big is refused with "fragmentation needed"; what may be fragmented is not
+    followed.
+    """
     node = given(given_rules("FORWARD -j ACCEPT"))
     outcome, _, _ = send(
         node, packet("203.0.113.5", "10.1.0.5", length=length, dont_fragment=not fragments)

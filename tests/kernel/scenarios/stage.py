@@ -34,6 +34,12 @@ PORTS = {HOST: (22,), "pod": (8080,), "other": (8080,), "left": (8080,), "right"
          "out": (80, 443, 53)}  # fmt: skip
 PINNED = NETNS_DIRECTORY / "bpf" / "program"
 """Where a line `pin KIND ANSWER` leaves a BPF program that gives every packet the same answer."""
+SMALL, BULK = 64, 20_000
+"""Bytes of data where a probe names no size, by UDP and by TCP."""
+_MTU_DISCOVER, _MTU_DISCOVER6, _DONT, _DO = 10, 23, 0, 2
+"""IP_MTU_DISCOVER and IPV6_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h, linux/in6.h),
+which Python does not name.
+"""
 PATIENCE = 0.6
 """Seconds that a connection is given: everything is on this machine."""
 
@@ -203,39 +209,101 @@ def _answer(sockets: Sequence[socket.socket], ended: threading.Event) -> None:
                 if ready.type == socket.SOCK_STREAM:
                     connection, client = ready.accept()
                     with connection:
-                        connection.send(_spell(client[0]))
+                        connection.settimeout(PATIENCE)
+                        size = len(_read_whole(connection))
+                        connection.sendall(_spell(client[0], size))
                 else:
-                    _, client = ready.recvfrom(64)
-                    ready.sendto(_spell(client[0]), client)
+                    asked, client = ready.recvfrom(1 << 16)
+                    ready.sendto(_spell(client[0], len(asked)), client)
 
 
-def _spell(address: str) -> bytes:
-    return address.removeprefix("::ffff:").encode()
+def _spell(address: str, size: int) -> bytes:
+    return address.removeprefix("::ffff:").encode().ljust(size)
+
+
+def _read_whole(connection: socket.socket) -> bytes:
+    """Read what one side sends: its first word is how long it is."""
+    found = connection.recv(1 << 16)
+    while found and len(found) < int(found.split()[0]):
+        found += connection.recv(1 << 16)
+    return found
 
 
 def attempt(probe: Probe) -> Tried:
     """Really connect as a probe says, and wait for the server's answer."""
     kind = socket.SOCK_STREAM if probe.protocol == socket.IPPROTO_TCP else socket.SOCK_DGRAM
     family = socket.AF_INET6 if probe.src.family == 6 else socket.AF_INET
-    with inside(probe.netns), socket.socket(family, kind) as client:
+    with inside(probe.netns), _open_socket(family, kind, probe.sending.uid) as client:
         client.settimeout(PATIENCE)
+        _configure(client, probe)
         try:
             client.bind((str(probe.src), 0))
             client.connect((str(probe.dst), probe.dport))
-            if kind == socket.SOCK_DGRAM:
-                client.send(b"there?")
-            answer = client.recv(64).decode()
+            size = _payload(probe)
+            client.sendall(str(size).encode().ljust(size))
+            answer = _receive(client, size).decode().strip()
         except TimeoutError:
             return Tried("timeout")
         except OSError as error:
             return Tried(errno.errorcode.get(error.errno or 0, str(error)))
-    return Tried("ok", answer)
+    return Tried("ok", answer) if answer else Tried("closed without an answer")
+
+
+def _open_socket(family: int, kind: int, uid: int) -> socket.socket:
+    """Open a socket that a user owns: it keeps who opened it."""
+    os.seteuid(uid)
+    try:
+        return socket.socket(family, kind)
+    finally:
+        os.seteuid(0)
+
+
+def _configure(client: socket.socket, probe: Probe) -> None:
+    """Set the options that a probe names on its client's socket."""
+    sending, six = probe.sending, probe.src.family == 6
+    level = socket.IPPROTO_IPV6 if six else socket.IPPROTO_IP
+    if sending.mark:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, sending.mark)
+    if sending.ttl is not None:
+        client.setsockopt(level, socket.IPV6_UNICAST_HOPS if six else socket.IP_TTL, sending.ttl)
+    if sending.dscp:
+        client.setsockopt(level, socket.IPV6_TCLASS if six else socket.IP_TOS, sending.dscp << 2)
+    if sending.dont_fragment is not None:
+        name = _MTU_DISCOVER6 if six else _MTU_DISCOVER
+        client.setsockopt(level, name, _DO if sending.dont_fragment else _DONT)
+
+
+def _receive(client: socket.socket, size: int) -> bytes:
+    """Receive the answer, whole; what a server that closes early has sent."""
+    answer = client.recv(1 << 16)
+    while answer and len(answer) < size:
+        more = client.recv(1 << 16)
+        if not more:
+            break
+        answer += more
+    return answer
+
+
+def _payload(probe: Probe) -> int:
+    """Return how many bytes of data make a packet of the size that a probe names."""
+    length = probe.sending.size
+    if length is None:
+        return BULK if probe.protocol == socket.IPPROTO_TCP else SMALL
+    tcp = probe.protocol == socket.IPPROTO_TCP
+    return length - (20 if probe.src.family == 4 else 40) - (32 if tcp else 8)
 
 
 def forget() -> None:
-    """Let nothing that one try left behind help the next: neighbors and tracked connections."""
+    """Let nothing that one try left behind help the next: neighbors, tracked
+    connections, and MTUs that were learned.
+    """
     for name in NAMESPACES:
-        for words in (("ip", "neigh", "flush", "all"), ("conntrack", "-F")):
+        for words in (
+            ("ip", "neigh", "flush", "all"),
+            ("ip", "route", "flush", "cache"),
+            ("ip", "-6", "route", "flush", "cache"),
+            ("conntrack", "-F"),
+        ):
             run(ScriptCommand(words, netns=name))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from podpath.datapath.bridging import bridge_netfilter
 from podpath.datapath.devices.bridge_ports import find_port
+from podpath.datapath.devices.frame_length import refuse_longer
 from podpath.datapath.devices.segment import ingress_vlan, why_held
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.bridges import (
@@ -147,8 +148,11 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
     if ended is not None:
         return ended
     skb.bridged = skb.prerouted = False
-    skb.link = skb.port
-    return EMIT
+    skb.link = port = skb.port
+    if port is None or skb.packet.length <= port.mtu:
+        return EMIT
+    filtered = bridge_netfilter.sees(walk, skb, port)
+    return refuse_longer(walk, skb, port, StageName.DEVICE_TRANSMIT, filtered=filtered) or EMIT
 
 
 def emit(walk: Walk, skb: Skb, link: Link) -> Next:

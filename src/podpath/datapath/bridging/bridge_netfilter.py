@@ -85,6 +85,15 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
     return None if isinstance(ended, Accept) else ended
 
 
+def sees(walk: Walk, skb: Skb, port: Link) -> bool:
+    """Tell whether br_netfilter has what goes out of a port, with rules to run or without."""
+    namespace = walk.engine.namespace(skb.netns.name)
+    if port.master is None:
+        return False
+    fact = switch(walk, namespace, namespace.link(port.master), skb.packet.family)
+    return bool(settings.integer(walk.choices.resolve(fact)))
+
+
 def _has_rules(namespace: Namespace, family: int) -> bool:
     """Tell whether there is anything that br_netfilter could run."""
     netfilter = namespace.netns.netfilter.get(4 if family == 4 else 6)

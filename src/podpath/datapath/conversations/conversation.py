@@ -14,7 +14,13 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.remains import drawn_ports, list_entries
 from podpath.datapath.conversations.answers import refuse
-from podpath.datapath.conversations.full_size import fill, largest_packet, sends_smaller
+from podpath.datapath.conversations.full_size import (
+    fill,
+    largest_packet,
+    may_not_fit,
+    sends_smaller,
+    with_sending,
+)
 from podpath.datapath.conversations.places import ConnectionEnd, place_of, place_sender, send_from
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.reasons import failures
@@ -47,7 +53,7 @@ from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
-from podpath.net.probe import Probe
+from podpath.net.probe import Probe, Sending
 from podpath.node.cluster import is_followed
 from podpath.node.node import Netns, NetnsRole, Node
 
@@ -107,7 +113,9 @@ _FULL_DATA = (
         "full data reply", True, protocols.PSH | protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD, full=True
     ),
 )
-"""What a TCP connection between nodes sends beyond: packets that fill the MTU of its ends."""
+"""What a TCP connection sends beyond, where not everything on its way takes them for sure: packets
+that fill the MTU of its ends.
+"""
 
 _ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
 
@@ -144,7 +152,7 @@ def converse(
     """
     acts = script or script_of(probe.protocol)
     engine = node if isinstance(node, Engine) else Engine(node)
-    if not script and engine.wires and probe.protocol == protocols.TCP:
+    if not script and probe.protocol == protocols.TCP and probe.sending.size is None:
         acts = (*acts, *_FULL_DATA)
     explored = explore(
         lambda choices: _run(engine, probe, choices, acts),
@@ -228,8 +236,14 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
         if act.full:
-            packet = fill(packet, largest_packet(walk, traces))
+            length = largest_packet(walk, traces)
+            if not engine.wires and not may_not_fit(walk, traces, length):
+                break
+            packet = fill(packet, length)
+        packet = with_sending(walk, traces, packet, probe.sending, reply=act.reply)
         skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+        if skb.link is None:
+            _set_options(skb, probe.sending, act)
         if skb.link is None and _has_hash(packet, reply=act.reply):
             skb.hashed = (place.netns, act.reply)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
@@ -261,6 +275,15 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             failure, answers = lost, (*unheard, trace, *answers)
         return _branch(walk, traces, failure, answers)
     return _branch(walk, traces, None, ())
+
+
+def _set_options(skb: Skb, sending: Sending, act: Act) -> None:
+    """Give a packet what the socket that sends it has set: the client's as the probe says."""
+    skb.may_be_gso = act.full
+    if not act.reply:
+        skb.uid, skb.mark, skb.own_ttl = sending.uid, sending.mark, sending.ttl is not None
+    discovers = not act.reply and bool(sending.dont_fragment)
+    skb.ignore_df = skb.packet.protocol != protocols.TCP and not discovers
 
 
 def _has_hash(packet: Packet, *, reply: bool) -> bool:

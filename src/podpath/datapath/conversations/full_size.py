@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from podpath.datapath.conversations.places import ConnectionEnd
 from podpath.datapath.tracing.trace import Delivered, Rejected, Trace
 from podpath.datapath.walk.state import Walk
+from podpath.net import protocols
 from podpath.net.packet import Packet
+from podpath.net.probe import USUALLY, Sending
 
 TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
 """Answers by which a sender learns to send less."""
@@ -20,6 +22,18 @@ def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
     firsts = {trace.direction: trace for trace in reversed(traces)}
     sent = (_sent_by(walk, trace) for trace in firsts.values())
     return min((mtu for mtu in sent if mtu), default=0)
+
+
+def may_not_fit(walk: Walk, traces: Sequence[Trace], length: int) -> bool:
+    """Tell whether a packet as long as that meets a smaller MTU where these went: of a device or of
+    a route.
+    """
+    for netns in {step.netns for trace in traces for step in trace.steps}:
+        namespace = walk.engine.namespace(netns)
+        if any(0 < (route.mtu or length) < length for route in namespace.netns.routes.items):
+            return True
+    devices = {(step.netns, step.link) for trace in traces for step in trace.steps if step.link}
+    return any(0 < walk.engine.namespace(netns).link(name).mtu < length for netns, name in devices)
 
 
 def _sent_by(walk: Walk, trace: Trace) -> int:
@@ -35,6 +49,27 @@ def fill(packet: Packet, length: int) -> Packet:
     """Return the packet with as much payload as makes it that long."""
     more = length - packet.length
     return packet._replace(length=length, payload=packet.payload + more) if more > 0 else packet
+
+
+def with_sending(
+    walk: Walk, traces: Sequence[Trace], packet: Packet, sending: Sending, *, reply: bool
+) -> Packet:
+    """Return the packet as a probe's words have it: what carries data of the size that it names,
+    of TCP no more than both ends agreed on, the client's with its TTL, DSCP and DF.
+    """
+    if sending == USUALLY:
+        return packet
+    if packet.payload and sending.size is not None:
+        length = sending.size
+        if packet.protocol == protocols.TCP:
+            length = min(length, largest_packet(walk, traces) or length)
+        more = length - packet.length
+        packet = packet._replace(length=length, payload=max(packet.payload + more, 0))
+    if reply:
+        return packet
+    ttl = packet.ttl if sending.ttl is None else sending.ttl
+    df = packet.dont_fragment if sending.dont_fragment is None else sending.dont_fragment
+    return packet._replace(ttl=ttl, dont_fragment=df, tos=sending.dscp << 2)
 
 
 def sends_smaller(trace: Trace, sender: ConnectionEnd, answers: Sequence[Trace]) -> bool:

@@ -6,10 +6,10 @@ part, and every step over them says so.
 
 from __future__ import annotations
 
-from podpath.datapath.reasons.devices import CrossedWire, TooLongForEnd
+from podpath.datapath.devices.frame_length import drop_longer
+from podpath.datapath.reasons.devices import CrossedWire
 from podpath.datapath.tracing.frames import is_group, with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
-from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import BoundaryName, CtInfo, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
@@ -22,7 +22,6 @@ from podpath.node.node import NetnsRole
 from podpath.node.wires import Wire, WireEnd
 
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
-TOO_LONG = "include/linux/netdevice.h:__is_skb_forwardable v6.12"
 DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is taken to deliver what is sent")
 KNOWS_PODS = Inferred(
     Basis.GUESSED,
@@ -57,22 +56,10 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
     if wire.prefix is None and port is not None:
         own = walk.engine.namespace(end.netns).mac(port)
         skb.packet = with_macs(before, None, own)
-    if port is not None and _fits(before.length, port):
+    if port is None or before.length <= port.mtu:
         return RECEIVE
-    name = port.name if port is not None else end.link
-    mtu = port.mtu if port is not None else 0
-    walk.trace.step(
-        StageName.DEVICE_RECEIVE,
-        skb,
-        TOO_LONG,
-        skb.packet,
-        StepDecision.DROP,
-        TooLongForEnd(name, before.length, mtu),
-        spans=(port.span,) if port is not None and port.span is not None else (),
-        link=name,
-        rests_on=_certainty(link, port),
-    )
-    return Dropped(netns=end.netns, reason="NOT_SPECIFIED")
+    rests_on = _certainty(link, port)
+    return drop_longer(walk, skb, port, StageName.DEVICE_RECEIVE, rests_on=rests_on)
 
 
 def _unfollowed(walk: Walk, end: WireEnd) -> str:
@@ -159,15 +146,11 @@ def _enter(walk: Walk, skb: Skb, end: WireEnd) -> None:
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False
 
 
-def _fits(length: int, port: Link) -> bool:
-    return length <= port.mtu
-
-
-def _certainty(link: Link, port: Link | None) -> Inferred:
+def _certainty(link: Link, port: Link) -> Inferred:
     """Say how it is known that a device takes no frame above its MTU: a veth drops it, hardware may
     take it.
     """
-    if port is not None and port.kind == link.kind == "veth":
+    if port.kind == link.kind == "veth":
         return DELIVERS
     why = "a device is taken to receive no frame that is longer than it may send"
     return Inferred(Basis.GUESSED, why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.devices import wire
+from podpath.datapath.devices.frame_length import refuse_longer
 from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
@@ -33,7 +34,8 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         rests_on=rests_on,
     )
     enter(walk, skb, peer)
-    return RECEIVE
+    receiver = walk.engine.namespace(peer.netns).link(peer.link)
+    return refuse_longer(walk, skb, receiver, StageName.DEVICE_RECEIVE) or RECEIVE
 
 
 def peer_of(walk: Walk, link: Link) -> Peer | None:

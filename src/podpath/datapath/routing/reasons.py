@@ -30,6 +30,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.NO_SOCKET: (((0, 0), "NO_SOCKET"),),
     DropCause.DEVICE_DOWN: (((0, 0), "DEV_READY"),),
     DropCause.NO_CARRIER: (((0, 0), "QDISC_DROP"),),
+    DropCause.FRAME_TOO_LONG: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.BRIDGE_PORT_STATE: (((6, 14), "BRIDGE_INGRESS_STP_STATE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.BRIDGE_HELD: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.BRIDGE_FLOODED: (((6, 14), "NO_TX_TARGET"), ((0, 0), "NOT_SPECIFIED")),

@@ -11,8 +11,16 @@ from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.vocabulary import DropCause, Hook, PacketType, StageName, StepDecision
+from podpath.datapath.vocabulary import (
+    BoundaryName,
+    DropCause,
+    Hook,
+    PacketType,
+    StageName,
+    StepDecision,
+)
 from podpath.datapath.walk import settings
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
@@ -58,6 +66,8 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
             spans=spans,
         )
         return icmp.reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
+    if packet.length > mtu and skb.inner is None:
+        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, mtu)
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:
         _note_redirect(walk, skb)

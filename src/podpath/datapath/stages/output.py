@@ -73,7 +73,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)
-    if skb.packet.ttl == USUAL_TTL:
+    if skb.packet.ttl == USUAL_TTL and not skb.own_ttl:
         skb.packet = with_ttl(skb.packet, _first_ttl(skb))
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None

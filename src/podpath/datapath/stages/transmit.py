@@ -45,8 +45,12 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
     FORWARD.
     """
     packet, destination = skb.packet, skb.destination
-    if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
+    if destination is None or packet.length <= destination.mtu:
         return None
+    if not packet.dont_fragment and (skb.inner is not None or skb.by_kernel):
+        return None
+    if skb.ignore_df or not packet.dont_fragment:
+        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, destination.mtu)
     reason = MtuExceeded(packet.length, destination.mtu)
     walk.trace.step(
         StageName.FRAGMENTATION,

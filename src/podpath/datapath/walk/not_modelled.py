@@ -84,6 +84,11 @@ _ENDS = (
         "on both nodes: wg show (allowed ips, endpoint, handshake); ip route show dev DEVICE",
     ),
     Boundary(
+        BoundaryName.FRAGMENTS,
+        "what has to be fragmented is not followed: rules see later parts without ports",
+        "ping -M do -s SIZE ADDRESS; nstat -az 'IpFrag*' 'IpReasm*'",
+    ),
+    Boundary(
         BoundaryName.IPVS,
         "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",

@@ -49,6 +49,14 @@ class Skb:
     """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns
     it.
     """
+    own_ttl: bool = False
+    """True for a TTL that the sending socket has set."""
+    may_be_gso: bool = False
+    """True for one of many full segments, which the kernel may carry as one (`skb_is_gso`)."""
+    ignore_df: bool = False
+    """True for what a socket sends that leaves it to the kernel to fragment: its DF is off where it
+    does not fit the device (`ip_sk_ignore_df`).
+    """
     hashed: Hashable | None = None
     """What its hash is of, where it has one that lasts: the connected socket that sent it
     (`skb_set_hash_from_sk`), or headers with ports that were hashed once.

@@ -17,6 +17,7 @@ DETAILS = {
     "tunnel": "{0} is of kind {1}",
     "tunnel of a program or of keys": "{0} is of kind {1}",
     "another node's data path": "{1} on {0}",
+    "fragments": "{0} bytes are more than the MTU {1}",
     "VLAN over an inner device": "{0} on {1}",
 }
 """How a boundary says where it was met, for those that say more than a name."""
