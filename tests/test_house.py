@@ -66,14 +66,12 @@ CLOSED = re.compile(r"`[^`]+`(?:, `[^`]+`)*,? or `[^`]+`")
 """How a docstring lists the values of a closed set: `one`, `two` or `three`."""
 LISTED = {
     "AllowedSource.action",
-    "ArpSighting.operation",
     "Binary.op",
     "Chain.policy",
     "Ct.direction",
     "Fib.result",
     "Hash.kind",
     "InterfaceAddress.scope",
-    "ManagedDevice.manager",
     "Nat.family",
     "NftChain.hook",
     "NftChain.policy",

@@ -10,7 +10,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
-from podpath.node.case import ArpSighting, Case, Sighting
+from podpath.node.case import ArpOperation, ArpSighting, Case, Sighting
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.node.node import Node, Service, ServicePort
 from tests.checks.nodes import address, link, netns, node, route, span
@@ -58,7 +58,7 @@ def foreign_arp() -> Case:
     def arp(mac: Mac, target: str, time: float) -> ArpSighting:
         text = f"{time} {mac} who-has {target} tell {host}"
         return ArpSighting(
-            operation="request",
+            operation=ArpOperation.REQUEST,
             sender=host,
             target=Address.parse(target),
             sender_mac=mac,

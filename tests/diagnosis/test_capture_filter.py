@@ -11,7 +11,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, IfName
 from podpath.net.errors import UsageError
 from podpath.net.packet import Packet
-from podpath.node.case import ArpSighting, Case, LostPacket, Sighting
+from podpath.node.case import ArpOperation, ArpSighting, Case, LostPacket, Sighting
 from podpath.testing.nodes import given_netns, given_node, ip, span
 from tests.diagnosis.scenes import ACK, SYN, SYN_ACK, frame
 
@@ -141,7 +141,7 @@ def error(to: str, about: Packet) -> Sighting:
 def arp(sender: str, target: str) -> ArpSighting:
     """See an ARP request."""
     return ArpSighting(
-        operation="request", sender=Address.parse(sender), target=Address.parse(target),
+        operation=ArpOperation.REQUEST, sender=Address.parse(sender), target=Address.parse(target),
         sender_mac=None, target_mac=None, span=span(f"{sender} asks for {target}"), time=None,
         link=IfName("eth0"),
     )  # fmt: skip

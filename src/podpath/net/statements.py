@@ -7,6 +7,7 @@ reads it, checks do.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.net.addresses import Address, IfName, Prefix
@@ -114,11 +115,17 @@ class WireguardPeer(NamedTuple):
     """True where both ends have to hold one more key."""
 
 
+class DeviceManager(StrEnum):
+    """A program that lists the devices that it manages."""
+
+    NETWORK_MANAGER = "NetworkManager"
+    NETWORKD = "systemd-networkd"
+
+
 class ManagedDevice(NamedTuple):
     """A device as a manager lists it (`nmcli device`, `networkctl`)."""
 
-    manager: str
-    """`NetworkManager` or `systemd-networkd`."""
+    manager: DeviceManager
     link: IfName
     state: str
     profile: str = ""

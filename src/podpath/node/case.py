@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from podpath.net.addresses import Address, Mac
 from podpath.net.clashes import Clash
@@ -96,12 +97,18 @@ class Sighting:
     """True where the capture says that the checksum of its transport header is wrong."""
 
 
+class ArpOperation(StrEnum):
+    """What an ARP frame does."""
+
+    REQUEST = "request"
+    REPLY = "reply"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArpSighting:
     """An ARP frame that a capture shows."""
 
-    operation: str
-    """`request` or `reply`."""
+    operation: ArpOperation
     sender: Address
     target: Address
     """0.0.0.0 where a reply stands there without the request that it answers."""

@@ -22,11 +22,12 @@ from podpath.capture.connections import CapturedConnection, CapturedFlow, gather
 from podpath.evidence.records import PacketRecord
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
-from podpath.node.case import ArpSighting, Sighting
+from podpath.node.case import ArpOperation, ArpSighting, Sighting
 
 BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
 _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
 _NOWHERE = Address(4, 0)
+_OPERATIONS = {operation.value: operation for operation in ArpOperation}
 
 
 class CaptureOrigin(NamedTuple):
@@ -253,16 +254,17 @@ def _make_arp(
     the latest who asked.
     """
     arp = record.arp
-    if arp is None or arp.sender is None:
+    operation = None if arp is None else _OPERATIONS.get(arp.operation.lower())
+    if arp is None or arp.sender is None or operation is None:
         return None
     target = arp.target
     if target is None:
         target = askers.get((capture.number, arp.sender), _NOWHERE)
-    elif arp.operation.lower() == "request":
+    elif operation is ArpOperation.REQUEST:
         askers[capture.number, target] = arp.sender
     smac, dmac = _read_mac(record.smac, words), _read_mac(record.dmac, words)
     return ArpSighting(
-        operation=arp.operation.lower(),
+        operation=operation,
         sender=arp.sender,
         target=target,
         sender_mac=_read_mac(arp.sender_mac, words) or smac,

@@ -19,7 +19,7 @@ from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.captures import HOST_LENGTH
 from podpath.net.addresses import WIDTH, Address, IfName, Mac, Prefix
 from podpath.net.provenance import Basis, Inferred, Span
-from podpath.node.case import ArpSighting
+from podpath.node.case import ArpOperation, ArpSighting
 from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.node import HOST
 from podpath.node.routing import LOCAL
@@ -119,7 +119,7 @@ def _read_frames(sightings: Sightings) -> Iterator[_Frame]:
             yield _Frame(seen.packet.src, seen.packet.smac, seen.link, seen.direction, seen.span)
     for arp in sightings.arps:
         if arp.netns == HOST and arp.capture not in sightings.elsewhere and arp.sender.value:
-            asked = arp.target if arp.operation == "request" else None
+            asked = arp.target if arp.operation is ArpOperation.REQUEST else None
             yield _Frame(
                 arp.sender, arp.smac or arp.sender_mac, arp.link, arp.direction, arp.span, asked
             )
@@ -283,7 +283,8 @@ def _length_of(draft: NodeDraft, arps: Sequence[ArpSighting], address: Address, 
         and any(hop.link == link.name for hop in route.nexthops)
     ):
         return route.prefix.length
-    answering = {arp.sender for arp in arps if arp.operation == "reply" and arp.sender != address}
+    replies = [arp for arp in arps if arp.operation is ArpOperation.REPLY]
+    answering = {arp.sender for arp in replies if arp.sender != address}
     length = HOST_LENGTH[address.family]
     while length > 8 and not all(Prefix.of(address, length).covers(other) for other in answering):
         length -= 1

@@ -30,7 +30,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
 from podpath.checks.wanted import wanted_devices
 from podpath.net.provenance import Span
-from podpath.net.statements import ManagedDevice
+from podpath.net.statements import DeviceManager, ManagedDevice
 from podpath.node.case import Case
 
 CATEGORIES = (Category.NETWORK_MANAGER,)
@@ -44,10 +44,13 @@ def check(case: Case) -> Iterator[Finding]:
     connected: dict[str, Span] = {}
     configured: dict[str, Span] = {}
     for device, stated in statements_of(case, ManagedDevice):
-        if device.manager == "NetworkManager" and device.state == "connected" and device.profile:
-            connected[str(device.link)] = stated.span
-        elif device.manager == "systemd-networkd" and device.state in {"configured", "configuring"}:
-            configured[str(device.link)] = stated.span
+        match device.manager:
+            case DeviceManager.NETWORK_MANAGER:
+                if device.state == "connected" and device.profile:
+                    connected[str(device.link)] = stated.span
+            case DeviceManager.NETWORKD:
+                if device.state in {"configured", "configuring"}:
+                    configured[str(device.link)] = stated.span
     for name in connected.keys() & configured.keys() - {"lo"}:
         yield _report(name, "systemd-networkd", (connected[name], configured[name]), 1.0)
     for wanted in wanted_devices(case):

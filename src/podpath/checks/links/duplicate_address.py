@@ -35,7 +35,7 @@ from podpath.checks.finding import Finding, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.net.addresses import Address
 from podpath.net.provenance import list_spans
-from podpath.node.case import ArpSighting, Case
+from podpath.node.case import ArpOperation, ArpSighting, Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST, Netns
 
@@ -78,7 +78,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     foreign = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     replies: dict[tuple[int, Address], list[ArpSighting]] = defaultdict(list)
     for arp in case.arps:
-        answers = arp.operation == "reply" or arp.sender == arp.target
+        answers = arp.operation is ArpOperation.REPLY or arp.sender == arp.target
         if (
             answers
             and arp.sender_mac is not None
@@ -103,7 +103,7 @@ def _are_rivals(one: ArpSighting, other: ArpSighting, found: list[ArpSighting]) 
     at_once = (
         one.time is not None and other.time is not None and abs(other.time - one.time) < AT_ONCE
     )
-    asked = one.operation == other.operation == "reply"
+    asked = one.operation is other.operation is ArpOperation.REPLY
     again = any(later.sender_mac == one.sender_mac for later in found[found.index(other) + 1 :])
     return (at_once and asked) or again
 

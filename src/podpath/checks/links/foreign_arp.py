@@ -44,7 +44,7 @@ from podpath.checks.links.enslaved_route import SlaveRoute
 from podpath.checks.topology import Enslaved, best_routes, find_link
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span, list_spans
-from podpath.node.case import ArpSighting, Case, Sighting
+from podpath.node.case import ArpOperation, ArpSighting, Case, Sighting
 from podpath.node.links import Link
 from podpath.node.routing import Route
 
@@ -282,7 +282,7 @@ def _find_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
     """Return the route by which the host asks for the ARP's target: over an enslaved device, or one
     without the address.
     """
-    if arp.operation != "request":
+    if arp.operation is not ArpOperation.REQUEST:
         return None
     fitting = [
         found

@@ -35,7 +35,7 @@ from podpath.checks.links.foreign_arp import find_foreign
 from podpath.checks.links.mac_flap import gather_claims
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import list_spans
-from podpath.node.case import ArpSighting, Case, Sighting
+from podpath.node.case import ArpOperation, ArpSighting, Case, Sighting
 
 CATEGORIES = (Category.ARP_WRONG_ANSWER, Category.DUPLICATE_ADDRESS)
 NAME = "gratuitous-arp"
@@ -81,7 +81,7 @@ def is_gratuitous(arp: ArpSighting) -> bool:
     particular.
     """
     return arp.sender == arp.target or (
-        arp.operation == "reply" and arp.dmac == Mac("ff:ff:ff:ff:ff:ff")
+        arp.operation is ArpOperation.REPLY and arp.dmac == Mac("ff:ff:ff:ff:ff:ff")
     )
 
 

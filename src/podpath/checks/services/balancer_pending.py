@@ -8,7 +8,7 @@ What it is
 Why it breaks
     Kubernetes itself gives no such address: a controller has to (of the cloud, MetalLB, Cilium's
     LB-IPAM, kube-vip, klipper-lb). On your own machines there is none until you install one and
-    gives it a pool of addresses.
+    give it a pool of addresses.
 
 How to confirm
     kubectl describe svc NAME

@@ -11,7 +11,7 @@ from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source
-from podpath.net.statements import ManagedDevice
+from podpath.net.statements import DeviceManager, ManagedDevice
 
 _NM_HEADING = re.compile(r"\s*DEVICE\s+TYPE\s+STATE\s+(?:IP4-CONNECTIVITY\s+)?CONNECTION")
 _NM_ROW = re.compile(
@@ -63,12 +63,12 @@ def read(source: Source) -> Reading:
         try:
             if nd is not None:
                 statement = ManagedDevice(
-                    "systemd-networkd", parse_name(nd["link"]), nd["state"], nd["operational"]
+                    DeviceManager.NETWORKD, parse_name(nd["link"]), nd["state"], nd["operational"]
                 )
             elif nm is not None:
                 profile = "" if nm["profile"] in {"--", None} else nm["profile"]
                 statement = ManagedDevice(
-                    "NetworkManager", parse_name(nm["link"]), nm["state"], profile
+                    DeviceManager.NETWORK_MANAGER, parse_name(nm["link"]), nm["state"], profile
                 )
             else:
                 continue
