@@ -55,9 +55,10 @@ class ApplyError(PodpathError):
     what stood in the way.
     """
 
-    def __init__(self, refusal: Refusal, target: str, why: str) -> None:
-        """Keep what a caller decides by: the kind of refusal and its target."""
+    def __init__(self, refusal: Refusal, target: str, why: str, *, code: int | None = None) -> None:
+        """Keep what a caller decides by: the kind of refusal, its target, a program's exit code."""
         super().__init__(f"{target}: {why}")
+        self.code = code
         self.refusal: Refusal = refusal
         self.target = target
         self.why = why
@@ -196,6 +197,7 @@ class Applier:
                 "failed",
                 line,
                 f"ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}",
+                code=done.returncode,
             )
         return self._effect("run", line, done.stdout)
 

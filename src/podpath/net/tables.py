@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import tomllib
 import types
 import typing
@@ -85,7 +86,7 @@ def find_line(text: str, place: Place) -> int:
 
 def parse_duration(value: object) -> float:
     """Read `500ms`, `10s`, `5m`, `1h` or a number of seconds; not below zero."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf:
         return float(value)
     if isinstance(value, str):
         digits = value.rstrip("abcdefghijklmnopqrstuvwxyz")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,11 @@ from podpath_protect.sysctl.options import SysctlOptions
 LONGEST_FILE = 1 << 20
 PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot", "drops")
 POD = "pod"
+LONGEST_KEY = 253 + 1 + 63
+_TAINT = re.compile(
+    r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?", re.ASCII
+)
+"""A qualified name (apimachinery, `validation.IsQualifiedName`)."""
 
 
 class Listen(NamedTuple):
@@ -58,9 +64,18 @@ def parse_listen(value: object) -> Listen:
     raise ValueError("ADDRESS:PORT with one address of this host, `pod:PORT`, or `off`")
 
 
+def is_wildcard(text: str) -> bool:
+    """Tell whether an address stands for all, also as `::ffff:0.0.0.0`; `ValueError` where it is
+    none.
+    """
+    address = ipaddress.ip_address(text)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_unspecified
+
+
 def _is_single(text: str) -> bool:
     try:
-        return not ipaddress.ip_address(text).is_unspecified
+        return not is_wildcard(text)
     except ValueError:
         return False
 
@@ -101,6 +116,13 @@ class KubernetesOptions:
     moment is no regression.
     """
     events: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a taint that no server takes."""
+        if _TAINT.fullmatch(self.taint_key) is None or len(self.taint_key) > LONGEST_KEY:
+            raise ValueError(
+                f"a taint_key such as podpath.dev/not-ready, saw {self.taint_key[:80]!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import IO, Literal
 
+from podpath_protect.plain import plain
+
 ROOT = "podpath"
 LEVELS = {
     "debug": logging.DEBUG,
@@ -56,7 +58,7 @@ class JsonFormatter(logging.Formatter):
             "time": stamp,
             "level": record.levelname.lower(),
             "part": record.name.rpartition(".")[2],
-            "message": strike_out(record.getMessage()),
+            "message": plain(strike_out(record.getMessage())),
         }
         line |= _clean(getattr(record, "fields", None))
         if record.exc_info:
@@ -79,10 +81,7 @@ class TextFormatter(logging.Formatter):
             f"{strike_out(record.getMessage())} {fields}"
         )
         text += strike_out(self.formatException(record.exc_info)) if record.exc_info else ""
-        return "".join(
-            letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-            for letter in text.rstrip()
-        )
+        return plain(text.rstrip())
 
 
 def configure_logs(stream: IO[str], level: str, form: Literal["json", "text"]) -> None:
@@ -114,7 +113,7 @@ def _clean(fields: object) -> dict[str, object]:
 
 def _clean_value(value: object) -> object:
     if isinstance(value, str):
-        return strike_out(value)
+        return plain(strike_out(value))
     if isinstance(value, (list, tuple)):
         return [_clean_value(each) for each in value]
     return value

@@ -45,6 +45,15 @@ STUCK_SECONDS = 60.0
 """A main thread that has not turned for so long is stuck."""
 
 
+def mark_dead(status: KeeperStatus) -> KeeperStatus:
+    """Return the last status of a part that does not live any more, as what it is worth: readiness,
+    taint and metrics are all made of it.
+    """
+    if not status.ready:
+        return status
+    return replace(status, ready=False, why="its thread has ended: nothing is kept any more")
+
+
 class Agent:
     """The parts of one node in one process."""
 
@@ -101,7 +110,10 @@ class Agent:
     def statuses(self) -> dict[str, KeeperStatus]:
         """Say how each part stands."""
         with self._lock:
-            return {name: keeper.status() for name, (_, keeper) in self._parts.items()}
+            return {
+                name: keeper.status() if keeper.alive() else mark_dead(keeper.status())
+                for name, (_, keeper) in self._parts.items()
+            }
 
     @property
     def port(self) -> int | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from podpath.version import __version__
 from podpath_protect.agent.keeper import KeeperStatus, Sample
+from podpath_protect.plain import plain
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX = "podpath_protect_"
@@ -106,4 +107,4 @@ def _labels(labels: tuple[tuple[str, str], ...]) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return plain(text.replace("\\", "\\\\").replace('"', '\\"'))

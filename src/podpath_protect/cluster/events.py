@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from podpath.kube.client import Client, Refused
 from podpath_protect.cluster.objects import KubePod
+from podpath_protect.plain import plain
 
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces/{namespace}/events"
 CONTROLLER: Final = "podpath.dev/protect"
@@ -137,7 +138,7 @@ class Recorder:
         return self._write(event, self._no_namespace)
 
     def _write(self, event: KubeEvent, namespace: str) -> None:
-        about = event.regarding
+        about, note = event.regarding, plain(event.note)
         stamp = self._wall()
         suffix = f"{int(stamp * 1e6):x}{int(self._draw() * 0xFFFF):04x}"
         regarding = {
@@ -161,9 +162,9 @@ class Recorder:
             "action": event.action[:REASON],
             "reason": event.reason[:REASON],
             "regarding": {key: value for key, value in regarding.items() if value},
-            "note": event.note
-            if len(event.note.encode()) <= NOTE
-            else event.note.encode()[: NOTE - 4].decode(errors="ignore") + "…",
+            "note": note
+            if len(note.encode()) <= NOTE
+            else note.encode()[: NOTE - 4].decode(errors="ignore") + "…",
             "type": event.type,
         }
         self._client.request("POST", EVENTS.format(namespace=namespace), body=body)

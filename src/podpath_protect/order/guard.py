@@ -88,6 +88,8 @@ class OrderGuard:
         found += self._fought(now)
         if not seen.listings:
             found.append(self._blind(seen.failures))
+        elif seen.unknown:
+            found.append(_describe_unknown(seen.unknown))
         return OrderOutcome(moves=tuple(moves), findings=tuple(found), chains=len(seen.listings))
 
     def _move(self, disorder: Disorder, now: float) -> Move:
@@ -203,6 +205,17 @@ def _describe(disorder: Disorder, move: Move | None) -> AgentFinding:
                 f"{disorder.late.arguments}"
             ),
         ),
+    )
+
+
+def _describe_unknown(unknown: tuple[str, ...]) -> AgentFinding:
+    return AgentFinding(
+        check="jump-order-unknown",
+        subject="iptables",
+        severity="error",
+        claim=f"a chain that may be there could not be listed, so its order is unknown: "
+        f"{unknown[0]}",
+        evidence=unknown,
     )
 
 

@@ -32,7 +32,7 @@ def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> 
         while not desk.stopping:
             outcome = guard.look(time.monotonic())
             looks, moved = looks + 1, moved + sum(move.state == "done" for move in outcome.moves)
-            desk.report(_make_status(outcome, looks, moved))
+            desk.report(_make_status(outcome, looks, moved, mends=guard.mend))
             told = _tell(outcome, told)
             desk.wait(GATHER_SECONDS)
             _wait(desk, monitor, time.monotonic() + options.poll, chains)
@@ -94,10 +94,11 @@ def _tell(outcome: OrderOutcome, told: frozenset[tuple[str, str]]) -> frozenset[
     return now
 
 
-def _make_status(outcome: OrderOutcome, looks: int, moved: int) -> KeeperStatus:
+def _make_status(outcome: OrderOutcome, looks: int, moved: int, *, mends: bool) -> KeeperStatus:
+    """Say how the order stands; where it is only reported, no pod waits for it."""
     claims = [finding.claim for finding in outcome.findings]
     return KeeperStatus(
-        ready=outcome.holds,
+        ready=outcome.holds or not mends,
         why=claims[0] if claims else "",
         findings=outcome.findings,
         degraded=bool(claims),

@@ -19,6 +19,8 @@ PROC_NET = Path("/proc/thread-self/net")
 _NAMES: dict[Family, str] = {"ipv4": "ip_tables_names", "ipv6": "ip6_tables_names"}
 _BACKENDS: tuple[Backend, ...] = ("nft", "legacy")
 _FAMILIES: tuple[Family, ...] = ("ipv4", "ipv6")
+RESOURCE_PROBLEM = 4
+"""What iptables ends with where it gets no lock, or may not ask (xtables.h: RESOURCE_PROBLEM)."""
 WAIT = ("-w", "5")
 """Seconds to wait for the lock that legacy iptables holds (/run/xtables.lock)."""
 
@@ -28,6 +30,9 @@ class ListedChains(NamedTuple):
 
     listings: tuple[ChainRules, ...]
     failures: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+    """Failures behind which a chain may stand: no lock was to be had, no right, no answer in time.
+    """
 
 
 def list_chains(
@@ -37,6 +42,7 @@ def list_chains(
     chains = dict.fromkeys((rule.table, rule.chain) for rule in rules)
     listings: list[ChainRules] = []
     failures: list[str] = []
+    unknown: list[str] = []
     for backend in _BACKENDS:
         for family in _FAMILIES:
             present = legacy_tables(family, proc_net) if backend == "legacy" else None
@@ -50,7 +56,9 @@ def list_chains(
                     failures.append(str(error))
                     if error.refusal == "absent":
                         break  # the program is not installed
-    return ListedChains(tuple(listings), tuple(failures))
+                    if error.code is None or error.code == RESOURCE_PROBLEM:
+                        unknown.append(str(error))
+    return ListedChains(tuple(listings), tuple(failures), tuple(unknown))
 
 
 def list_chain(place: BaseChain, reader: Applier) -> ChainRules:

@@ -30,7 +30,9 @@ def _parse_one(text: str) -> SocketEnd:
         end = parse_end(text)
     except ValueError:
         raise ValueError(f"{_EXPECTED}, saw {text!r}") from None
-    if ipaddress.ip_address(end.address).is_unspecified:
+    address = ipaddress.ip_address(end.address)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    if (mapped or address).is_unspecified:
         raise ValueError(f"{_EXPECTED}, saw {text!r}")
     return end
 

@@ -8,7 +8,8 @@ configuration is read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from podpath.net.tables import parse_duration
@@ -134,6 +135,9 @@ class Policy:
             raise ValueError("bursts and attempts of at least 1")
         if min(self.mend_per_hour, self.node_per_hour, self.owner_per_hour) <= 0:
             raise ValueError("a budget above 0; leave an action out of `actions` to forbid it")
+        numbers = (getattr(self, each.name) for each in fields(self))
+        if not all(math.isfinite(each) for each in numbers if isinstance(each, float)):
+            raise ValueError("numbers that are finite")
         if not 0 < self.share <= 1:
             raise ValueError("a share above 0 and at most 1")
         if not self.validators and not self.scan:

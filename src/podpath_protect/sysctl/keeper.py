@@ -177,7 +177,7 @@ def make_status(
     now: float,
     why_polling: str,
 ) -> KeeperStatus:
-    """Say how the sysctls stand."""
+    """Say how the sysctls stand; where they are only reported, no pod waits for them."""
     worst = severest(outcome.findings)
     first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")
     lacking = (
@@ -217,7 +217,7 @@ def make_status(
         else "nothing is declared, and no profile fits what the node shows"
     )
     return KeeperStatus(
-        ready=outcome.holds,
+        ready=outcome.holds or not guard.duty.mend,
         why="; ".join((*lacking, first)) if first else idle or why_polling,
         findings=outcome.findings,
         samples=tuple(samples),

@@ -13,7 +13,12 @@ from typing import Literal
 from podpath.net.tables import parse_duration
 from podpath_protect.sysctl.guard import SysctlPolicy
 from podpath_protect.sysctl.modules import check_module_name
-from podpath_protect.sysctl.profiles import AUTOMATIC, detect_profiles, gather_settings
+from podpath_protect.sysctl.profiles import (
+    AUTOMATIC,
+    detect_profiles,
+    gather_settings,
+    list_profiles,
+)
 from podpath_protect.sysctl.scene import look_around
 from podpath_protect.sysctl.settings import SysctlSetting
 from podpath_protect.sysctl.tree import PROC_SYS, SysctlTree
@@ -48,7 +53,11 @@ class SysctlOptions:
     proc_sys: str = str(PROC_SYS)
 
     def __post_init__(self) -> None:
-        """Refuse names of modules that are none, and a poll that would never rest."""
+        """Refuse names of modules and profiles that are none, and a poll that would never rest."""
+        known = (AUTOMATIC, *list_profiles())
+        unknown = [name for name in self.profiles if name not in known]
+        if unknown:
+            raise ValueError(f"profiles of {', '.join(known)}, saw {unknown[0]!r}")
         for name in self.modules:
             check_module_name(name)
         if self.poll < 1:

@@ -8,10 +8,22 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from podpath_protect.agent.health import MOST_CONNECTIONS, Endpoints, HealthServer, say
+from podpath_protect.agent.health import (
+    DAWDLE_SECONDS,
+    MOST_CONNECTIONS,
+    Endpoints,
+    HealthServer,
+    answer,
+    say,
+)
+
+METHODS, NAMES = (b"GET", b"HEAD"), (b"livez", b"metrics")
 
 
 class Stage:
@@ -58,28 +70,63 @@ def test_the_three_paths(server: HealthServer) -> None:
     assert (code, json.loads(body)) == (503, {"ok": False, "parts": {"sysctl": "x"}})
 
 
-def test_a_client_that_dawdles_holds_nobody_up(server: HealthServer) -> None:
-    """Connections that say nothing are outlived; with too many of them new ones are hung up on, and
-    soon served again.
+@pytest.mark.parametrize("said", [b"", b"GET /livez HTTP/1.1\r\n"], ids=["silent", "half"])
+def test_clients_that_dawdle_hold_nobody_up(server: HealthServer, said: bytes) -> None:
+    """However many connections are held open, silent or with half a request, each probe is answered
+    at once; the oldest make room.
     """
-    idle = [
-        socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_CONNECTIONS - 1)
-    ]
+    idle = []
     try:
-        began = time.monotonic()
-        assert get(server, "/livez")[0] == 200
-        assert time.monotonic() - began < 2
-        idle += [socket.create_connection(("127.0.0.1", server.port)) for _ in range(10)]
+        for _ in range(3 * MOST_CONNECTIONS):
+            idle.append(socket.create_connection(("127.0.0.1", server.port)))
+            idle[-1].sendall(said)
+        for path in ("/livez", "/readyz", "/metrics") * 5:
+            assert get(server, path)[0] == 200
+        idle[0].settimeout(20)
+        assert b"" == idle[0].recv(10)
     finally:
         for connection in idle:
             connection.close()
-    end = time.monotonic() + 5
-    while time.monotonic() < end:
-        try:
-            assert get(server, "/livez")[0] == 200
-            break
-        except OSError:
-            time.sleep(0.05)
+
+
+def test_a_connection_has_its_deadline(server: HealthServer) -> None:
+    """Who sends a letter now and then, to be taken for alive, is hung up on all the same."""
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.settimeout(0.2)
+        began = time.monotonic()
+        ended = False
+        while not ended and time.monotonic() - began < 30:
+            try:
+                connection.sendall(b"x")
+                ended = connection.recv(1) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                ended = True
+
+        assert ended
+        assert time.monotonic() - began >= DAWDLE_SECONDS - 1
+
+
+def test_a_long_answer_reaches_one_who_reads_slowly() -> None:
+    """More than fits into the sockets is sent as it is read."""
+    long = "x" * 3_000_000
+    endpoints = Endpoints(live=lambda: say(True), ready=lambda: say(True), metrics=lambda: long)
+    running = HealthServer(("127.0.0.1", 0), endpoints)
+    try:
+        assert (200, long) == get(running, "/metrics")
+    finally:
+        running.close()
+
+
+@given(st.binary(max_size=200))
+def test_no_request_is_too_strange(request: bytes) -> None:
+    """Whatever is sent, the answer is one of HTTP, and its body is our own."""
+    endpoints = Endpoints(live=lambda: say(True), ready=lambda: say(True), metrics=lambda: "m")
+
+    known = (b"x", b"GET /x", *(b"%s /%s" % pair for pair in product(METHODS, NAMES)))
+
+    assert answer(request, endpoints) in {answer(line, endpoints) for line in known}
 
 
 def test_garbage_is_answered_or_dropped(server: HealthServer) -> None:
