@@ -41,6 +41,8 @@ class OrderOutcome:
     findings: tuple[AgentFinding, ...] = ()
     chains: int = 0
     """How many base chains could be listed."""
+    unknown: bool = False
+    """Something that may be there could not be listed just now: it is to be looked at again soon."""
 
     @property
     def holds(self) -> bool:
@@ -90,7 +92,12 @@ class OrderGuard:
             found.append(self._blind(seen.failures))
         elif seen.unknown:
             found.append(_describe_unknown(seen.unknown))
-        return OrderOutcome(moves=tuple(moves), findings=tuple(found), chains=len(seen.listings))
+        return OrderOutcome(
+            moves=tuple(moves),
+            findings=tuple(found),
+            chains=len(seen.listings),
+            unknown=bool(seen.unknown),
+        )
 
     def _move(self, disorder: Disorder, now: float) -> Move:
         subject, place, script = _subject(disorder), disorder.listing.place, emit_script(disorder)

@@ -19,6 +19,8 @@ from podpath_protect.order.options import OrderOptions, gather_rules
 _log = logging.getLogger("podpath.protect.order")
 
 GATHER_SECONDS = 1.0
+AGAIN_SECONDS = 1.0
+"""When chains that could not be listed are asked for again: a lock is free in a moment."""
 
 
 def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> None:
@@ -35,7 +37,8 @@ def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> 
             desk.report(_make_status(outcome, looks, moved, mends=guard.mend))
             told = _tell(outcome, told)
             desk.wait(GATHER_SECONDS)
-            _wait(desk, monitor, time.monotonic() + options.poll, chains)
+            pause = min(options.poll, AGAIN_SECONDS) if outcome.unknown else options.poll
+            _wait(desk, monitor, time.monotonic() + pause, chains)
     finally:
         if monitor is not None:
             monitor.close()
