@@ -35,6 +35,8 @@ TEMPORARY = ".podpath-tmp"
 systemd for a drop-in.
 """
 
+TIMED_OUT = 124
+"""The exit code of a program that took too long, as timeout(1) has it."""
 STALE = "it changed after it was read; it is left as it is"
 HELD_OPEN = "somebody has it open for writing; it is left as it is"
 ABSENT = b"\0no file"
@@ -191,7 +193,9 @@ class Applier:
                 _REFUSALS.get(error.errno, "failed"), line, f"cannot be run: {error.strerror}"
             ) from error
         except subprocess.TimeoutExpired as error:
-            raise ApplyError("failed", line, f"did not end within {timeout:g} s") from error
+            raise ApplyError(
+                "failed", line, f"did not end within {timeout:g} s", code=TIMED_OUT
+            ) from error
         if done.returncode != 0:
             raise ApplyError(
                 "failed",

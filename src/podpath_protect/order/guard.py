@@ -42,7 +42,7 @@ class OrderOutcome:
     chains: int = 0
     """How many base chains could be listed."""
     unknown: bool = False
-    """Something that may be there could not be listed just now: it is to be looked at again soon."""
+    """Something that may be there could not be listed now: it is to be looked at again soon."""
 
     @property
     def holds(self) -> bool:

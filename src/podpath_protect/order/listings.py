@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.apply import TIMED_OUT, Applier, ApplyError
 from podpath_protect.order.chains import Backend, BaseChain, ChainRules, Family, parse_listing
 from podpath_protect.order.rules import OrderRule
 
@@ -56,7 +56,7 @@ def list_chains(
                     failures.append(str(error))
                     if error.refusal == "absent":
                         break  # the program is not installed
-                    if error.code is None or error.code == RESOURCE_PROBLEM:
+                    if error.refusal == "denied" or error.code in {RESOURCE_PROBLEM, TIMED_OUT}:
                         unknown.append(str(error))
     return ListedChains(tuple(listings), tuple(failures), tuple(unknown))
 
