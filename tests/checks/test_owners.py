@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_named, owner_of
 from podpath.checks.owners import (
     owner_of_device,
@@ -13,7 +14,7 @@ from podpath.checks.owners import (
     owners_of_changes,
     place_owners,
 )
-from podpath.net.owners import OwnerSign
+from podpath.net.owners import UNSIGNED, OwnerSign
 from podpath.net.provenance import Span
 from podpath.node.case import Case, ConfiguredSysctl
 from podpath.node.change import AddRoute, DeleteRoute, DeleteRule, InsertRule, SetSysctl
@@ -42,6 +43,30 @@ from tests.checks.rules import rule
 def test_rules(text: str, program: str) -> None:
     """By chain, by the chain that it goes to, by comment; a stranger's rule is nobody's."""
     assert program == owner_of(rule(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "unsigned"),
+    [
+        ("-A FORWARD -s 10.0.0.1 -j DROP", True),
+        ("-A MY-OWN -s 10.0.0.1 -j DROP", False),
+        ("-A ufw-user-forward -j DROP", False),
+    ],
+)
+def test_a_rule_that_nobody_signs(text: str, *, unsigned: bool) -> None:
+    """Among the kernel's own chains it is an admin's, it seems; a chain may be any program's."""
+    case = case_of(text)
+    given = rule(text)
+    delete = DeleteRule(netns=HOST, family=4, flavour="nft", rule=given)
+    finding = Finding(
+        check="x",
+        severity=Severity.CAUSE,
+        claim="x",
+        evidence=(given.span,),
+        repairs=(Repair(title="x", commands=(), changes=(delete,)),),
+    )
+
+    assert (place_owners(case).of_finding(finding) is UNSIGNED) is unsigned
 
 
 def test_native_rules_are_their_tables() -> None:

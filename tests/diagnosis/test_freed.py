@@ -73,6 +73,15 @@ def test_a_route_that_drops_is_named() -> None:
 
     assert found.agreement is DropAgreement.NAMED
     assert [span.text for span in found.spans] == ["blackhole 198.51.100.0/24"]
+    assert found.owner is None
+
+
+def test_whose_the_line_is() -> None:
+    """By the signs of the namespace's routes."""
+    found = explain(drop("NOT_SPECIFIED"), routes=("blackhole 198.51.100.0/24 proto bird",))
+
+    assert found.owner is not None
+    assert found.owner.program == "BIRD"
 
 
 def test_a_packet_that_would_pass_is_a_disagreement() -> None:

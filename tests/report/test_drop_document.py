@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from podpath.diagnosis.freed import DropAgreement, DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes, HeardDrop
 from podpath.net import protocols
+from podpath.net.owners import OwnerSign, name_owner
 from podpath.net.packet import Packet
 from podpath.report.drop_document import render_document
 from podpath.report.drop_json import render_drop_line
@@ -23,19 +24,34 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 FIELDS = st.sampled_from(
-    ("reason", "text", "flows", "evidence", "model_age", "said", "pod", "device", "function")
+    (
+        "reason",
+        "text",
+        "flows",
+        "evidence",
+        "model_age",
+        "said",
+        "pod",
+        "device",
+        "function",
+        "owner",
+    )
 )
 
 
 def test_a_drop_is_shown_with_its_node() -> None:
     """When, where, which packet of which pods, what did it, and the line."""
     found = DropExplanation(
-        agreement=DropAgreement.DISAGREES, netns="host", link="eth0", spans=(span("a rule"),)
+        agreement=DropAgreement.DISAGREES,
+        netns="host",
+        link="eth0",
+        spans=(span("a rule"),),
+        owner=name_owner(OwnerSign.CHAIN, "ufw-user-input"),
     )
     names = DropNames("host", "", "shop/web-0", "shop/api-0")
     line = render_drop_line(HeardDrop(KEY, 5, PACKET), "f+0x1", found, DropNotes(names, age=7.0))
     text = render_document(json.loads(line), "node1", Style(), "01:02:03.004")
-    first, *said, quoted = text.splitlines()
+    first, *said, quoted, owned = text.splitlines()
 
     assert first == (
         "01:02:03.004 node1 NETFILTER_DROP tcp 10.0.0.1:40000 > 10.0.0.2:80 [SYN] "
@@ -43,6 +59,7 @@ def test_a_drop_is_shown_with_its_node() -> None:
     )
     assert "as it was read 7 s before" in said[0]
     assert quoted.endswith("| a rule")
+    assert owned.strip().startswith("ufw wrote it, and writes it again at `ufw reload`")
 
 
 def test_rates_are_shown_with_their_node() -> None:

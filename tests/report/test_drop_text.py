@@ -12,6 +12,7 @@ from podpath.diagnosis.freed import DropAgreement, DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
+from podpath.net.owners import OwnerSign, name_owner
 from podpath.net.packet import Packet
 from podpath.report.drop_text import (
     MEANINGS,
@@ -47,6 +48,15 @@ def test_a_drop_is_told_in_its_first_line() -> None:
         " (enqueue_to_backlog+0x1)\n"
         "    device receive: eth0 is down\n"
         "    ip-link.txt:1 | eth0: <BROADCAST>\n"
+    )
+
+
+def test_whose_the_line_is_stands_below_it() -> None:
+    """And when it is written again."""
+    found = explanation(DropAgreement.NAMED, owner=name_owner(OwnerSign.CHAIN, "ufw-user-input"))
+
+    assert render_drop(KEY, "f+0x1", found, Style(), clock="0").splitlines()[-1] == (
+        "    ufw wrote it, and writes it again at `ufw reload`, and at boot"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.finding import Repair
-from podpath.net.owners import OwnerSign, name_owner
+from podpath.net.owners import UNSIGNED, OwnerSign, name_owner
 from podpath.node.change import DeleteRoute
 from podpath.node.node import HOST
 from podpath.report.owner_words import owner_object, render_owner, render_undone
@@ -20,6 +20,14 @@ def test_a_line_says_whose_it_is_and_when_it_comes_back() -> None:
     )
     assert [] == render_owner(None, Style(), "  ")
     assert owner_object(None) is None
+
+
+def test_a_line_that_nobody_signs_says_so() -> None:
+    """In words; as a value nobody is known."""
+    said = " ".join(line.strip() for line in render_owner(UNSIGNED, Style(), "  "))
+
+    assert said == "no program that podpath knows signs it: an admin's or a script's, it seems"
+    assert owner_object(UNSIGNED) is None
 
 
 def test_a_cure_that_will_not_last_says_so() -> None:

@@ -13,16 +13,21 @@ from functools import lru_cache
 from podpath.checks.finding import Finding
 from podpath.checks.topology import option_values
 from podpath.datapath.tracing.trace import Branch, Step
-from podpath.net.owners import Owner, OwnerSign, find_row, name_owner
+from podpath.net.owners import UNSIGNED, Owner, OwnerSign, find_row, name_owner
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 from podpath.node.change import Change, DeleteRoute, DeleteRule, InsertRule
 from podpath.node.netfilter import Rule
 from podpath.node.nftables import NftRule
+from podpath.node.node import Netns
 from podpath.node.routing import Route
 
 _LEFT_ALONE = frozenset({"DOCKER-USER", "CNI-ADMIN"})
 """Chains that their program makes for rules of others."""
+BUILT_IN = frozenset({"PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"})
+"""The kernel's own chains of iptables."""
+TABLES = frozenset({"filter", "nat", "mangle", "raw"})
+"""Tables of nftables that bear the names of iptables' own."""
 _REMEMBERED = 1 << 16
 """Names of devices and sysctls whose owner is known already: each node of a cluster has the same.
 """
@@ -86,10 +91,9 @@ class OwnerPlaces:
 
     def of_step(self, step: Step) -> Owner | None:
         """Return whose the line is that decided a step; None where nobody is known."""
-        parts: Iterable[object] = step.reason
-        rule = next((part for part in parts if isinstance(part, Rule | NftRule)), None)
+        rule = _rule_of(step)
         if rule is not None:
-            return owner_of_rule(rule)
+            return _owner_or_admin(rule)
         return self.by_span.get(step.spans[0]) if step.spans else None
 
     def of_branch(self, branch: Branch, span: Span) -> Owner | None:
@@ -105,12 +109,39 @@ class OwnerPlaces:
         for repair in finding.repairs:
             for change in repair.changes:
                 if isinstance(change, DeleteRule) and change.rule.span == span:
-                    return owner_of_rule(change.rule)
+                    return _owner_or_admin(change.rule)
         branch = finding.shown_by
         return self.of_branch(branch, span) if branch is not None else self.by_span.get(span)
 
 
 NOBODY = OwnerPlaces({})
+
+
+def find_owner(namespace: Netns, step: Step) -> Owner | None:
+    """Return whose the line is that decided a step in a namespace; None where nobody is known."""
+    rule = _rule_of(step)
+    if rule is not None:
+        return _owner_or_admin(rule)
+    deciding = step.spans[0] if step.spans else None
+    places = _list_of(namespace, {}) if deciding is not None else ()
+    return next((owner for span, owner in places if span == deciding), None)
+
+
+def _owner_or_admin(rule: Rule | NftRule) -> Owner | None:
+    """Return whose a rule is; that nobody signed it where it stands among the kernel's own chains,
+    or in a table that no program calls its own: programs make chains of theirs.
+    """
+    named = owner_of_rule(rule)
+    if named is not None:
+        return named
+    plain = rule.table in TABLES if isinstance(rule, NftRule) else rule.chain in BUILT_IN
+    return UNSIGNED if plain else None
+
+
+def _rule_of(step: Step) -> Rule | NftRule | None:
+    """Return the rule that a step was decided by."""
+    parts: Iterable[object] = step.reason
+    return next((part for part in parts if isinstance(part, Rule | NftRule)), None)
 
 
 def place_owners(case: Case, quoted: Collection[Span] = ()) -> OwnerPlaces:
@@ -135,21 +166,30 @@ def _list_rules(case: Case, quoted: Collection[Span]) -> Iterator[tuple[Span, Ow
 def _list_places(case: Case) -> Iterator[tuple[Span, Owner]]:
     wanted = {(one.key, one.value): one.span for one in case.configured}
     for namespace in case.node.namespaces.values():
-        for key, fact in namespace.sysctls.items():
-            if not isinstance(fact, Known) or fact.span is None:
-                continue
-            file = wanted.get((key, fact.value))
-            owner = owner_of_key(key)
-            if file is not None:
-                yield fact.span, _of_file(file)
-            elif owner is not None:
-                yield fact.span, owner
-        for link in namespace.links.items:
-            if link.span is not None and (owner := owner_of_device(link.name)):
-                yield link.span, owner
-        for route in namespace.routes.items:
-            if route.span is not None and (owner := owner_of_route(route)):
-                yield route.span, owner
+        yield from _list_of(namespace, wanted)
+
+
+def _list_of(
+    namespace: Netns, wanted: Mapping[tuple[str, str], Span]
+) -> Iterator[tuple[Span, Owner]]:
+    """Yield the owners of a namespace's sysctls, devices and routes; `wanted` are the values that
+    files set.
+    """
+    for key, fact in namespace.sysctls.items():
+        if not isinstance(fact, Known) or fact.span is None:
+            continue
+        file = wanted.get((key, fact.value))
+        owner = owner_of_key(key)
+        if file is not None:
+            yield fact.span, _of_file(file)
+        elif owner is not None:
+            yield fact.span, owner
+    for link in namespace.links.items:
+        if link.span is not None and (owner := owner_of_device(link.name)):
+            yield link.span, owner
+    for route in namespace.routes.items:
+        if route.span is not None and (owner := owner_of_route(route)):
+            yield route.span, owner
 
 
 def _of_file(file: Span) -> Owner:

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from podpath.checks.owners import find_owner
 from podpath.datapath.conversations.arrival import ArrivalBranch, PacketPlace, follow
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.routing.reasons import REASONS
 from podpath.datapath.tracing.trace import Dropped, Rejected, Step, Undecided
 from podpath.datapath.walk.compiled import Engine
 from podpath.drops.events import UNNAMED, DropKey, HeardDrop
+from podpath.net.owners import Owner
 from podpath.net.packet import Packet
 from podpath.net.provenance import Known, Span
 from podpath.node.node import Netns
@@ -83,6 +85,8 @@ class DropExplanation:
     """The lines that decide, the deciding one first: of the step, else of what the reason is
     about.
     """
+    owner: Owner | None = None
+    """Whose the line is that decided; None where nobody is known."""
 
 
 def explain_drop(
@@ -115,6 +119,7 @@ def explain_drop(
         reason=drop.key.reason,
         step=step,
         unheard=unheard,
+        owner=find_owner(engine.node.namespaces.get(step.netns, namespace), step) if step else None,
         spans=spans or tuple(_list_related(namespace, link, drop, filtered=step is None)),
     )
 

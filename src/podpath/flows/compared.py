@@ -97,7 +97,7 @@ def name_deciders(walk: FlowWalk) -> Iterator[str]:
     if step is None or branch is None:
         return
     yield str(step.stage)
-    if walk.owner is not None:
+    if walk.owner is not None and walk.owner.program:
         yield walk.owner.program
     for trace in branch.traces:
         for hit in trace.matched:

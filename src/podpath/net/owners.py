@@ -25,6 +25,8 @@ class OwnerSign(StrEnum):
     DEVICE = "device"
     PROTOCOL = "protocol"
     FILE = "file"
+    NONE = "none"
+    """It bears no sign that any known program leaves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,10 @@ class Owner:
     """When it writes it again."""
     instead: str
     """What to change instead, so that it stays changed."""
+
+
+UNSIGNED = Owner(program="", ground=OwnerSign.NONE, sign="", again="", instead="")
+"""Whose a line is that bears no sign of any known program: an admin's, or a script's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

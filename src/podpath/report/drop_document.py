@@ -40,6 +40,11 @@ def _render_drop(document: Mapping[str, object], node: str, style: Style, clock:
         said = f"of the node as it was read {age:.0f} s before: {said}"
     lines += style.wrap(said, "    ") if said else ()
     lines += [f"    {style.paint('dim', line)}" for line in _list_evidence(document)]
+    owner = document.get("owner")
+    program = _text(owner, "program") if isinstance(owner, dict) else ""
+    if isinstance(owner, dict) and program:
+        said = f"{program} wrote it, and writes it again {_text(owner, 'again')}"
+        lines += style.wrap(said, "    ")
     return "".join(f"{line}\n" for line in lines)
 
 

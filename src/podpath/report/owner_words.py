@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from podpath.checks.finding import Repair
 from podpath.checks.owners import owners_of_changes
-from podpath.net.owners import Owner
+from podpath.net.owners import Owner, OwnerSign
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
 
 def say_owner(owner: Owner) -> str:
     """Say whose a line is, and when it is written again."""
+    if owner.ground is OwnerSign.NONE:
+        return "no program that podpath knows signs it: an admin's or a script's, it seems"
     return f"{owner.program} wrote it, and writes it again {owner.again}"
 
 
@@ -37,7 +39,7 @@ def render_undone(repair: Repair, style: Style, indent: str) -> list[str]:
 
 def owner_object(owner: Owner | None) -> dict[str, str] | None:
     """Return an owner as the schemas have it."""
-    if owner is None:
+    if owner is None or owner.ground is OwnerSign.NONE:
         return None
     return {
         "program": owner.program,
