@@ -218,9 +218,12 @@ class Suite:
         """Return the tests that execute one of a module's lines, the quickest first."""
         name = name_of(module)
         kept = self.kept(name)
-        moved = moves(module.read_text(encoding="utf-8"), kept) if kept is not None else {}
+        recorded = list(lines)
+        if kept is not None:  # a module that was new when it was recorded has today's lines
+            moved = moves(module.read_text(encoding="utf-8"), kept)
+            recorded = [moved.get(line, 0) for line in recorded]
         by_line = self.by_line(name)
-        return self.affordable({test for line in lines for test in by_line[moved.get(line, 0)]})
+        return self.affordable({test for line in recorded for test in by_line[line]})
 
     def by_line(self, name: str) -> Mapping[int, Sequence[str]]:
         """Return the tests that execute each of a module's lines, as the lines were recorded."""
