@@ -19,7 +19,7 @@ import yaml
 from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
 
 from podpath.kube import access
-from podpath.kube.client import Client, Refused
+from podpath.kube.client import MERGE_PATCH, Client, Refused
 from podpath_protect.agent.config import load_config
 from podpath_protect.cluster import taints
 from podpath_protect.repair.keeper import RepairScope, Work
@@ -392,7 +392,7 @@ def bound(api_server: ApiServer) -> Iterator[ApiServer]:
 
 
 ALLOWED = [
-    "get pods", "list pods", "watch pods", "patch pods", "create pods/eviction",
+    "get pods", "list pods", "watch pods", "patch pods/status", "create pods/eviction",
     "create events.events.k8s.io", "get nodes", "patch nodes",
 ]  # fmt: skip
 FORBIDDEN = [
@@ -401,7 +401,7 @@ FORBIDDEN = [
     "create pods",
     "delete pods",
     "update pods",
-    "patch pods/status",
+    "patch pods",
     "create pods/exec",
     "list nodes",
     "delete nodes",
@@ -438,6 +438,24 @@ def test_the_role_allows_what_is_used_and_nothing_else(bound: ApiServer) -> None
     """A real server's own answer for each verb: those of the table yes, everything dangerous no."""
     assert ALLOWED == [what for what in ALLOWED if may(bound, what)]
     assert [] == [what for what in FORBIDDEN if may(bound, what)]
+
+
+def test_a_stolen_token_changes_no_pods_program(bound: ApiServer) -> None:
+    """As the service account: no image by the pod itself, and none by its status, where the server
+    leaves the spec as it is.
+    """
+    bound.apply(kube.namespace("stolen"), kube.node("stolen"))
+    bound.apply(kube.pod("victim", namespace="stolen", node="elsewhere"))
+    image = {"spec": {"containers": [{"name": "app", "image": "registry.test/evil"}]}}
+    where = "/api/v1/namespaces/stolen/pods/victim"
+    with Client(access.find(bound.kubeconfig(AGENT))) as client:
+        for kind in (MERGE_PATCH, "application/strategic-merge-patch+json"):
+            with pytest.raises(Refused):
+                client.request("PATCH", where, body=image, content_type=kind)
+            client.request("PATCH", f"{where}/status", body=image, content_type=kind)
+
+    spec = bound.read("pod", "victim", "-n", "stolen")["spec"]
+    assert ["registry.test/image"] == [each["image"] for each in spec["containers"]]
 
 
 def test_the_agents_role_is_enough(bound: ApiServer) -> None:
