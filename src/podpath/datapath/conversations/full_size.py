@@ -10,6 +10,7 @@ from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import USUALLY, Sending
+from podpath.node.links import Link
 
 TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
 """Answers by which a sender learns to send less."""
@@ -17,11 +18,13 @@ TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
 
 def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
     """Return the length that both ends agreed on by their MSS: the smaller MTU of the devices by
-    which they send.
+    which they send; 0 where one is of a device that no output shows.
     """
     firsts = {trace.direction: trace for trace in reversed(traces)}
-    sent = (_sent_by(walk, trace) for trace in firsts.values())
-    return min((mtu for mtu in sent if mtu), default=0)
+    sent = [link for trace in firsts.values() if (link := _sent_by(walk, trace)) is not None]
+    if any(link.inferred for link in sent):
+        return 0
+    return min((link.mtu for link in sent if link.mtu), default=0)
 
 
 def may_not_fit(walk: Walk, traces: Sequence[Trace], length: int) -> bool:
@@ -36,13 +39,13 @@ def may_not_fit(walk: Walk, traces: Sequence[Trace], length: int) -> bool:
     return any(0 < walk.engine.namespace(netns).link(name).mtu < length for netns, name in devices)
 
 
-def _sent_by(walk: Walk, trace: Trace) -> int:
-    """Return the MTU of the device by which a packet's sender has it; 0 where no step tells."""
+def _sent_by(walk: Walk, trace: Trace) -> Link | None:
+    """Return the device by which a packet's sender has it; None where no step tells."""
     name = next(
         (step.link for step in trace.steps if step.netns == trace.start and step.link is not None),
         None,
     )
-    return walk.engine.namespace(trace.start).link(name).mtu if name is not None else 0
+    return walk.engine.namespace(trace.start).link(name) if name is not None else None
 
 
 def fill(packet: Packet, length: int) -> Packet:
