@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,7 @@ def snapshot(*folders: Path) -> dict[str, tuple[int, int]]:
 
 
 @dataclass
-class Installer:
+class Installer(ABC):
     """An installer in its folders, with the entry and the program that it brings."""
 
     conf: Path
@@ -43,6 +44,18 @@ class Installer:
     version: int = 1
     running: bool = True
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @abstractmethod
+    def install(self) -> Steps:
+        """Install the plugin."""
+
+    @abstractmethod
+    def watch(self) -> Steps:
+        """React to what changed."""
+
+    @abstractmethod
+    def uninstall(self) -> Steps:
+        """Take the plugin out."""
 
     @property
     def entry(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def test_stripping_undoes_chaining(
     once = conflist(chain(file, MESH_ENTRY).content.decode())
     others = [plugin for plugin in plugins if plugin["type"] != "linkerd-cni"]
     stripped = strip(once, "linkerd-cni")
-    kept = [plugin for plugin in plugins if plugin["type"] == "linkerd-cni"][-1:] or [MESH]
+    kept = [plugin for plugin in plugins if plugin["type"] == "linkerd-cni"][-1:] or [dict(MESH)]
 
     assert once.content == chain(once, MESH_ENTRY).content
     assert {**more, "plugins": [*others, *kept]} == json.loads(once.text)

@@ -160,7 +160,10 @@ class Play:
         return [plugin.conf for plugin in self.network.plugins if plugin.type == kind]
 
 
-KINDS = {"linkerd": LinkerdInstaller, "istio": IstioInstaller}
+KINDS: dict[str, type[LinkerdInstaller | IstioInstaller]] = {
+    "linkerd": LinkerdInstaller,
+    "istio": IstioInstaller,
+}
 FORMS = ("10-net.conflist", "10-net.conf")
 
 

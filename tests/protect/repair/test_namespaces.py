@@ -109,8 +109,9 @@ def test_a_device_name_of_any_bytes_hides_nobody() -> None:
             subprocess.run(
                 ["ip", "-n", tenant, "link", "add", device, "type", "bridge"], check=True
             )
-            words = ["ip", "-n", tenant, "-6", "address", "add", "fd00:dead::1/128", "dev", device]
-            subprocess.run([*words, "nodad"], check=True)
+            words: list[str | bytes] = ["ip", "-n", tenant, "-6", "address", "add"]
+            words += ["fd00:dead::1/128", "dev", device, "nodad"]
+            subprocess.run(words, check=True)
             subprocess.run(["ip", "-n", tenant, "link", "set", device, "up"], check=True)
         with subprocess.Popen(["ip", "netns", "exec", tenant, "sleep", "60"]) as theirs:
             over = time.monotonic() + 20
