@@ -8,8 +8,9 @@ knows keeps its place, its text and its span, and 150,000 rules cost no more tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from podpath.net.addresses import Address, Family
@@ -154,6 +155,16 @@ class TrackedEntries(tuple[ConntrackEntry, ...]):  # noqa: SLOT001  # it has an 
 
     indexed: Any = None
     """Typed where it is made; None until somebody asks."""
+
+    @classmethod
+    def of(cls, items: Iterable[ConntrackEntry]) -> TrackedEntries:
+        """Return these themselves where they are a table already, else a table of them."""
+        return items if isinstance(items, TrackedEntries) else cls(items)
+
+    @cached_property
+    def rewritten(self) -> tuple[ConntrackEntry, ...]:
+        """The entries whose answers come from another address than was asked."""
+        return tuple(entry for entry in self if entry.reply.src != entry.original.dst)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

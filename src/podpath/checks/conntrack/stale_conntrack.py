@@ -37,7 +37,7 @@ from podpath.net.packet import endpoint
 from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.node.change import DeleteConntrack
-from podpath.node.netfilter import ConntrackEntry
+from podpath.node.netfilter import ConntrackEntry, TrackedEntries
 from podpath.node.node import HOST, Node
 
 CATEGORIES = (Category.CONNTRACK_STALE,)
@@ -79,9 +79,7 @@ def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]
     with the endpoints there are.
     """
     living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
-    for entry in node.host.conntrack.items:
-        if entry.reply.src == entry.original.dst:
-            continue
+    for entry in TrackedEntries.of(node.host.conntrack.items).rewritten:
         service = (entry.original.dst, entry.original.protocol, entry.original.dport)
         if service not in living_by_service:
             living_by_service[service] = find_endpoints(node, entry)

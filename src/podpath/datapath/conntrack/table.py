@@ -52,11 +52,10 @@ EMPTY = TableSnapshot()
 
 def index(entries: Sequence[ConntrackEntry]) -> TableSnapshot:
     """Return the entries by tuple, made once for each table of the evidence."""
-    if not isinstance(entries, TrackedEntries):
-        return TableSnapshot(entries)
-    if entries.indexed is None:
-        entries.indexed = TableSnapshot(entries)
-    snapshot: TableSnapshot = entries.indexed
+    known = TrackedEntries.of(entries)
+    if known.indexed is None:
+        known.indexed = TableSnapshot(known)
+    snapshot: TableSnapshot = known.indexed
     return snapshot
 
 
