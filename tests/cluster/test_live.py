@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -211,22 +210,28 @@ def test_a_killed_agent_leaves_nothing(agents: Cluster, say: Callable[[str], Non
     next one hears drops again.
     """
     drawn = random.Random(SEED)
-    name = drawn.choice(sorted(agents.nodes))
+    name, ended = drawn.choice(sorted(agents.nodes)), set[str]()
+
+    def is_back() -> bool:
+        """Tell whether one runs that is not of those which were killed, and whose pod is ready: it
+        is said to be so for a moment after a kill, too.
+        """
+        return bool(list_processes(agents, name) - ended) and deployed.are_ready(agents)
+
+    def are_gone() -> bool:
+        """Tell whether none of those is left that were killed."""
+        return not ended & list_processes(agents, name)
+
     for _ in range(2):
-        control.wait(lambda: deployed.are_ready(agents), "the agents", seconds=DEADLINE)
+        control.wait(is_back, "the agents", seconds=DEADLINE)
         moment = drawn.uniform(0, 5)
         say(f"seed {SEED}: {name}, killed {moment:.1f} s after it was ready")
         time.sleep(moment)
-        old = list_processes(agents, name)
+        ended.update(list_processes(agents, name))
         first = agents.nodes[name].run("pgrep", "-o", "-f", "m podpath.*agent").split()[0]
         agents.nodes[name].run("kill", "-9", first)
-        control.wait(partial(are_gone, old, agents, name), "its processes")
-    control.wait(lambda: deployed.are_ready(agents), "the agents", seconds=DEADLINE)
-
-
-def are_gone(old: set[str], live: Cluster, name: str) -> bool:
-    """Tell whether none of these processes is left on a node."""
-    return not old & list_processes(live, name)
+        control.wait(are_gone, "its processes")
+    control.wait(is_back, "the agents", seconds=DEADLINE)
 
 
 def list_processes(live: Cluster, name: str) -> set[str]:
