@@ -16,6 +16,7 @@ from podpath.net.tables import TableError
 from podpath_protect.agent.config import load_config
 from podpath_protect.agent.keeper import AgentFinding, KeeperStatus
 from podpath_protect.agent.loop import Agent
+from podpath_protect.chain.keeper import ChainKeeperState, _log_news
 from podpath_protect.order.guard import OrderOutcome
 from podpath_protect.order.keeper import _make_status
 
@@ -103,3 +104,18 @@ def test_what_would_fail_later_is_refused_at_once(tmp_path: Path, text: str, wor
 
     with pytest.raises(TableError, match=word):
         load_config(path)
+
+
+def test_a_rival_is_told_as_soon_as_it_is_known(caplog: pytest.LogCaptureFixture) -> None:
+    """First somebody unknown, then its name: both are logged, each once."""
+    memory = ChainKeeperState()
+    names = ("somebody unknown", "somebody unknown", "Cilium", "Cilium")
+    with caplog.at_level("WARNING", logger="podpath.protect.chain"):
+        for name in names:
+            claim = f"{name} keeps taking linkerd-cni out of the chain"
+            fight = AgentFinding(
+                check="chain-fight", subject="linkerd-cni", severity="error", claim=claim
+            )
+            _log_news(memory, [fight], "linkerd-cni")
+
+    assert ["somebody", "Cilium"] == [record.message.split()[0] for record in caplog.records]
