@@ -38,6 +38,13 @@ def test_the_route_chooses(destination: str, source: str) -> None:
     assert str(bind_source(NODE, asked).src) == source
 
 
+def test_of_a_namespace_that_nobody_shows_it_stays() -> None:
+    """Nobody knows its routes."""
+    asked = probe("tcp 192.0.2.2 > 203.0.113.9:80 from elsewhere")
+
+    assert bind_source(NODE, asked) == asked
+
+
 def test_without_a_way_it_stays() -> None:
     """Where nothing leads to the destination, or nobody says whose namespace it is."""
     lonely = given_node(given_netns("host", "eth0 192.0.2.2/24"))

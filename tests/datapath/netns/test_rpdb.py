@@ -49,6 +49,12 @@ def test_every_selector_chooses_the_table(rule: str, flow: dict[str, Any]) -> No
         assert MAIN == look(f"100: {rule} lookup 100")
 
 
+@pytest.mark.parametrize("tos", [0, 0x08, 0x18])
+def test_a_rule_of_one_tos_leaves_all_others(tos: int) -> None:
+    """Lower ones as higher ones."""
+    assert MAIN == look("100: tos 0x10 lookup 100", tos=tos)
+
+
 def test_negated_rule_matches_what_its_selectors_miss() -> None:
     """`not` turns the whole rule round."""
     rule = "100: not from 10.1.0.0/16 lookup 100"
