@@ -169,7 +169,8 @@ class LineCutter:
 @contextmanager
 def _kept_job(client: Client, node: str, options: CollectorOptions) -> Iterator[str]:
     """Create a Job for a block, and delete it however the block ends; those that an earlier one
-    left where nobody deletes them are deleted too.
+    left where nobody deletes them are deleted too. Who may not delete it is told, since it stays
+    until its deadline.
     """
     jobs = f"/apis/batch/v1/namespaces/{options.namespace}/jobs"
     name = f"podpath-collect-{secrets.token_hex(5)}"
@@ -178,8 +179,11 @@ def _kept_job(client: Client, node: str, options: CollectorOptions) -> Iterator[
         client.request("POST", jobs, body=make_job(node, name, options))
         yield name
     finally:
-        with suppress(Refused):  # it is gone, or never was
+        try:
             _delete(client, f"{jobs}/{name}")
+        except Refused as refused:  # else it is gone, or never was
+            if refused.code == _FORBIDDEN:
+                raise
 
 
 def _sweep(client: Client, jobs: str) -> None:
@@ -229,8 +233,10 @@ def _say_refused(refused: Refused, options: CollectorOptions) -> str:
     if refused.code != _FORBIDDEN:
         return str(refused)
     rules = "\n".join(f"  - {rule}" for rule in RULES)
+    # the refusal of a WebSocket has no body
+    said = refused.message or "no command may be run in the pod (pods/exec)"
     return (
-        f"expected the right to run a pod for a snapshot, saw 403 Forbidden: {refused.message}; "
+        f"expected the right to run a pod for a snapshot, saw 403 Forbidden: {said}; "
         f"the rules that allow it, in a Role of {options.namespace} (deploy/collect has them):\n"
         f"{rules}"
     )
