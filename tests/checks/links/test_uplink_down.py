@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.links.uplink_down import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -53,3 +54,37 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """A card that nobody uses, and a bridge without containers."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+LISTED = """\
+$ ip addr
+2: {link}: <{flags}> mtu 1500 qdisc mq state {state}
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    inet 192.168.10.1/24 scope global {link}
+"""
+DEAD, ALIVE = "NO-CARRIER,BROADCAST,MULTICAST,UP", "BROADCAST,MULTICAST,UP,LOWER_UP"
+
+
+@pytest.mark.parametrize(
+    ("prose", "link", "flags", "certainties"),
+    [
+        ("A ping by eth1 to the other card is not answered.", "eth1", DEAD, [1.0]),
+        ("The camera on enp3s0 cannot be reached.", "enp3s0", DEAD, [1.0]),
+        ("Nothing comes back on eth1 since the move.", "eth1", DEAD, [1.0]),
+        ("A ping by eth0 to the other card is not answered.", "eth1", DEAD, []),
+        ("A ping by eth1 to the other card is not answered.", "eth1", ALIVE, []),
+        ("A container gets no answer by docker0.", "docker0", DEAD, []),
+        ("Guests get no answer by virbr0.", "virbr0", DEAD, []),
+    ],
+)
+def test_a_card_that_people_name(
+    prose: str, link: str, flags: str, certainties: list[float]
+) -> None:
+    """Its missing carrier is the cause of what is said to be lost there; a bridge for containers
+    has none while nothing runs.
+    """
+    shown = LISTED.format(link=link, flags=flags, state="UP" if flags == ALIVE else "DOWN")
+
+    assert certainties == [
+        one.certainty for one in check(ticket_of(f"{prose}\n\n```\n{shown}```\n"))
+    ]

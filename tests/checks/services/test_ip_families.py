@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.services.ip_families import check
 from tests.assembly.evidence_text import case_of_document
 
@@ -142,3 +144,42 @@ def test_the_pods_family_is_right() -> None:
 def test_nothing_is_said_of_families() -> None:
     """A service that says nothing of families."""
     assert not list(check(case_of_document(NOTHING_IS_SAID_OF_FAMILIES)))
+
+
+MIXED = """\
+```
+{error}
+```
+
+```yaml
+apiVersion: v1
+kind: Endpoints
+metadata:
+  name: kubernetes
+  namespace: default
+subsets:
+- addresses:
+  - ip: 172.22.248.182
+  - ip: {other}
+  ports:
+  - port: 6443
+```
+"""
+SIX = "dial tcp [2001:db8:330::1]:443: connect: connection refused"
+FOUR = "dial tcp 10.96.0.1:443: connect: connection refused"
+
+
+@pytest.mark.parametrize(
+    ("error", "other", "expected"),
+    [
+        (SIX, "2001:db8:730::183", 1),
+        (SIX.replace("connect: connection refused", "i/o timeout"), "2001:db8:730::183", 1),
+        (FOUR, "2001:db8:730::183", 0),
+        (SIX, "172.22.248.183", 0),
+    ],
+)
+def test_endpoints_of_two_families(error: str, other: str, expected: int) -> None:
+    """Where a connection of IPv6 fails; one family alone, or a failure of IPv4, is another
+    fault.
+    """
+    assert expected == len(list(check(case_of_document(MIXED.format(error=error, other=other)))))

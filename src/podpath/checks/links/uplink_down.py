@@ -26,7 +26,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.stated import is_inner_bridge, uplinks
+from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
+from podpath.checks.told import list_lost
 from podpath.node.case import Case
 
 CATEGORIES = (Category.LINK_DOWN,)
@@ -44,6 +45,9 @@ def check(case: Case) -> Iterator[Finding]:
         for item in host.addresses.items
         if item.span is not None and item.scope == "global" and not item.inferred
     }
+    tried = tuple(one.span for one in case.attempts if one.is_bad)[:1]
+    held = {item.link for item in host.addresses.items if item.span is not None}
+    complained = {word for one in list_lost(case) for word in one.words}
     for link in host.links.items:
         if (
             link.span is None
@@ -54,7 +58,8 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         dead = not link.up or not link.carrier
         how = "is down" if not link.up else "has no carrier"
-        if dead and link.name in leading:
+        named = link.name in complained and link.name in held and _is_card(link.name)
+        if dead and (link.name in leading or named):
             certainty = 1.0
         elif (
             not link.up
@@ -69,10 +74,18 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=f"{link.name} {how}, and the host's route to other hosts uses it.",
-            evidence=(link.span,),
+            evidence=(link.span, *(tried if named else ())),
             reasoning=("Its routes and addresses stay, and packets that are sent there are lost.",),
             breaks=(f"everything that leaves by {link.name}",),
             prevention="Watch the carrier of the uplink.",
             certainty=certainty,
             marks=("DOWN", "NO-CARRIER"),
         )
+
+
+def _is_card(name: str) -> bool:
+    """Tell whether a device is none that the host makes for containers or tunnels: their carrier
+    follows from what is behind them.
+    """
+    made = ("veth", "br", "vnet", "tap", "cali", "lxc", "virbr", "kube-ipvs", "dummy")
+    return not (is_inner_bridge(name) or is_tunnel(name) or name.startswith(made))

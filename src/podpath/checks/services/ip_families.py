@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, PodView, chosen, see
+from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
 from podpath.net.addresses import read_address
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -39,6 +39,7 @@ NAME = "ip-families"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report families of a service that none of its pods has."""
+    yield from _find_mixed(case)
     for service in see(case, "Service"):
         chosen_pods = [pod for pod in chosen(case, service) if _families(pod)]
         if not chosen_pods:
@@ -50,6 +51,38 @@ def check(case: Case) -> Iterator[Finding]:
             only = len(service.items_at("spec", "ipFamilies")) == 1
             if family is not None and family not in have and (whole or only):
                 yield _report(service, wanted.text, chosen_pods[0], (wanted.line,))
+
+
+def _find_mixed(case: Case) -> Iterator[Finding]:
+    """Report Endpoints that hold addresses of both families, where a connection to an address of
+    IPv6 fails.
+    """
+    failed = [one for one in failures(case) if one.dst.family == 6]
+    for endpoints in see(case, "Endpoints"):
+        places: dict[int, Span] = {}
+        for subset in endpoints.items_at("subsets"):
+            for item in subset.items_at("addresses"):
+                address = read_address(item.text_at("ip"))
+                if address is not None:
+                    places.setdefault(address.family, item.line)
+        if len(places) > 1 and failed:
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"The endpoints of {endpoints.title} are of IPv4 and of IPv6: not every server "
+                    "has an address of the family that its clients use."
+                ),
+                evidence=(places[6], places[4], failed[0].span),
+                reasoning=(
+                    (
+                        "A connection stays in its family: of such a service only the endpoints of "
+                        "one family serve an address."
+                    ),
+                ),
+                breaks=(f"connections to {endpoints.title} over the family that few serve",),
+                prevention="Give all servers the same families, and advertise one on each.",
+            )
 
 
 def _families(pod: PodView) -> set[int]:

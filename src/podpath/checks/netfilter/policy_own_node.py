@@ -1,0 +1,104 @@
+"""policy-own-node: a NetworkPolicy admits pods only, and clients are nodes: it works on the pod's
+own node alone.
+
+What it is
+    The peers of a policy's ingress rules are selectors of pods and namespaces, without an ipBlock,
+    and people say that something works on the node on which a selected pod runs, and fails on
+    others.
+
+Why it breaks
+    API servers (aggregated APIs, webhooks, kubectl top and exec), programs of the host and pods on
+    the host's network come with their node's address, which no selector of pods can admit. A node
+    is always let through to its own pods, for the sake of the kubelet's probes; those of other
+    nodes are denied.
+
+How to confirm
+    kubectl get networkpolicy -A -o yaml | grep -e ipBlock -e Selector
+    kubectl get pods -o wide; curl -k https://POD:PORT from its own node and from another
+
+How to fix
+    Add an ipBlock with the nodes' addresses (and those of their tunnel devices) to the rule.
+
+References
+    Kubernetes, "Network Policies"; Calico, policy for hosts: defaultEndpointToHostAction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Severity
+from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.told import list_failing
+from podpath.net.complaints import Complaint
+from podpath.net.provenance import Span
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.NETWORK_POLICY,)
+NAME = "policy-own-node"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first policy without a range, where people tell a pod's node from others."""
+    for policy in see(case, "NetworkPolicy"):
+        peers = list(_list_peers(policy))
+        if not peers or any(peer.at("ipBlock") is not None for peer in peers):
+            continue
+        for pod in see(case, "Pod"):
+            node = pod.text_at("spec", "nodeName")
+            told = _find_told(case, node)
+            if told is not None:
+                yield _report(policy, pod, peers[0], told)
+                return
+
+
+def _list_peers(policy: ObjectSightings) -> Iterator[Tree]:
+    for rule in policy.items_at("spec", "ingress"):
+        yield from rule.items_at("from")
+
+
+def _find_told(case: Case, node: str) -> Span | None:
+    """Return the sentence that says that it fails on other nodes than one on which it works."""
+    works = [one for one in case.complaints if one.works and _names(one, node)]
+    for one in list_failing(case):
+        others = {word for word in one.words if _is_like(word, node)}
+        if node and works and others:
+            return one.span
+    return None
+
+
+def _names(complaint: Complaint, node: str) -> bool:
+    return any(_is_of(word, node) for word in complaint.words)
+
+
+def _is_of(word: str, node: str) -> bool:
+    """Tell whether a word is a node's name, or the end of it that people say."""
+    same = node == word or node.endswith(f"-{word}") or word.startswith(f"{node}.")
+    return len(word) > 1 and same
+
+
+def _is_like(word: str, node: str) -> bool:
+    """Tell whether a word is another node's name: the same but for its number."""
+    stem = word.rstrip("0123456789")
+    numbered = word[-1:].isdigit() and node[-1:].isdigit() and len(stem) > 1
+    return numbered and stem in node and not _is_of(word, node)
+
+
+def _report(policy: ObjectSightings, pod: ObjectSightings, peer: Tree, told: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The NetworkPolicy {policy.title} admits pods only: {pod.name} is reached from its "
+            "own node, and not from other nodes."
+        ),
+        evidence=(peer.line, told, pod.span),
+        reasoning=(
+            "What comes from a node has the node's address, which no selector of pods admits.",
+        ),
+        breaks=(f"connections to {pod.name} from other nodes, API servers included",),
+        prevention="Add the nodes' addresses as an ipBlock wherever API servers or hosts connect.",
+        marks=("namespaceSelector", "podSelector"),
+    )

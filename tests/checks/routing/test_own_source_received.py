@@ -1,0 +1,52 @@
+"""Packets from outside with the host's own address."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.routing.own_source_received import check
+from tests.checks.pasted import case_of
+
+ADDRESS = """\
+# ip addr show {link}
+3390: {link}: <POINTOPOINT,MULTICAST,NOARP,UP,LOWER_UP> mtu 1500
+    inet {address}/32 scope global {link}
+"""
+SEEN = """\
+# tcpdump -nn -i any port 10001
+22:36:35.336643 {link}  {way}  IP 172.30.0.1.41626 > {dst}.10001: Flags [S], seq 1, win 100, length 0
+"""  # noqa: E501
+
+
+def text(
+    *, link: str = "tun0", way: str = "In", address: str = "172.30.0.1", dst: str = "192.168.255.8"
+) -> str:
+    """Return an address of the host, and a captured packet."""
+    held = ADDRESS.format(link="tun0", address=address)
+    return f"{held}{SEEN.format(link=link, way=way, dst=dst)}"
+
+
+@pytest.mark.parametrize(
+    "pasted", [text(), text(link="eth0"), text(link="wg0"), text(dst="8.8.8.8"), text(link="br0")]
+)
+def test_a_packet_with_an_own_source_comes_in(pasted: str) -> None:
+    """The packet and the address are quoted."""
+    (found,) = check(case_of(pasted))
+
+    assert (1.0, 2) == (found.certainty, len(found.evidence))
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        text(way="Out"),
+        text(link="lo"),
+        text(address="172.30.0.9"),
+        text(dst="224.0.0.18"),
+        text(dst="172.30.0.255"),
+        f"# sysctl net.ipv4.conf.tun0.accept_local\nnet.ipv4.conf.tun0.accept_local = 1\n{text()}",
+    ],
+)
+def test_what_is_allowed_or_is_another_packet(pasted: str) -> None:
+    """What leaves, the loop, others' addresses, groups, and a host that takes such packets."""
+    assert not list(check(case_of(pasted)))
