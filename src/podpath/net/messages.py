@@ -252,6 +252,7 @@ class MessageKind(StrEnum):
     LEASE_ANSWERED = "lease answered"
 
     # What became of who said something
+    PLUGIN_RESULT_DAMAGED = "plugin result damaged"
     BRIDGE_NAME_TAKEN = "bridge name taken"
     BRIDGE_CALLS_REQUIRED = "bridge calls required"
     PLUGIN_CREDENTIALS_REFUSED = "plugin credentials refused"

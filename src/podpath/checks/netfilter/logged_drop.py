@@ -32,10 +32,12 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
+from podpath.checks.told import list_lost
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import AllowedSource
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
@@ -64,8 +66,9 @@ def check(case: Case) -> Iterator[Finding]:
     """
     dropped = [message for message in case.messages if _is_drop(message)]
     inner = [message for message in dropped if _is_inner(message)]
-    if inner:
-        yield _report(case, inner, sure=True)
+    asked = [message for message in dropped if _is_asked(case, message)]
+    if inner or asked:
+        yield _report(case, asked or inner, sure=True)
     elif dropped and (private := [message for message in dropped if _is_private(message)]):
         yield _report(case, private, sure=False)
 
@@ -82,6 +85,27 @@ def _is_drop(message: Message) -> bool:
         and ends
         and _GROUPS.match(message.values.get("dst", "")) is None
     )
+
+
+def _is_asked(case: Case, message: Message) -> bool:
+    """Tell whether a dropped packet is one of those that people say are lost: it has the address
+    and the port that they name, or is of a tunnel whose traffic they miss.
+    """
+    ends = {one for side in ("src", "dst") if (one := _address(message, side)) is not None}
+    port = message.values.get("dport", "")
+    for complaint in list_lost(case):
+        named = bool(ends & set(complaint.addresses))
+        ports = {str(one) for one in complaint.ports}
+        if named and port in ports:
+            return True
+    tunnel = message.values.get("protocol", "").upper() in TUNNELS
+    spoken = bool(case.mentions & TUNNELLED)
+    return tunnel and spoken and bool(message.values.get("iif")) and bool(list_lost(case))
+
+
+TUNNELS = frozenset({"4", "41", "47", "50", "51", "GRE", "ESP", "AH", "IPIP", "IPV6", "IPENCAP"})
+"""Protocols that carry packets of others, by number or name; IPv6 inside IPv4 is 41."""
+TUNNELLED = frozenset({Technology.IPV6, Technology.IPIP, Technology.IPSEC, Technology.GRE})
 
 
 def _is_inner(message: Message) -> bool:
