@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.cni.cilium_denies import NAME
+from podpath.checks.cni.cilium_denies import NAME, check
+from tests.checks.pasted import ticket_of
 from tests.checks.said import find_by_lines
 
 
@@ -56,3 +57,24 @@ def test_a_line_that_almost_says_it_does_not() -> None:
 def test_silence_is_no_fault() -> None:
     """Where nobody says it, nothing is found."""
     assert find_by_lines(NAME, "all is well") == []
+
+
+VERDICT = (
+    "Policy verdict log: flow 0x0 local EP ID 3130, remote ID remote-node, proto 6, ingress, "
+    "action deny, auth: disabled, match none,\n10.0.0.1:58416 -> 10.0.1.2:9090 tcp SYN"
+)
+
+
+@pytest.mark.parametrize(
+    ("prose", "certainty"),
+    [
+        ("Calls to the controller on port 9090 time out.", 1.0),
+        ("Calls to the controller time out.", 1.0),
+        ("Calls to the shop on port 8443 time out.", 0.6),
+    ],
+)
+def test_a_verdict_on_another_port_only_asks(prose: str, certainty: float) -> None:
+    """What people name a port of, no line of the drop has."""
+    (found,) = check(ticket_of(f"{prose}\n\n```\n{VERDICT}\n```\n"))
+
+    assert certainty == found.certainty

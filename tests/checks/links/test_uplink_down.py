@@ -33,7 +33,7 @@ default via 192.168.1.1 dev eth0
 HEALTHY = """\
 ```
 $ ip link
-1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
+1: wlan0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
     link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
 2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
     link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
@@ -58,6 +58,8 @@ def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
 
 LISTED = """\
 $ ip addr
+1: wlan0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    inet 10.9.9.9/24 scope global wlan0
 2: {link}: <{flags}> mtu 1500 qdisc mq state {state}
     link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
     inet 192.168.10.1/24 scope global {link}
@@ -74,6 +76,8 @@ DEAD, ALIVE = "NO-CARRIER,BROADCAST,MULTICAST,UP", "BROADCAST,MULTICAST,UP,LOWER
         ("A ping by eth0 to the other card is not answered.", "eth1", DEAD, []),
         ("A ping by eth1 to the other card is not answered.", "eth1", ALIVE, []),
         ("A container gets no answer by docker0.", "docker0", DEAD, []),
+        ("A ping over wlan0 is not answered.", "eth1", DEAD, []),
+        ("With eth1 unplugged, a ping over wlan0 is not answered.", "eth1", DEAD, []),
         ("Guests get no answer by virbr0.", "virbr0", DEAD, []),
     ],
 )
@@ -88,3 +92,22 @@ def test_a_card_that_people_name(
     assert certainties == [
         one.certainty for one in check(ticket_of(f"{prose}\n\n```\n{shown}```\n"))
     ]
+
+
+PING = """\
+$ ping -I{link} -c1 192.168.10.2
+PING 192.168.10.2 (192.168.10.2) from 192.168.10.1 eth1: 56(84) bytes of data.
+From 192.168.10.1 icmp_seq=1 Destination Host Unreachable
+
+--- 192.168.10.2 ping statistics ---
+1 packets transmitted, 0 received, +1 errors, 100% packet loss, time 0ms
+"""
+
+
+@pytest.mark.parametrize(("tried", "certainties"), [("eth1", [1.0]), ("eth0", [])])
+def test_a_card_by_which_somebody_pings(tried: str, certainties: list[float]) -> None:
+    """The command names the dead card, or another one."""
+    shown = LISTED.format(link="eth1", flags=DEAD, state="DOWN")
+    blocks = f"```\n{shown}```\n\n```\n{PING.format(link=tried)}```\n"
+
+    assert certainties == [one.certainty for one in check(ticket_of(f"No answer.\n\n{blocks}"))]

@@ -34,11 +34,28 @@ def certainties(prose: str, *outputs: str) -> list[float]:
 
 @pytest.mark.parametrize("form", [CURL, NC])
 def test_an_address_that_answers_a_ping(form: str) -> None:
-    """A rule of REJECT is what tells one from the other."""
+    """A rule of REJECT may tell one from the other, or the port leads to somebody who is gone."""
     host = "10.20.0.5"
 
-    assert [1.0] == certainties(
+    assert [0.6] == certainties(
         PROSE, PING.format(host=host), form.format(host=host, error=NO_ROUTE)
+    )
+
+
+DNAT = "-A PREROUTING -p tcp -m tcp --dport 8080 -j DNAT --to-destination 172.17.0.9:8080"
+
+
+@pytest.mark.parametrize(("rules", "expected"), [((), [1.0]), ((DNAT,), [0.6])])
+def test_a_bridge_that_answers_a_ping(rules: tuple[str, ...], expected: list[float]) -> None:
+    """The host is there, and nothing of it is translated: its firewall is left."""
+    host = "172.17.0.1"
+    saved = "\n".join(("# iptables-save -t nat", "*nat", ":PREROUTING ACCEPT [0:0]", *rules))
+
+    assert expected == certainties(
+        "A Docker container cannot reach the host.",
+        PING.format(host=host),
+        CURL.format(host=host, error=NO_ROUTE),
+        f"{saved}\nCOMMIT\n",
     )
 
 

@@ -48,7 +48,7 @@ def certainties(prose: str, peer: str) -> list[float]:
 )
 def test_it_works_on_the_pods_own_node_alone(prose: str) -> None:
     """Whole names of nodes or the ends of them, in several sentences."""
-    assert [1.0] == certainties(prose, SELECTS)
+    assert [0.7] == certainties(prose, SELECTS)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,24 @@ def test_the_next_hop_is_the_other_end_itself(route: str) -> None:
     assert [1.0] == certainties(ENDS, route)
 
 
+BARE = "Ping from 10.122.17.64 to 10.122.127.128 fails."
+HOP = "10.122.17.64/26 via 10.122.127.128 dev tunl0"
+
+
+@pytest.mark.parametrize(
+    ("route", "certainty"),
+    [
+        (HOP, 0.6),
+        (f"{HOP}\n10.122.127.128 dev cali1234 scope link", 1.0),
+        (f"{HOP}\n10.122.127.128/26 via 192.168.3.112 dev tunl0", 1.0),
+        (f"{HOP}\n10.122.127.0/24 dev eth0 scope link", 0.6),
+    ],
+)
+def test_a_next_hop_that_may_be_a_node(route: str, certainty: float) -> None:
+    """Nodes may live in one range with pods: a route to pods, or the sentence, tells them apart."""
+    assert [certainty] == certainties(BARE, route)
+
+
 @pytest.mark.parametrize(
     ("prose", "route"),
     [

@@ -165,7 +165,9 @@ subsets:
   - port: 6443
 ```
 """
-SIX = "dial tcp [2001:db8:330::1]:443: connect: connection refused"
+SIX = "Get https://[2001:db8:330::1]:443/api/v1/nodes: dial tcp [2001:db8:330::1]:443: refused"
+SIX = SIX.replace("refused", "connect: connection refused")
+OTHER = "dial tcp [2001:db8:999::1]:443: connect: connection refused"
 FOUR = "dial tcp 10.96.0.1:443: connect: connection refused"
 
 
@@ -174,6 +176,8 @@ FOUR = "dial tcp 10.96.0.1:443: connect: connection refused"
     [
         (SIX, "2001:db8:730::183", 1),
         (SIX.replace("connect: connection refused", "i/o timeout"), "2001:db8:730::183", 1),
+        (OTHER, "2001:db8:730::183", 0),
+        (OTHER, "2001:db8:999::1", 1),
         (FOUR, "2001:db8:730::183", 0),
         (SIX, "172.22.248.183", 0),
     ],

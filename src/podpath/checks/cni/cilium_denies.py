@@ -22,12 +22,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, get_value, tell
-from podpath.net.messages import MessageKind
+from podpath.checks.told import list_failing
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -36,6 +39,8 @@ CATEGORIES = (
     Category.BPF,
 )
 NAME = "cilium-denies"
+WRAPPED = 3
+"""Lines in which a verdict may stand that somebody wrapped."""
 KINDS = (MessageKind.BPF_DROP,)
 NOISE = (
     "unsupported", "invalid source", "invalid packet", "unknown l3", "unknown l4", "ttl exceeded",
@@ -44,6 +49,7 @@ NOISE = (
 """How reasons begin that healthy nodes log as well, of packets that no connection in question
 sent.
 """
+_NUMBER = re.compile(r"\d+")
 ASK = FollowUp(
     fact="whether the dropped packets are those of the connection that fails",
     command=(
@@ -63,7 +69,7 @@ def check(case: Case) -> Iterator[Finding]:
     if not said:
         return
     reason = get_value(said, "reason", "other")
-    telling = not reason.casefold().startswith(NOISE)
+    telling = not reason.casefold().startswith(NOISE) and _is_asked(case, said)
     source = get_value(said, "from")
     source = f" ({source})" if source else ""
     meaning = Meaning(
@@ -75,3 +81,19 @@ def check(case: Case) -> Iterator[Finding]:
         ask=None if telling else ASK,
     )
     yield tell(NAME, said, meaning)
+
+
+def _is_asked(case: Case, said: Sequence[Message]) -> bool:
+    """Tell whether a dropped packet may be of what fails: people name no port, or one of these
+    lines has it.
+    """
+    ports = {str(port) for one in list_failing(case) for port in one.ports}
+    lines = [line for one in said for line in _list_lines(one.span)]
+    words = {word for line in lines for word in _NUMBER.findall(line)}
+    return not ports or not ports.isdisjoint(words)
+
+
+def _list_lines(span: Span) -> Sequence[str]:
+    """Return a line, and what may be wrapped behind it: the packet's own ends."""
+    first = span.line - span.source.first_line
+    return span.source.lines[first : first + WRAPPED]

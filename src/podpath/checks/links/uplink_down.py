@@ -22,6 +22,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
@@ -32,6 +33,7 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.LINK_DOWN,)
 NAME = "uplink-down"
+_BY_DEVICE = re.compile(r"\s(?:-I|--interface)[ =]?(?P<device>[\w.@-]+)")
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -47,7 +49,9 @@ def check(case: Case) -> Iterator[Finding]:
     }
     tried = tuple(one.span for one in case.attempts if one.is_bad)[:1]
     held = {item.link for item in host.addresses.items if item.span is not None}
-    complained = {word for one in list_lost(case) for word in one.words}
+    working = {link.name for link in host.links.items if link.up and link.carrier}
+    complained = {word for one in list_lost(case) if not one.words & working for word in one.words}
+    complained |= _list_tried(case)
     for link in host.links.items:
         if (
             link.span is None
@@ -73,7 +77,11 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} {how}, and the host's route to other hosts uses it.",
+            claim=(
+                f"{link.name} {how}, and the host's route to other hosts uses it."
+                if link.name in leading
+                else f"{link.name} {how}, and has an address of the host."
+            ),
             evidence=(link.span, *(tried if named else ())),
             reasoning=("Its routes and addresses stay, and packets that are sent there are lost.",),
             breaks=(f"everything that leaves by {link.name}",),
@@ -81,6 +89,12 @@ def check(case: Case) -> Iterator[Finding]:
             certainty=certainty,
             marks=("DOWN", "NO-CARRIER"),
         )
+
+
+def _list_tried(case: Case) -> set[str]:
+    """Return the devices by which somebody told a program to send, in vain."""
+    commands = [one.span.source.command or "" for one in case.attempts if one.is_bad]
+    return {found["device"] for command in commands for found in _BY_DEVICE.finditer(command)}
 
 
 def _is_card(name: str) -> bool:

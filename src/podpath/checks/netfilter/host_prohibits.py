@@ -3,8 +3,10 @@ of its firewall rejects it.
 
 What it is
     A program gets EHOSTUNREACH (`No route to host`, `host unreachable`) from an address that
-    answers a ping or another port at the same time; or a container does from the address of its own
-    bridge, which is the host itself, while the ticket speaks of firewalld.
+    answers a ping or another port at the same time, or a container does from the address of its own
+    bridge, which is the host itself. It is certain where both hold, or the ticket speaks of
+    firewalld and the address is the bridge's: a port that is translated to somebody who is gone
+    answers the same.
 
 Why it breaks
     A host that is not there, or a missing route, stops everything. An address that answers one
@@ -30,8 +32,10 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.firewall import tables_named
 from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.topology import dnat_destinations
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import Ending, FailureKind
@@ -58,11 +62,11 @@ def check(case: Case) -> Iterator[Finding]:
         if attempt.probe.protocol == protocols.ICMP:
             continue
         answered = _find_answered(case, attempt)
-        if answered is not None:
-            yield _report(attempt, answered, sure=True)
-            return
-        if _is_own_bridge(case, attempt.probe.dst):
-            yield _report(attempt, None, sure=bool(case.mentions & _FIREWALLS))
+        bridge = _is_own_bridge(case, attempt.probe.dst)
+        if answered is not None or bridge:
+            spoken = answered is not None or bool(case.mentions & _FIREWALLS)
+            sure = bridge and spoken and not _is_translated(case, attempt)
+            yield _report(attempt, answered, sure=sure)
             return
 
 
@@ -75,6 +79,16 @@ def _find_answered(case: Case, refused: Attempt) -> Span | None:
         if same and differs and other.result is Ending.OK and not other.good:
             return other.span
     return None
+
+
+def _is_translated(case: Case, attempt: Attempt) -> bool:
+    """Tell whether a rule translates that port: whoever it leads to may be gone."""
+    port = str(attempt.probe.dport)
+    for table in tables_named(case.node.host, "nat"):
+        for rule, *_ in dnat_destinations(table):
+            if rule.span is not None and port in rule.span.text.split():
+                return True
+    return False
 
 
 def _is_own_bridge(case: Case, address: Address) -> bool:

@@ -96,16 +96,30 @@ def _is_asked(case: Case, message: Message) -> bool:
     for complaint in list_lost(case):
         named = bool(ends & set(complaint.addresses))
         ports = {str(one) for one in complaint.ports}
-        if named and port in ports:
+        if named and port in ports and _opens(message):
             return True
-    tunnel = message.values.get("protocol", "").upper() in TUNNELS
-    spoken = bool(case.mentions & TUNNELLED)
-    return tunnel and spoken and bool(message.values.get("iif")) and bool(list_lost(case))
+    spoken = TUNNELS.get(message.values.get("protocol", "").upper())
+    return spoken in case.mentions and bool(message.values.get("iif")) and bool(list_lost(case))
 
 
-TUNNELS = frozenset({"4", "41", "47", "50", "51", "GRE", "ESP", "AH", "IPIP", "IPV6", "IPENCAP"})
-"""Protocols that carry packets of others, by number or name; IPv6 inside IPv4 is 41."""
-TUNNELLED = frozenset({Technology.IPV6, Technology.IPIP, Technology.IPSEC, Technology.GRE})
+def _opens(message: Message) -> bool:
+    """Tell whether a packet opens a connection: what strays in after its end is dropped everywhere,
+    and breaks nothing.
+    """
+    words = set(message.span.text.split())
+    return "SYN" in words or words.isdisjoint({"ACK", "RST", "FIN"})
+
+
+TUNNELS = {
+    "4": Technology.IPIP, "IPIP": Technology.IPIP, "IPENCAP": Technology.IPIP,
+    "41": Technology.IPV6, "IPV6": Technology.IPV6,
+    "47": Technology.GRE, "GRE": Technology.GRE,
+    "50": Technology.IPSEC, "ESP": Technology.IPSEC, "51": Technology.IPSEC,
+    "AH": Technology.IPSEC,
+}  # fmt: skip
+"""Protocols that carry packets of others, by number or name, and how people call them; IPv6 inside
+IPv4 is 41.
+"""
 
 
 def _is_inner(message: Message) -> bool:

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.told import list_failing
 from podpath.net.complaints import Complaint
@@ -41,12 +41,17 @@ NAME = "policy-own-node"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first policy without a range, where people tell a pod's node from others."""
+    """Report the first policy without a range, where people tell a pod's node from others.
+
+    Possible only: a tunnel that is blocked between nodes looks the same from outside.
+    """
     for policy in see(case, "NetworkPolicy"):
         peers = list(_list_peers(policy))
         if not peers or any(peer.at("ipBlock") is not None for peer in peers):
             continue
         for pod in see(case, "Pod"):
+            if policy.namespace and pod.namespace and policy.namespace != pod.namespace:
+                continue
             node = pod.text_at("spec", "nodeName")
             told = _find_told(case, node)
             if told is not None:
@@ -100,5 +105,15 @@ def _report(policy: ObjectSightings, pod: ObjectSightings, peer: Tree, told: Spa
         ),
         breaks=(f"connections to {pod.name} from other nodes, API servers included",),
         prevention="Add the nodes' addresses as an ipBlock wherever API servers or hosts connect.",
+        certainty=0.7,
+        asks=(
+            FollowUp(
+                "whether other pods are reached from those nodes, which the policy does not select",
+                f"kubectl get networkpolicy -A; from another node: curl POD-OF-THE-SAME-NODE:PORT; "
+                f"kubectl get pod {pod.name} -o wide --show-labels",
+                "they are, and this pod is not: the policy; they are not either: the path between "
+                "the nodes",
+            ),
+        ),
         marks=("namespaceSelector", "podSelector"),
     )

@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
-from podpath.checks.topology import known_sysctl
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.topology import find_link, known_sysctl
 from podpath.node.case import Case, Sighting
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST
@@ -38,7 +38,9 @@ NAME = "own-source-received"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first such packet."""
+    """Report the first such packet: certain where its device is no Ethernet's, and the same session
+    shows both. A frame may come back by a loop of switches, and the capture be another host's.
+    """
     held = {
         item.address: item
         for item in case.node.host.addresses.items
@@ -47,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
     for seen in case.sightings:
         own = held.get(seen.packet.src)
         if own is not None and _came_in(seen) and not _is_accepted(case, seen):
-            yield _report(seen, own)
+            yield _report(seen, own, sure=_is_sure(case, seen, own))
             return
 
 
@@ -59,6 +61,30 @@ def _came_in(seen: Sighting) -> bool:
     return place and seen.direction == "in" and not group and not seen.tunnel
 
 
+def _is_sure(case: Case, seen: Sighting, own: InterfaceAddress) -> bool:
+    """Tell whether a device that carries packets alone hands it in, on the host that is known to
+    hold the address.
+    """
+    link = find_link(case.node.host, str(seen.link))
+    plain = link is not None and link.noarp and link.mac is None
+    listed = own.span is not None and own.span.source.name == seen.span.source.name
+    prompts = {one.source.prompt for one in (own.span, seen.span) if one is not None}
+    hosts = {_read_host(prompt) for prompt in prompts if prompt} - {""}
+    return plain and listed and len(hosts) < 2 and own.link == seen.link and _is_its_own(case, seen)
+
+
+def _read_host(prompt: str) -> str:
+    """Return the host that a prompt names; empty where it names none."""
+    return prompt.partition("@")[2].partition(":")[0].strip()
+
+
+def _is_its_own(case: Case, seen: Sighting) -> bool:
+    """Tell whether no other address of the capture is the host's own: it was taken here, and the
+    packet does not go to it.
+    """
+    return all(item.address != seen.packet.dst for item in case.node.host.addresses.items)
+
+
 def _is_accepted(case: Case, seen: Sighting) -> bool:
     """Tell whether the host is said to take such packets."""
     keys = (f"net.ipv4.conf.{name}.accept_local" for name in ("all", seen.link))
@@ -66,8 +92,15 @@ def _is_accepted(case: Case, seen: Sighting) -> bool:
     return any(fact is not None and fact.value == "1" for fact in facts)
 
 
-def _report(seen: Sighting, own: InterfaceAddress) -> Finding:
+def _report(seen: Sighting, own: InterfaceAddress, *, sure: bool) -> Finding:
     packet = seen.packet
+    ask = FollowUp(
+        f"whether the host that holds {packet.src} is the one that captured it",
+        f"ip -br addr; tcpdump -eni {seen.link} src {packet.src}; ip route get {packet.dst} from "
+        f"{packet.src} iif {seen.link}; ip -s link show {seen.link}",
+        "`Invalid cross-device link` or `Invalid argument`: the kernel drops it; its own MAC as "
+        "the sender: a loop of switches brings its frames back",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -79,5 +112,7 @@ def _report(seen: Sighting, own: InterfaceAddress) -> Finding:
         reasoning=("No packet from outside may have a source that is the host's own.",),
         breaks=(f"what is sent into {seen.link} with the source {packet.src}",),
         prevention="Give who sends by that device an address that the host does not have.",
+        certainty=1.0 if sure else 0.6,
+        asks=() if sure else (ask,),
         marks=(str(packet.src),),
     )

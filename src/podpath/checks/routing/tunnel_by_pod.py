@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import list_lost
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint
@@ -53,8 +53,22 @@ def check(case: Case) -> Iterator[Finding]:
             ends = (one for one in list_lost(case) if _is_between(one, route, hop.gateway))
             told = next(ends, None)
             if told is not None:
-                yield _report(route, str(hop.link), hop.gateway, told)
+                sure = _is_pods(case, told, hop.gateway)
+                yield _report(route, hop.gateway, told, sure=sure)
                 return
+
+
+def _is_pods(case: Case, told: Complaint, gateway: Address) -> bool:
+    """Tell whether an address is a pod's: a route to pods holds it, or the sentence names the
+    nodes of both ends beside it, in another range.
+    """
+    for route in case.node.host.routes.items:
+        links = [str(hop.link) for hop in route.nexthops if hop.link is not None]
+        inner = any(link.startswith((*DEVICES, "cali")) for link in links)
+        if inner and route.prefix.length and route.prefix.covers(gateway):
+            return True
+    own = Prefix.of(gateway, POD_BITS)
+    return sum(not own.covers(one) for one in set(told.addresses)) > 1
 
 
 def _is_between(complaint: Complaint, route: Route, gateway: Address) -> bool:
@@ -65,18 +79,25 @@ def _is_between(complaint: Complaint, route: Route, gateway: Address) -> bool:
     return gateway in named and alike and gateway not in covered
 
 
-def _report(route: Route, link: str, gateway: Address, told: Complaint) -> Finding:
+def _report(route: Route, gateway: Address, told: Complaint, *, sure: bool) -> Finding:
     spans = [span for span in (route.span, told.span) if span is not None]
+    ask = FollowUp(
+        f"whether {gateway} is a node's address or a pod's",
+        "kubectl get nodes -o wide; kubectl get pods -A -o wide; ip route",
+        "a pod's: nothing is ever sent in the tunnel; a node's: look at the path between the nodes",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The route to {route.prefix} leads into {link} by {gateway}, which is an end of what "
-            "fails and no node's address: nothing is ever sent in the tunnel."
+            f"The route to {route.prefix} leads into a tunnel by {gateway}, which is an end of "
+            "what fails and no node's address: nothing is ever sent in the tunnel."
         ),
         evidence=tuple(spans),
         reasoning=("The next hop of a route into a tunnel is the node that unpacks it.",),
         breaks=(f"what is sent to {route.prefix}, answers included",),
         prevention="Watch that next hops of pod ranges are addresses of nodes.",
+        certainty=1.0 if sure else 0.6,
+        asks=() if sure else (ask,),
         marks=(str(gateway),),
     )

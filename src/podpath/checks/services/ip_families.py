@@ -24,17 +24,20 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
-from podpath.net.addresses import read_address
+from podpath.checks.objects import FailedConnection, ObjectSightings, PodView, chosen, failures, see
+from podpath.net.addresses import Address, read_address
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.IPV6,)
 NAME = "ip-families"
+_API_CALL = re.compile(r"/apis?/[a-z0-9.]+/")
+"""A request for objects: `/api/v1/namespaces/...`."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -54,35 +57,55 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_mixed(case: Case) -> Iterator[Finding]:
-    """Report Endpoints that hold addresses of both families, where a connection to an address of
+    """Report Endpoints that hold addresses of both families, where a connection to their service by
     IPv6 fails.
     """
-    failed = [one for one in failures(case) if one.dst.family == 6]
     for endpoints in see(case, "Endpoints"):
         places: dict[int, Span] = {}
+        held: set[Address] = set()
         for subset in endpoints.items_at("subsets"):
             for item in subset.items_at("addresses"):
                 address = read_address(item.text_at("ip"))
                 if address is not None:
                     places.setdefault(address.family, item.line)
-        if len(places) > 1 and failed:
-            yield Finding(
-                check=NAME,
-                severity=Severity.FAULT,
-                claim=(
-                    f"The endpoints of {endpoints.title} are of IPv4 and of IPv6: not every server "
-                    "has an address of the family that its clients use."
-                ),
-                evidence=(places[6], places[4], failed[0].span),
-                reasoning=(
-                    (
-                        "A connection stays in its family: of such a service only the endpoints of "
-                        "one family serve an address."
-                    ),
-                ),
-                breaks=(f"connections to {endpoints.title} over the family that few serve",),
-                prevention="Give all servers the same families, and advertise one on each.",
-            )
+                    held.add(address)
+        failed = [one for one in failures(case) if one.dst.family == 6]
+        own = [one for one in failed if one.dst in held or _is_of(case, endpoints, one)]
+        if len(places) > 1 and own:
+            yield _report_mixed(endpoints, places, own[0])
+
+
+def _is_of(case: Case, endpoints: ObjectSightings, failed: FailedConnection) -> bool:
+    """Tell whether a connection went to the service that endpoints belong to: its address is known,
+    or it asks for objects of the API server.
+    """
+    for service in case.node.services:
+        if service.name == endpoints.name and failed.dst in service.addresses:
+            return True
+    called = _API_CALL.search(failed.span.text) is not None
+    return called and endpoints.name == "kubernetes"
+
+
+def _report_mixed(
+    endpoints: ObjectSightings, places: Mapping[int, Span], failed: FailedConnection
+) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The endpoints of {endpoints.title} are of IPv4 and of IPv6: not every server has an "
+            "address of the family that its clients use."
+        ),
+        evidence=(places[6], places[4], failed.span),
+        reasoning=(
+            (
+                "A connection stays in its family: of such a service only the endpoints of one "
+                "family serve an address."
+            ),
+        ),
+        breaks=(f"connections to {endpoints.title} over the family that few serve",),
+        prevention="Give all servers the same families, and advertise one on each.",
+    )
 
 
 def _families(pod: PodView) -> set[int]:
