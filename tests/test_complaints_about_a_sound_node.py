@@ -78,3 +78,19 @@ def test_nothing_of_a_sound_node_is_the_certain_cause(complaint: str, *, objects
 def is_certain(finding: Finding) -> bool:
     """Tell whether a finding is told as the cause."""
     return finding.certainty == 1 and finding.severity is not Severity.RISK
+
+
+OTHER_ROUTES = """
+```
+# ip route
+default dev br7 proto kernel scope link src 169.254.38.92 metric 204
+default via 192.168.0.1 dev wlan7 src 192.168.0.102 metric 303
+```
+"""
+
+
+def test_outputs_of_two_moments_that_name_other_devices_are_no_error() -> None:
+    """Routes over devices that the listing of devices does not have: two hosts, or two moments."""
+    text = f"Nothing on the Internet can be pinged.\n{OTHER_ROUTES}{console(objects=False)}"
+
+    assert podpath.diagnose(Pasted(text, "ticket.md")).verdict is not Verdict.NONE

@@ -39,6 +39,10 @@ _TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST, EndKin
 """Whom a sentence calls the host itself: clients elsewhere call it the outside."""
 
 
+LOGS = frozenset({"log", "container log"})
+"""Who tried, where a program's log tells it."""
+
+
 class AskedPort(NamedTuple):
     """A port that fails."""
 
@@ -47,7 +51,11 @@ class AskedPort(NamedTuple):
     failure: FailureKind | None
     span: Span
     own: bool
-    """True where nothing says that it may be another host's, or one that is forwarded."""
+    """True where nothing says that it may be another host's, or one that is forwarded, and it was
+    tried now: a line of a log tells of its own moment.
+    """
+    loopback: bool = False
+    """True where it was tried at an address of loopback."""
 
 
 def list_asked_ports(case: Case) -> Iterator[AskedPort]:
@@ -60,12 +68,15 @@ def list_asked_ports(case: Case) -> Iterator[AskedPort]:
         for one in case.attempts
         if one.is_bad and one.probe.protocol == protocols.TCP
     ]
+    logged = {one.span for one in (*case.attempts, *case.unplaced) if one.who in LOGS}
     tried += [(one.dst, one.dport, one.result, one.span) for one in case.unplaced if one.dst]
     for address, port, result, span in tried:
         own = address in _list_own(case)
         if port and (own or (port in HOST_PORTS and not _list_own(case))):
             failure = result if isinstance(result, FailureKind) else None
-            yield AskedPort(port, protocols.TCP, failure, span, own)
+            now = own and span not in logged
+            loopback = address is not None and address.is_loopback
+            yield AskedPort(port, protocols.TCP, failure, span, now, loopback)
 
 
 def _is_elsewhere(complaint: Complaint) -> bool:

@@ -19,7 +19,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, IfName
 from podpath.net.probe import Probe
 from podpath.node.netfilter import Rule
-from podpath.node.node import HOST, Netns, NetnsRole, Node
+from podpath.node.node import HOST, Netns, NetnsRole, Node, may_have
 
 OUTSIDE = Address.parse("192.0.2.80")
 """An address of TEST-NET-1 (RFC 5737): no node has a route of its own to it."""
@@ -330,7 +330,7 @@ def _to_open_ports(node: Node) -> Iterator[BaselineFlow]:
         for route in node.host.routes.items
         if route.prefix.length == 0 and route.prefix.family == 4
         for hop in route.nexthops
-        if hop.gateway is not None and hop.link is not None
+        if hop.gateway is not None and hop.link is not None and may_have(node, hop.link)
     ]
     if own is None or not hops or hops[0].gateway is None:
         return

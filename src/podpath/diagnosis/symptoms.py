@@ -12,6 +12,7 @@ from podpath.net.failures import Ending, FailureKind
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.case import Attempt, Case
+from podpath.node.node import Node, may_have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ def collect_symptoms(case: Case, probes: Iterable[Probe]) -> tuple[Symptom, ...]
     """
     found: list[Symptom] = []
     for symptom in (*_asked(probes), *_attempts(case.attempts)):
-        _merge(found, symptom)
+        _merge(found, symptom if symptom.asked else _place_again(case.node, symptom))
     captured = observe(case.sightings)
     found.sort(
         key=lambda symptom: (not symptom.asked, symptom.fails is not True, symptom.fails is None)
@@ -80,6 +81,16 @@ def _attempts(attempts: Iterable[Attempt]) -> Iterator[Symptom]:
                 who=attempt.who,
                 passed=(attempt.span,) if attempt.passed else (),
             )
+
+
+def _place_again(node: Node, symptom: Symptom) -> Symptom:
+    """Return a symptom of the evidence without the device that it came in by, where the node has
+    none of that name: the two were taken at different moments, or hosts.
+    """
+    device = symptom.probe.in_dev
+    if device is None or may_have(node, device):
+        return symptom
+    return replace(symptom, probe=symptom.probe._replace(in_dev=None))
 
 
 def _merge(found: list[Symptom], new: Symptom) -> None:

@@ -20,7 +20,7 @@ from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.unanswered import leave_unanswered
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
-from podpath.node.node import Node
+from podpath.node.node import Node, may_have
 
 LIMIT = 64
 """Branches walked of one conversation: enough for two unknown facts of six options, or ten
@@ -102,9 +102,12 @@ class World:
         return found
 
     def _place(self, probe: Probe) -> Probe:
-        """Return the probe without a namespace that this world lacks: a guessed pod may be missing
-        in another state.
+        """Return the probe without a namespace or device that this world lacks: a guessed pod may
+        be missing in another state, and so may a device.
         """
+        device = probe.in_dev
+        if self.suppositions and device is not None and not may_have(self.node, device):
+            probe = probe._replace(in_dev=None)
         lacking = (
             bool(self.suppositions)
             and probe.netns is not None

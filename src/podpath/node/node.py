@@ -260,3 +260,12 @@ class Node:
             if netns.holds(address) and not (pods_only and name == HOST):
                 return name
         return None
+
+
+def may_have(node: Node, device: str) -> bool:
+    """Tell whether a node may have a device of this name: it is listed in one of its namespaces, or
+    the host's devices are not listed whole.
+    """
+    spaces = node.namespaces.values()
+    listed = any(link.name == device for space in spaces for link in space.links.items)
+    return listed or not node.host.links.complete

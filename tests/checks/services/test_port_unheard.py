@@ -67,3 +67,33 @@ def test_what_an_engine_publishes_is_doubted() -> None:
     assert certainty(said, "127.0.0.1:9090") == 0.7
     elsewhere = "The app on this host cannot connect to redis on the other machine: it is refused."
     assert certainty(elsewhere, "127.0.0.1:6379") == 0.7
+
+
+DIAL = "dial tcp 127.0.0.1:2379: connect: connection refused"
+LOGGED = f'W0312 03:48:55.984001       1 clientconn.go:1223] grpc: connection error: "{DIAL}"'
+TRIED = (
+    "$ curl http://127.0.0.1:2379/\n"
+    "curl: (7) Failed to connect to 127.0.0.1 port 2379: Connection refused"
+)
+
+
+LOOPBACK = """\
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN
+    inet 127.0.0.1/8 scope host lo
+"""
+
+
+@pytest.mark.parametrize(("line", "expected"), [(LOGGED, 0.7), (TRIED, 1.0)])
+def test_a_line_of_a_log_tells_of_its_own_moment(line: str, expected: float) -> None:
+    """The listing of sockets may be of another one; a try beside it is of the same."""
+    said = f"The API server does not start.\n\n```\n$ ip addr\n{LOOPBACK}```\n\n```\n{line}\n```"
+
+    assert certainty(said) == expected
+
+
+@pytest.mark.parametrize("line", [LOGGED, TRIED])
+def test_loopback_is_heard_on_loopback(line: str) -> None:
+    """Who asks at 127.0.0.1 is not refused by a listener there."""
+    said = f"The API server does not start.\n\n```\n$ ip addr\n{LOOPBACK}```\n\n```\n{line}\n```"
+
+    assert certainty(said, "127.0.0.1:2379") is None

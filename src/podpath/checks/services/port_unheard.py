@@ -54,7 +54,8 @@ def check(case: Case) -> Iterator[Finding]:
         listening = [one for one in host.sockets.items if _is_listener(one)]
         heard = [one for one in listening if one.port == asked.port]
         spans = [one.span for one in heard if one.span is not None]
-        if spans and all(one.local is not None and one.local.is_loopback for one in heard):
+        inner = all(one.local is not None and one.local.is_loopback for one in heard)
+        if spans and inner and not asked.loopback:
             yield _report(case, asked, f"is listened on at {heard[0].local} alone", spans)
             return
         whole = bool(listening) and host.shows_sockets(protocols.TCP)
@@ -69,14 +70,15 @@ def _is_listener(socket: Socket) -> bool:
 
 
 def _report(case: Case, asked: AskedPort, claim: str, spans: Sequence[Span]) -> Finding:
+    who = "whoever asks" if asked.loopback else "who comes from elsewhere"
     sure = asked.own and not is_translated(case, asked.port)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Port {asked.port} of the host {claim}, so who comes from elsewhere is refused.",
+        claim=f"Port {asked.port} of the host {claim}, so {who} is refused.",
         evidence=(*spans, asked.span),
         reasoning=("A connection to a port that no socket takes is answered with a reset.",),
-        breaks=(f"connections to port {asked.port} from elsewhere",),
+        breaks=(f"connections to port {asked.port}",),
         prevention="Check the port at the host's own address, as its clients do.",
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),
