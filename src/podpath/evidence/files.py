@@ -13,6 +13,7 @@ from itertools import islice
 from podpath.evidence.documents.circumstances import read_circumstances
 from podpath.evidence.documents.complaints import read_complaints
 from podpath.evidence.documents.document import part_document, split_document
+from podpath.evidence.documents.inline import is_inline
 from podpath.evidence.documents.leftovers import find_leftovers
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.prompts import match_prompt
@@ -82,8 +83,9 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
         )
     parted = part_document(name, lines)
     found = _leave_line_open(parted.sources, text)
-    complaints = read_complaints(name, lines, found)
-    told = read_circumstances(name, lines, found)
+    blocks = tuple(source for source in found if not is_inline(source, lines))
+    complaints = read_complaints(name, lines, blocks)
+    told = read_circumstances(name, lines, blocks)
     if place.netns is not None or place.taken_at is not None:
         found = tuple(_place(source, place) for source in found)
     if not found:

@@ -171,6 +171,17 @@ def test_quoted_console_is_read() -> None:
     assert ("ip route", ("default via 10.0.0.1 dev eth0",)) == (source.command, source.lines)
 
 
+def test_the_head_of_a_ping_is_read_where_it_alone_is_quoted() -> None:
+    """Its own full stop makes no prose of it, and what follows belongs to it."""
+    source = _split(
+        "It fails:\n\n> PING db.lan (10.0.0.7) 56(84) bytes of data.\n^C\n"
+        "--- db.lan ping statistics ---\n"
+        "3 packets transmitted, 0 received, 100% packet loss, time 2040ms\n\nWhy?"
+    )[0]
+    assert "PING db.lan (10.0.0.7) 56(84) bytes of data." == source.lines[0]
+    assert "3 packets" in source.lines[-1]
+
+
 def test_a_shell_in_a_pod_is_followed() -> None:
     """Commands typed after `kubectl exec -it` run in the pod, until its shell is left."""
     text = """```

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
+from podpath.evidence.documents.inline import find_answered
 from podpath.evidence.documents.introductions import introduced_command
 from podpath.evidence.documents.places import ShellTracker
 from podpath.evidence.documents.programs import is_command
@@ -92,7 +93,7 @@ def part_document(name: str, lines: Sequence[str]) -> SplitDocument:
         fences -= {line.number for line in region.lines if line.text.strip()}
         splitter.split(_strip_marks(_unescape_console(region)))
     splitter.finish()
-    quoted = find_quoted(name, splitter.aside)
+    quoted = (*find_quoted(name, splitter.aside), *find_answered(name, splitter.aside))
     sources = _leave_open(splitter.sources, decoded)
     if quoted:
         sources = tuple(sorted((*sources, *quoted), key=lambda source: source.first_line))
@@ -166,7 +167,9 @@ def _is_quoted_console(text: str) -> bool:
     if is_fence(inner) or (prompt is not None and prompt.command != ""):
         return True
     shape = match_shape(inner)
-    return shape is not None and shape.name != "curl" and not reads_as_prose(inner)
+    if shape is None or shape.name == "curl":
+        return False
+    return shape.name == "ping" or not reads_as_prose(inner)
 
 
 class _Splitter:
