@@ -80,3 +80,34 @@ def test_an_answer_an_announcement_and_two_requests_are_healthy(
 def test_nobody_complains() -> None:
     """A capture of a host that works says nothing."""
     assert not findings(ARP, "192.0.2.1", "192.0.2.5", said="All is well.")
+
+
+ENTRY = (
+    "$ ip neigh\n192.0.2.9 dev eth0 lladdr 02:00:00:00:00:09 REACHABLE\n{target} dev eth0 {state}"
+)
+LADDR = "lladdr 02:00:00:00:00:01"
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "expected"),
+    [
+        ("192.0.2.1 cannot be pinged.", "INCOMPLETE", [0.7]),
+        ("Connections to 192.0.2.1 time out.", "FAILED", [0.7]),
+        ("192.0.2.1 cannot be pinged.", f"{LADDR} STALE", []),
+        ("192.0.2.9 cannot be pinged.", "FAILED", []),
+        ("192.0.2.1 can be pinged.", "FAILED", []),
+    ],
+)
+def test_an_entry_that_nobody_answered(said: str, state: str, expected: list[float]) -> None:
+    """Of an address that is out of reach; others come and go on any host."""
+    entry = ENTRY.format(target="192.0.2.1", state=state)
+    found = check(ticket_of(f"{said}\n\n```\n{entry}\n```\n"))
+
+    assert expected == [one.certainty for one in found]
+
+
+def test_an_address_that_answers_on_another_device() -> None:
+    """A host with two cards in one network asks on both."""
+    text = ENTRY.format(target="192.0.2.9", state="FAILED").replace("9 dev eth0 F", "9 dev eth1 F")
+
+    assert [] == list(check(ticket_of(f"192.0.2.9 times out.\n\n```\n{text}\n```\n")))

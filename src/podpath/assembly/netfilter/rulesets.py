@@ -22,6 +22,7 @@ from podpath.node.case import Contradiction
 from podpath.node.netfilter import TABLE_ORDER, Chain, Table
 from podpath.node.node import HOST
 
+_OTHER = {"legacy": "nft", "nft": "legacy"}
 _MODERN = "nft"
 """The flavor of `iptables` on every distribution since 2020 (Debian 10, RHEL 8, Ubuntu 20.10)."""
 
@@ -162,11 +163,26 @@ class _TableMaker:
 
 
 def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
-    """Say which flavor an output is of that does not tell: the one that others show, else what
-    most hosts have.
+    """Say which flavor an output is of that does not tell: the one that others show, but where
+    they show another policy for one of its chains; else what most hosts have.
     """
     told = {record.flavour for record in records if record.flavour is not None}
-    return next(iter(told)) if len(told) == 1 else _MODERN
+    if len(told) != 1:
+        return _MODERN
+    flavour = next(iter(told))
+    theirs = dict(_list_policies(records, flavour))
+    apart = any(theirs.get(key, policy) != policy for key, policy in _list_policies(records, None))
+    return _OTHER[flavour] if apart else flavour
+
+
+def _list_policies(
+    records: Sequence[RulesetRecord], flavour: str | None
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the policies of base chains that outputs of a flavor state, by table and chain."""
+    for record in records:
+        for name, chain in record.chains.items() if record.flavour == flavour else ():
+            if chain.policy is not None and record.table is not None:
+                yield (record.table, name), chain.policy
 
 
 def _is_elsewhere(placed: TableChains) -> bool:

@@ -4,7 +4,8 @@ neighbor discovery, and nobody answers.
 What it is
     tcpdump prints at least three requests for one address (`who-has`, `neighbor solicitation ...
     who has`), and no output of the ticket shows an answer for it. Names and masked addresses count
-    as they stand.
+    as they stand. Or the table of neighbors has `(incomplete)`, INCOMPLETE or FAILED for an address
+    that is said to be out of reach.
 
 Why it breaks
     Without the MAC nothing is sent to that address: connections to it, or by it as a gateway, end
@@ -28,7 +29,7 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
@@ -36,6 +37,7 @@ from podpath.checks.said import find_said
 from podpath.checks.told import list_failing, list_failing_addresses
 from podpath.net.addresses import read_address
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -44,6 +46,8 @@ CATEGORIES = (
     Category.MAC_NOT_ALLOWED,
 )
 NAME = "neighbour-unanswered"
+SILENT = frozenset({"FAILED", "INCOMPLETE"})
+"""States of an entry whose requests were not answered."""
 LEAST = 3
 """Requests for one address: the kernel sends so many before it gives up."""
 
@@ -65,6 +69,27 @@ def check(case: Case) -> Iterator[Finding]:
     often.sort(key=lambda found: found[0] not in named)
     for target, times in often[:1]:
         yield _report(first[target], times, likely=target in named and _shows_both_ways(case))
+    if not often:
+        yield from _find_listed(case, answered)
+
+
+def _find_listed(case: Case, answered: Collection[str]) -> Iterator[Finding]:
+    """Report the first address out of reach whose entry says that nobody answered, on any
+    device.
+    """
+    failing = list_failing_addresses(case)
+    items = case.node.host.neighbours.items
+    known = {one.address for one in items if one.state not in SILENT}
+    for one in items:
+        silent = one.state in SILENT and one.address in failing and one.address not in known
+        if silent and one.span is not None and str(one.address) not in answered:
+            yield _tell(
+                str(one.address),
+                one.span,
+                f"Nobody answers for {one.address}: its entry of {one.link} says {one.state}.",
+                certainty=0.7,
+            )
+            return
 
 
 def _target(message: Message) -> str:
@@ -88,7 +113,12 @@ def _shows_both_ways(case: Case) -> bool:
 
 def _report(message: Message, times: int, *, likely: bool) -> Finding:
     target = message.values["target"]
-    asker = message.values.get("asker", "")
+    asker = message.values.get("asker", "") or "somebody"
+    claim = f"Nobody answers for {target}: {asker} asks for it {times} times."
+    return _tell(target, message.span, claim, certainty=0.9 if likely else 0.7)
+
+
+def _tell(target: str, span: Span, claim: str, *, certainty: float) -> Finding:
     ask = FollowUp(
         f"how far the request for {target} gets, and whether its owner answers",
         "tcpdump -nn -e -i any arp or icmp6 (at both ends, and on the bridge or switch between)",
@@ -98,12 +128,12 @@ def _report(message: Message, times: int, *, likely: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Nobody answers for {target}: {asker or 'somebody'} asks for it {times} times.",
-        evidence=(message.span,),
+        claim=claim,
+        evidence=(span,),
         reasoning=("Nothing is sent to an address whose MAC is not known.",),
         breaks=(f"connections to {target}, and by it as a gateway",),
         prevention="Watch neighbor entries of gateways.",
-        certainty=0.9 if likely else 0.7,
+        certainty=certainty,
         marks=(target,),
         asks=(ask,),
     )

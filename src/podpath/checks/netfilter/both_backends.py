@@ -27,14 +27,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.told import list_lost
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
 from podpath.node.case import Case
-from podpath.node.netfilter import Netfilter, Rule
+from podpath.node.netfilter import Chain, Netfilter, Rule
 
 CATEGORIES = (Category.BACKEND_MISMATCH,)
 NAME = "both-backends"
@@ -46,6 +47,49 @@ def check(case: Case) -> Iterator[Finding]:
         legacy, modern = _first_rule(netfilter, "legacy"), _first_rule(netfilter, "nft")
         if legacy is not None and modern is not None:
             yield _report(family, legacy, modern)
+        yield from _find_apart(case, netfilter)
+
+
+def _find_apart(case: Case, netfilter: Netfilter) -> Iterator[Finding]:
+    """Report a base chain that drops in one flavor and accepts in the other, where something is
+    said to get no answer: possible, since the one that drops may accept by a rule.
+    """
+    lost = list_lost(case)
+    policies: dict[str, dict[str, Chain]] = {}
+    for table in netfilter.tables:
+        for name, fact in table.chains.items() if table.name == "filter" else ():
+            if isinstance(fact, Known) and fact.value.policy and fact.value.span is not None:
+                policies.setdefault(name, {})[table.flavour] = fact.value
+    for name, shown in policies.items():
+        drops = {flavour: chain for flavour, chain in shown.items() if chain.policy == "DROP"}
+        if lost and len(shown) > 1 and len(drops) == 1:
+            yield _report_apart(name, *drops.popitem(), shown)
+
+
+def _report_apart(name: str, flavour: str, drops: Chain, shown: Mapping[str, Chain]) -> Finding:
+    spans = (drops.span, *(chain.span for chain in shown.values() if chain is not drops))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{name} drops by its policy in iptables-{flavour} and accepts in the other flavor: "
+            "who writes its rules there opens nothing."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=("The kernel runs both flavors, and a packet has to pass both.",),
+        breaks=(f"what passes {name} and no rule of iptables-{flavour} accepts",),
+        prevention="Let the host and every container that writes rules use the same flavor.",
+        certainty=0.7,
+        asks=(
+            FollowUp(
+                f"which rules of {name} accept in each of the two flavors",
+                f"iptables-nft-save | grep {name}; iptables-legacy-save | grep {name}; iptables "
+                "--version; update-alternatives --display iptables",
+                f"none of iptables-{flavour} accepts what fails: it is dropped there",
+            ),
+        ),
+        marks=("DROP",),
+    )
 
 
 def _first_rule(netfilter: Netfilter, flavour: str) -> Rule | None:
