@@ -12,13 +12,16 @@ pod's addresses, which every mesh serves, is taken to be served.
 from __future__ import annotations
 
 import ipaddress
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-_LISTEN: Final = "0A"
-"""TCP_LISTEN as /proc/net/tcp spells it (net/ipv4/tcp_ipv4.c:get_tcp4_sock v6.12)."""
+_ROW: Final = re.compile(
+    r"\s*[0-9]+: (?P<host>[0-9A-F]{8,32}):(?P<port>[0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A "
+)
+"""A row of /proc/net/tcp whose state is TCP_LISTEN (net/ipv4/tcp_ipv4.c:get_tcp4_sock v6.12)."""
 _WORDS: Final = {4: 8, 6: 32}
 _EITHER: Final = "::"
 _ORDER: Final = sys.byteorder
@@ -98,26 +101,16 @@ def parse_listening(text: str) -> tuple[ListeningSocket, ...]:
 
 def _listening(lines: Iterable[str]) -> Iterator[ListeningSocket]:
     for line in lines:
-        columns = line.split(maxsplit=4)  # columns of the kernel's own making
-        if len(columns) < 4 or columns[3] != _LISTEN:
-            continue
-        host, _, port = columns[1].partition(":")
-        address = _address(host)
-        if address is not None and len(port) == 4:
-            yield ListeningSocket(address, int(port, 16))
+        found = _ROW.match(line)
+        if found is not None and len(found["host"]) in _WORDS.values():
+            yield ListeningSocket(_address(found["host"]), int(found["port"], 16))
 
 
-def _address(words: str) -> str | None:
+def _address(words: str) -> str:
     """Read an address in words of 32 bits of the machine's order, as the kernel prints it."""
-    if len(words) not in _WORDS.values():
-        return None
-    try:
-        packed = b"".join(
-            int(words[place : place + 8], 16).to_bytes(4, _ORDER)
-            for place in range(0, len(words), 8)
-        )
-    except ValueError:
-        return None
+    packed = b"".join(
+        int(words[place : place + 8], 16).to_bytes(4, _ORDER) for place in range(0, len(words), 8)
+    )
     return str(ipaddress.ip_address(packed))
 
 

@@ -89,7 +89,9 @@ def test_the_kernels_lines_are_read(
 @given(st.text())
 def test_no_text_is_too_strange(text: str) -> None:
     """Nothing that a namespace or a pod's author writes raises."""
-    for line in (text, f"0: {text} {text} 0A", f"0: {text}:0050 x 0A"):
+    rows = [f"0: {text} {text} 0A x", f"0: {text}:0050 x 0A x"]
+    rows += [f"0: 0100007F:{text} 00000000:0000 0A x", "0: -100007F:0050 00000000:0000 0A x"]
+    for line in (text, *rows):
         parse_listening(line)
     for socket in (*parse_declared(text), *parse_declared(f"{text}:80,[::1]:{text}")):
         assert 0 < socket.port < 65536
