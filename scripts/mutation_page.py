@@ -31,7 +31,7 @@ class Argument:
     """Why nobody could notice certain errors."""
 
     module: str
-    """A pattern for the module's file, such as `diagnosis/plays/*.py`."""
+    """A pattern for the module's file, such as `datapath/nat/*.py`."""
     change: str
     """Words of the change, with `-` before the old line and `+` before the new one."""
     why: str
