@@ -9,7 +9,7 @@ connection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.datapath.conntrack.remains import drawn_ports, list_entries
@@ -235,17 +235,11 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
-        if act.full:
-            length = largest_packet(walk, traces)
-            if not engine.wires and not may_not_fit(walk, traces, length):
-                break
-            packet = fill(packet, length)
-        packet = with_sending(walk, traces, packet, probe.sending, reply=act.reply)
-        skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
-        if skb.link is None:
-            _set_options(skb, probe.sending, act)
-        if skb.link is None and _has_hash(packet, reply=act.reply):
-            skb.hashed = (place.netns, act.reply)
+        sized = _size(walk, traces, packet, act, probe.sending)
+        if sized is None:
+            break
+        packet = sized
+        skb = _hand_over(walk, place, packet, act, probe.sending)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         after, failure = (
@@ -275,6 +269,30 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             failure, answers = lost, (*unheard, trace, *answers)
         return _branch(walk, traces, failure, answers)
     return _branch(walk, traces, None, ())
+
+
+def _size(
+    walk: Walk, traces: Sequence[Trace], packet: Packet, act: Act, sending: Sending
+) -> Packet | None:
+    """Return a packet with the size that its act and the probe give it; None for a full one that
+    everything on its way takes for sure.
+    """
+    if act.full:
+        length = largest_packet(walk, traces)
+        if not walk.engine.wires and not may_not_fit(walk, traces, length):
+            return None
+        packet = fill(packet, length)
+    return with_sending(walk, traces, packet, sending, reply=act.reply)
+
+
+def _hand_over(walk: Walk, place: ConnectionEnd, packet: Packet, act: Act, sending: Sending) -> Skb:
+    """Send a packet from its end, with what the socket there has set."""
+    skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+    if skb.link is None:
+        _set_options(skb, sending, act)
+    if skb.link is None and _has_hash(packet, reply=act.reply):
+        skb.hashed = (place.netns, act.reply)
+    return skb
 
 
 def _set_options(skb: Skb, sending: Sending, act: Act) -> None:
