@@ -148,10 +148,11 @@ class Probe(NamedTuple):
 
 def _parse_sending(words: str, text: str) -> Sending:
     """Read the words behind a probe's ends; `UsageError` for a value that no packet has."""
-    sending = USUALLY
+    df: bool | None = None
+    numbers: dict[str, int] = {}
     for found in _SENDING.finditer(words):
         if found["flag"]:
-            sending = sending._replace(dont_fragment=found["flag"].lower() == "df")
+            df = found["flag"].lower() == "df"
             continue
         word, value = found["word"].lower(), found["value"]
         try:
@@ -163,8 +164,15 @@ def _parse_sending(words: str, text: str) -> Sending:
             raise UsageError(
                 f"expected {word} {fits.start} to {fits.stop - 1}, saw {value!r} in {text!r}"
             )
-        sending = sending._replace(**{word: number})
-    return sending
+        numbers[word] = number
+    return Sending(
+        numbers.get("size"),
+        df,
+        numbers.get("uid", 0),
+        numbers.get("mark", 0),
+        numbers.get("ttl"),
+        numbers.get("dscp", 0),
+    )
 
 
 def parse_endpoint(text: str) -> tuple[Address, int]:
