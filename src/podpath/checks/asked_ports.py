@@ -68,7 +68,8 @@ def list_asked_ports(case: Case) -> Iterator[AskedPort]:
         for one in case.attempts
         if one.is_bad and one.probe.protocol == protocols.TCP
     ]
-    logged = {one.span for one in (*case.attempts, *case.unplaced) if one.who in LOGS}
+    logged = {one.span for one in case.attempts if one.who in LOGS}
+    logged |= {one.span for one in case.unplaced if one.who in LOGS}
     tried += [(one.dst, one.dport, one.result, one.span) for one in case.unplaced if one.dst]
     for address, port, result, span in tried:
         own = address in _list_own(case)
