@@ -235,6 +235,8 @@ def test_a_killed_agent_leaves_nothing(agents: Cluster, say: Callable[[str], Non
 
 
 def list_processes(live: Cluster, name: str) -> set[str]:
-    """Return podpath's processes on a node, each with when it began."""
-    listed = live.nodes[name].run("ps", "-e", "-o", "pid=,lstart=,args=").splitlines()
-    return {line for line in listed if "-m podpath" in line.split(maxsplit=6)[6]}
+    """Return podpath's processes on a node, each with when it began: no other pod there has any of
+    Python.
+    """
+    listed = live.nodes[name].run("ps", "-ww", "-e", "-o", "pid=,lstart=,args=").splitlines()
+    return {line for line in listed if "bin/python" in line.split(maxsplit=6)[6]}
