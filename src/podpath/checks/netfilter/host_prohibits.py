@@ -86,7 +86,7 @@ def _is_translated(case: Case, attempt: Attempt) -> bool:
     port = str(attempt.probe.dport)
     for table in tables_named(case.node.host, "nat"):
         for rule, *_ in dnat_destinations(table):
-            if rule.span is not None and port in rule.span.text.split():
+            if port in rule.span.text.split():
                 return True
     return False
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from podpath.datapath.reasons.devices import TooLongForEnd
 from podpath.datapath.routing.reasons import drop_reason
-from podpath.datapath.tracing.exploration import Option
 from podpath.datapath.tracing.trace import Dropped, Undecided
 from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
-from podpath.net.provenance import Inferred
+from podpath.net.provenance import Inferred, Option
 from podpath.node.links import Link
 
 FUNCTION = "include/linux/netdevice.h:__is_skb_forwardable v6.12"

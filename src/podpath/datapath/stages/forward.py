@@ -66,7 +66,7 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
             spans=spans,
         )
         return icmp.reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
-    if packet.length > mtu and skb.inner is None:
+    if packet.length > mtu:
         return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, mtu)
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:

@@ -47,7 +47,7 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
     packet, destination = skb.packet, skb.destination
     if destination is None or packet.length <= destination.mtu:
         return None
-    if not packet.dont_fragment and (skb.inner is not None or skb.by_kernel):
+    if not packet.dont_fragment and skb.by_kernel and skb.inner is None:
         return None
     if skb.ignore_df or not packet.dont_fragment:
         return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, destination.mtu)
