@@ -126,12 +126,13 @@ def test_a_line_that_is_almost_one_is_none(row: MessageCheck) -> None:
 
 @pytest.mark.parametrize("row", MESSAGES, ids=lambda row: row.name)
 def test_a_row_knows_the_places_of_its_texts(row: MessageCheck) -> None:
-    """Each place has its value and each value its place, and what is not certain says what would
-    decide.
+    """Each place has its value and each value its place; what is not certain says what would
+    decide, and of what is only where something may leave it open.
     """
     used = set(re.findall(r"\{(\w+)\}", " ".join((row.claim, *row.commands))))
     assert used == {value.place for value in row.values}
-    assert (row.certainty < 1) == (row.ask is not None)
+    assert row.ask is not None or row.certainty == 1
+    assert row.ask is None or row.certainty < 1 or row.doubted_by
 
 
 def test_every_kind_has_a_check_or_a_reason_to_have_none() -> None:

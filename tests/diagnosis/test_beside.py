@@ -43,6 +43,99 @@ def hold(check: str, told: Told) -> None:
     assert found.asks or told.doubt is None
 
 
+NO_PARTNER = (
+    "root@teasel:~# dmesg | grep -w bond6 | tail -1\n"
+    "[   63.402118] bond6: Warning: No 802.3ad response from the link partner for any adapters in "
+    "the bond"
+)
+XEN = (
+    "A Xen machine joins its paravirtual cards enX4 and enX5 in bond6 (mode 4). It has no traffic."
+)
+
+
+def card(speed: str, duplex: str) -> str:
+    """Return what ethtool says of a member."""
+    lines = ("Settings for enX4:", f"\tSpeed: {speed}", f"\tDuplex: {duplex}",
+             "\tAuto-negotiation: off", "\tLink detected: yes")  # fmt: skip
+    return "root@teasel:~# ethtool enX4\n" + "\n".join(lines)
+
+
+NMCLI = (
+    "root@teasel:~# nmcli -f CAPABILITIES device show enX4\n"
+    "CAPABILITIES.CARRIER-DETECT:            yes\nCAPABILITIES.SPEED:                     unknown"
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "doubt"),
+    [
+        (card("Unknown!", "Unknown! (255)"), Unsettling.NO_SPEED),
+        (NMCLI, Unsettling.NO_SPEED),
+        (
+            "root@teasel:~# ethtool enX4\nCannot get device settings: Operation not supported",
+            Unsettling.NO_SPEED,
+        ),
+        (card("10000Mb/s", "Full"), None),
+        (card("1000Mb/s", "Full"), None),
+        ("root@teasel:~# uptime\n 10:11:12 up 3 days", None),
+    ],
+)
+def test_a_silent_partner_is_open_where_a_member_has_no_speed(
+    output: str, doubt: Unsettling | None
+) -> None:
+    """LACP leaves such a member out by itself."""
+    hold("bond-without-partner", Told(XEN, (NO_PARTNER, output), doubt))
+
+
+OFF = (
+    "The machines of the lab on burdock are off since the power cut: their network does not start."
+)
+
+
+def refused(device: str) -> str:
+    """Return libvirt's refusal to start a network."""
+    return (
+        "root@burdock:~# virsh net-create lab.xml\nerror: Failed to create network from lab.xml\n"
+        f"error: internal error: Network is already in use by interface {device}"
+    )
+
+
+BRCTL = (
+    "root@burdock:~# brctl addbr labbr5\n"
+    "device labbr5 already exists; can't create bridge with the same name"
+)
+PRESS_AGAIN = (
+    "root@burdock:~# podman network create --subnet 10.7.33.0/24 --interface-name pm-press p\n"
+    "Error: bridge name pm-press already in use"
+)
+PRESS = (
+    "root@burdock:~# podman network create --subnet 10.207.9.0/24 press\n"
+    "Error: subnet 10.207.9.0/24 is already used on the host or by another config"
+)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "doubt"),
+    [
+        ((refused("labbr5"), BRCTL), Unsettling.EXISTS),
+        ((refused("labbr5"), "root@burdock:~# grep bridge lab.xml\n  <bridge name='labbr5'/>"),
+         Unsettling.ITS_OWN),
+        ((refused("virbr3"), "root@burdock:~# ip -4 -br addr show virbr3\nvirbr3 UP 10.6.4.1/24"),
+         Unsettling.ITS_OWN),
+        ((refused("ens5"), "root@burdock:~# ip -4 -br addr show ens5\nens5 UP 10.6.4.3/24"), None),
+        ((refused("tun7"), "root@burdock:~# ip -4 -br addr show tun7\ntun7 UNKNOWN 10.6.4.30/24"),
+         None),
+        ((f"{PRESS}\n{PRESS_AGAIN}",), Unsettling.EXISTS),
+        ((PRESS,), None),
+    ],
+)  # fmt: skip
+def test_a_range_that_is_taken_is_open_where_its_own_bridge_may_be_in_the_way(
+    outputs: tuple[str, ...], doubt: Unsettling | None
+) -> None:
+    """A bridge that is left over refuses every range; a stranger with an address does not."""
+    hold("address-pools-overlap", Told(OFF, outputs, doubt))
+
+
 STUCK = "New pods stay in ContainerCreating on the node heron since its reboot."
 NODENAME = (
     "$ kubectl describe pod web-1\n"

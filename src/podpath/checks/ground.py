@@ -30,6 +30,10 @@ class Unsettling(Enum):
     """An output about the same program says, or may say, why it does not run, or that it does."""
     OUTSIDE_RANGE = auto()
     """No address that is said to fail lies in both ranges."""
+    ITS_OWN = auto()
+    """Nothing shows that the device in the way belongs to somebody else."""
+    NO_SPEED = auto()
+    """A card beside it reports no speed, which keeps it out of what needs one."""
 
 
 class Ground(Enum):

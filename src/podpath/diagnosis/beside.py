@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import Finding
 from podpath.checks.objects import see
-from podpath.checks.stated import statements_of
+from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
 from podpath.net.addresses import IfName, Prefix
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
-from podpath.net.statements import BondState, WarningEvent
+from podpath.net.statements import BondState, LinkMode, WarningEvent
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -39,6 +39,12 @@ _TROUBLE = re.compile(
 """What programs put into a line that says why something does not run."""
 _LISTED = re.compile(r"\bget (?:po|all|ds|daemonset)|\b(?:docker|podman|crictl|nerdctl) ps\b")
 """Commands whose rows are workloads."""
+_NO_SPEED = re.compile(
+    r"\bspeed\b\W+(?:unknown|-1\b)|\bcannot get device settings\b|"
+    r"\b(?:speed|duplex)\b.*\b(?:invalid argument|not supported)\b",
+    re.IGNORECASE,
+)
+"""What tools say of a card whose driver knows no speed."""
 _ABSENT = frozenset({MessageKind.AGENT_SOCKET_MISSING, MessageKind.SUBNET_FILE_MISSING})
 """Lines that say no more than that an agent was not reached."""
 
@@ -231,3 +237,28 @@ def find_outside_range(case: Case, finding: Finding) -> Iterator[Span]:
     if named and both is not None and not any(both.covers(end) for end in named):
         yield from (one.span for one in list_failing(case) if one.addresses)
         yield from (one.span for one in case.attempts if one.is_bad)
+
+
+def find_unowned(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the line that names a device in the way, unless an output shows it with an address of
+    its own, and it is no bridge as engines make them.
+    """
+    host = case.node.host
+    shown = {item.link for item in host.addresses.items if item.span is not None}
+    bridges = {link.name for link in host.links.items if link.kind == "bridge"}
+    for message in list_quoted(case, finding):
+        device = message.values.get("device")
+        if device is None:
+            continue
+        if device not in shown or device in bridges or is_inner_bridge(device):
+            yield message.span
+
+
+def find_without_speed(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the line by which a card is said to have no speed, or its driver to know none."""
+    for mode, stated in statements_of(case, LinkMode):
+        source = stated.span.source
+        for number, line in enumerate(source.lines, source.first_line):
+            if mode.speed is None and _NO_SPEED.search(line):
+                yield Span(source, number, number)
+    yield from (gap.span for gap in case.gaps if _NO_SPEED.search(gap.span.text))

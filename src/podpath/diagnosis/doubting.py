@@ -22,6 +22,8 @@ from podpath.diagnosis.beside import (
     find_own_words,
     find_recovered,
     find_standing,
+    find_unowned,
+    find_without_speed,
     list_devices,
     list_quoted,
     names_any,
@@ -36,6 +38,11 @@ LONG = 300.0
 DOUBTED = 0.6
 """The certainty of a fault that something stated leaves open."""
 _UPTIME = re.compile(r"\[ *(\d{1,9}\.\d{3,9})\]")
+_TAKEN = re.compile(
+    r"\b(?:bridge|device|interface|link)\b.*\balready (?:exists|in use)\b|\bFile exists\b",
+    re.IGNORECASE,
+)
+"""What tools say of a device that is there already, in words that no row of messages has."""
 _CLOCK = re.compile(r"(?<!\d)(\d\d):(\d\d):(\d\d)(?!\d)")
 
 
@@ -104,6 +111,9 @@ def _find_unread(case: Case, finding: Finding) -> Iterator[Span]:
 def _find_existing(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield a refusal to make something that is there already, or the device that was asked for."""
     yield from find_named_by_command(case, finding)
+    for gap in case.gaps:
+        if _TAKEN.search(gap.span.text):
+            yield gap.span
     for message in case.messages:
         exists = message.values.get("error", "").casefold() == "file exists"
         if message.kind is MessageKind.RTNETLINK_ANSWER and exists:
@@ -121,6 +131,8 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OTHER_FAILURE: find_other_failure,
     Unsettling.OWN_WORDS: find_own_words,
     Unsettling.OUTSIDE_RANGE: find_outside_range,
+    Unsettling.ITS_OWN: find_unowned,
+    Unsettling.NO_SPEED: find_without_speed,
 }
 """By what would leave a fault open, what looks for it."""
 
@@ -130,19 +142,20 @@ _NOW = FollowUp(
     "the device's error counters grow, or its next hop does not answer: it is this; else look at "
     "the name, the route or the port that fails",
 )
+_LEFT_OVER = FollowUp(
+    "whether what is in the way is left over from the same network",
+    "ip -br addr; virsh net-list --all; docker network ls; podman network ls; "
+    "ip -d link show DEVICE",
+    "its own device without a network of that name: delete the device; otherwise another network "
+    "or route has the range",
+)
 ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.OVER: (_NOW,),
     Unsettling.WORKS: (_NOW,),
     Unsettling.RECOVERED: (_NOW,),
     Unsettling.STANDS: (_NOW,),
     Unsettling.OTHER_DEVICE: (_NOW,),
-    Unsettling.EXISTS: (
-        FollowUp(
-            "whether what is in the way is left over from the same network",
-            "ip -br addr; docker network ls; podman network ls; ip -d link show DEVICE",
-            "its own device without a network of that name: delete the device; otherwise another "
-            "network or route has the range",
-        ),
-    ),
+    Unsettling.EXISTS: (_LEFT_OVER,),
+    Unsettling.ITS_OWN: (_LEFT_OVER,),
 }
 """What to ask where a doubt leaves a fault open whose check asks nothing."""

@@ -69,6 +69,13 @@ _DOUBTS: Mapping[Unsettling, str] = {
         "Another line is about the same program: it may say why it does not run, or that it does."
     ),
     Unsettling.OUTSIDE_RANGE: "None of the addresses that fail lies in both ranges.",
+    Unsettling.ITS_OWN: (
+        "Nothing shows whose device that is: one that the network itself left over is in the way "
+        "of any range."
+    ),
+    Unsettling.NO_SPEED: (
+        "A card reports no speed: LACP leaves such a link out, whatever the other side does."
+    ),
 }
 
 
