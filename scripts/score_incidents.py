@@ -14,9 +14,8 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -87,23 +86,31 @@ def read_incident(file: Path) -> Incident:
     )
 
 
-def diagnose(ticket: Path) -> tuple[int, dict[str, object] | None]:
-    """Run `podpath diagnose --json` on a ticket, in a copy of this process, which has the program
-    loaded; exit code -1 stands for a timeout.
+class Diagnosis:
+    """`podpath diagnose --json` of a ticket under way, in a copy of this process, which has the
+    program loaded. One thread starts all and waits for all: threads take each other's exit codes.
     """
-    with tempfile.TemporaryFile() as printed:
-        run = FORKS.Process(target=_print_diagnosis, args=(ticket, printed.fileno()))
-        run.start()
-        run.join(SECONDS)
-        if run.exitcode is None:
-            run.kill()
-            run.join()
-            return -1, None
-        printed.seek(0)
-        try:
-            return run.exitcode, json.loads(printed.read())
-        except ValueError:
-            return run.exitcode, None
+
+    def __init__(self, ticket: Path) -> None:
+        """Start it."""
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # closed when it is read
+        self._run = FORKS.Process(target=_print_diagnosis, args=(ticket, self._printed.fileno()))
+        self._run.start()
+
+    def finish(self) -> tuple[int, dict[str, object] | None]:
+        """Wait for its exit code and answer; -1 stands for a timeout."""
+        with self._printed as printed:
+            self._run.join(SECONDS)
+            code = self._run.exitcode
+            if code is None:
+                self._run.kill()
+                self._run.join()
+                return -1, None
+            printed.seek(0)
+            try:
+                return code, json.loads(printed.read())
+            except ValueError:
+                return code, None
 
 
 def load_program() -> None:
@@ -171,10 +178,17 @@ def _objects(value: object) -> list[dict[str, object]]:
 
 def score(incidents: Sequence[Incident], workers: int) -> Iterator[tuple[Incident, Outcome]]:
     """Diagnose every ticket and judge the answers, in order."""
-    with ThreadPoolExecutor(workers) as pool:
-        answers = pool.map(lambda incident: diagnose(incident.folder / "ticket.md"), incidents)
-        for incident, (code, answer) in zip(incidents, answers, strict=True):
-            yield incident, judge(incident, code, answer)
+    running: deque[tuple[Incident, Diagnosis]] = deque()
+    for incident in incidents:
+        running.append((incident, Diagnosis(incident.folder / "ticket.md")))
+        if len(running) == workers:
+            yield _finish(*running.popleft())
+    for each in running:
+        yield _finish(*each)
+
+
+def _finish(incident: Incident, run: Diagnosis) -> tuple[Incident, Outcome]:
+    return incident, judge(incident, *run.finish())
 
 
 def render_table(scored: Mapping[str, Sequence[tuple[Incident, Outcome]]]) -> Iterator[str]:

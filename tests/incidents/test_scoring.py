@@ -15,9 +15,9 @@ import podpath
 from podpath.checks.category import Category
 from scripts.score_incidents import (
     INCIDENTS,
+    Diagnosis,
     Incident,
     Outcome,
-    diagnose,
     judge,
     read_incident,
     read_incidents,
@@ -112,8 +112,8 @@ def test_a_copy_of_this_process_answers_as_the_library_does(tmp_path: Path) -> N
     """Its exit code and its document are those of the command; a missing ticket gives none."""
     ticket = tmp_path / "ticket.md"
     ticket.write_text("$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n", encoding="utf-8")
-    code, document = diagnose(ticket)
+    code, document = Diagnosis(ticket).finish()
     answer = podpath.diagnose([str(ticket)])
 
     assert (code, document) == (answer.exit_code, json.loads(answer.json()))
-    assert diagnose(tmp_path / "nothing.md")[0] == 2
+    assert Diagnosis(tmp_path / "nothing.md").finish()[0] == 2
