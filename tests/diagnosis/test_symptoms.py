@@ -9,7 +9,7 @@ from dataclasses import replace
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.net.failures import Ending, FailureKind
 from podpath.node.case import Attempt, Case
-from podpath.testing.nodes import given_node, probe
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.diagnosis.scenes import SYN, attempt, frame
 
 ENDS = "tcp 10.0.0.1 > 10.0.0.2:80"
@@ -17,7 +17,8 @@ ENDS = "tcp 10.0.0.1 > 10.0.0.2:80"
 
 def collected(*attempts: Attempt, asked: tuple[str, ...] = ()) -> tuple[Symptom, ...]:
     """Return what is spoken of."""
-    return collect_symptoms(Case(node=given_node(), attempts=attempts), map(probe, asked))
+    node = given_node(given_netns("host", "lxc1", "lxc2"))
+    return collect_symptoms(Case(node=node, attempts=attempts), map(probe, asked))
 
 
 def test_what_is_asked_comes_first_and_what_works_last() -> None:
@@ -70,6 +71,14 @@ def test_other_ends_places_and_outcomes_are_other_symptoms() -> None:
     assert 2 == len(collected(attempt(f"{ENDS} from pod"), attempt(f"{ENDS} from pod2")))
     assert 1 == len(collected(attempt(f"{ENDS} from pod"), attempt(ENDS)))
     assert {True, False} == {each.fails for each in collected(attempt(ENDS), works)}
+
+
+def test_a_device_that_the_node_has_not_is_of_another_moment() -> None:
+    """What was tried is asked from wherever it comes in; what the user asks stays as it is."""
+    gone = attempt(f"{ENDS} in lxc9")
+
+    assert [None] == [each.probe.in_dev for each in collected(gone)]
+    assert ["lxc9"] == [each.probe.in_dev for each in collected(asked=(f"{ENDS} in lxc9",))]
 
 
 def test_a_good_nodes_attempt_is_no_symptom() -> None:
