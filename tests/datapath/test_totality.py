@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Dropped, Rejected, Undecided
 from podpath.datapath.walk.compiled import Engine
 from podpath.net.probe import Probe
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node
 from tests.strategies import nodes, probes
 
 LIMIT = 4
@@ -18,6 +19,7 @@ drawn = settings(
 
 
 @drawn
+@example(given_node(given_netns("host")), Probe.parse("tcp 0.0.0.0 > 255.255.255.255:80"))
 @given(nodes(), probes)
 def test_a_walk_always_ends_and_never_raises(node: Node, probe: Probe) -> None:
     """Whatever the node is like a conversation has branches, each with an end that its last step

@@ -471,11 +471,8 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
             )
         asked = ends.asked
         if asked.src.is_unspecified:
-            asked = asked._replace(
-                src=next(
-                    step.after.src for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT
-                )
-            )
+            routed = (step for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT)
+            asked = asked._replace(src=next((step.after.src for step in routed), asked.src))
         return _Ends(ends.client, asked, place, packet), None
     return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
 
