@@ -22,3 +22,18 @@ def test_what_nobody_knows_is_undecided() -> None:
     assert result.exit_code == EXIT_CODES.get(result.verdict, UNDECIDED)
     assert isinstance(result, TraceResult)
     assert result.gaps == ()
+
+
+SHORT = (
+    "$ ip -br addr\neth0             UP             192.168.50.11/24\n"
+    "$ ip route\ndefault via 192.168.50.1 dev eth0\n"
+)
+SHOWN = "$ ip link\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n"
+LONG = "udp 192.168.50.11 > 8.8.8.8:53 from host size 1600 df"
+
+
+def test_an_mtu_that_no_output_shows_decides_nothing() -> None:
+    """Ethernet's is taken, and the device may have another."""
+    guessed, stated = trace(Pasted(SHORT), LONG), trace(Pasted(SHORT + SHOWN), LONG)
+
+    assert ("UNDECIDED", "NEVER") == (guessed.verdict, stated.verdict)

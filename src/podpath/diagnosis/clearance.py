@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from podpath.checks.topology import known_rules
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Undecided
+from podpath.datapath.reasons.devices import TooLongForEnd
+from podpath.datapath.reasons.routes import MtuExceeded
+from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Step, Undecided
 from podpath.datapath.vocabulary import ConversationFailure, Reachability
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import (
@@ -35,6 +37,7 @@ from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.net import nft
 from podpath.net.probe import Probe
+from podpath.net.provenance import Inferred
 from podpath.node.case import Case
 from podpath.node.node import Netns, Node
 
@@ -81,7 +84,8 @@ def forbid_all_clear(
 
 def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say that a connection never works: a branch in which it fails only if
-    rules that the evidence leaves out do not let it pass, or routes do not lead it elsewhere.
+    rules that the evidence leaves out do not let it pass, routes do not lead it elsewhere, or an
+    MTU is what it is taken for.
     """
     for branch in conversation.branches:
         if branch.works is not False or not branch.last.steps:
@@ -90,10 +94,17 @@ def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
         assumed = (*step.assumed, *list_translations_left_out(branch))
         if assumed:
             return (RulesLeftOut(probe=conversation.probe, assumed=assumed, spans=step.spans),)
-        guesses = tuple(list_routes_taken_for_best(branch))
+        guesses = (*list_routes_taken_for_best(branch), *_list_guessed_lengths(step))
         if guesses:
             return (RestsOnInference(probe=conversation.probe, guesses=guesses),)
     return ()
+
+
+def _list_guessed_lengths(step: Step) -> Iterator[Inferred]:
+    """Yield that the MTU is guessed which a packet is too long for."""
+    guess = step.rests_on
+    if isinstance(step.reason, MtuExceeded | TooLongForEnd) and guess is not None:
+        yield from (guess,) if guess.is_guess else ()
 
 
 def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterator[Forbids]:

@@ -138,6 +138,8 @@ class Link:
     noarp: bool = False
     promisc: bool = False
     mtu: int = 1500
+    mtu_inferred: Inferred | None = None
+    """That no output shows the MTU: Ethernet's is taken."""
     mac: Mac | None = None
     master: IfName | None = None
     """The bridge, bond or VRF it is enslaved to (`ovs-system` for a port of Open vSwitch)."""

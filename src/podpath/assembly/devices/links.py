@@ -26,10 +26,13 @@ from podpath.assembly.scenes.greps import greped_macs
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import BridgePortRecord, BridgeRecord, LinkRecord
 from podpath.net.addresses import IfName, Mac
-from podpath.net.provenance import Span
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.links import Link
 from podpath.node.node import HOST
 
+_UNSEEN_MTU = Inferred(
+    Basis.GUESSED, "no output shows the MTU: Ethernet's is taken", ask="ip link show DEVICE"
+)
 _DISPUTED = ("mac", "master", "up", "mtu")
 """Attributes whose disagreement makes another node; of the others the likeliest is taken."""
 
@@ -178,6 +181,7 @@ def _make_link(netns: str, name: IfName, device: _Merged, disputes: Disputes) ->
         noarp=bool(chosen.get("noarp", False)),
         promisc=bool(chosen.get("promisc", False)),
         mtu=_number(chosen.get("mtu")) or (65536 if name == "lo" else 1500),
+        mtu_inferred=None if _number(chosen.get("mtu")) or name == "lo" else _UNSEEN_MTU,
         mac=None if chosen.get("mac") is None else Mac(str(chosen["mac"])),
         master=None if master is None else IfName(str(master)),
         bridge=make_bridge(device.details) if kind == "bridge" else None,

@@ -18,11 +18,11 @@ TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
 
 def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
     """Return the length that both ends agreed on by their MSS: the smaller MTU of the devices by
-    which they send; 0 where one is of a device that no output shows.
+    which they send; 0 where no output shows one of them.
     """
     firsts = {trace.direction: trace for trace in reversed(traces)}
     sent = [link for trace in firsts.values() if (link := _sent_by(walk, trace)) is not None]
-    if any(link.inferred for link in sent):
+    if any(link.inferred or link.mtu_inferred for link in sent):
         return 0
     return min((link.mtu for link in sent if link.mtu), default=0)
 

@@ -37,7 +37,7 @@ def refuse_longer(
         return None
     if filtered and (packet.family == 6 or not packet.dont_fragment):
         return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, link.mtu)
-    return drop_longer(walk, skb, link, stage)
+    return drop_longer(walk, skb, link, stage, rests_on=link.mtu_inferred)
 
 
 def _goes_as_one(walk: Walk, skb: Skb, link: Link) -> bool:
@@ -46,8 +46,7 @@ def _goes_as_one(walk: Walk, skb: Skb, link: Link) -> bool:
         Option(True, f"the segments that come to {link.name} are carried as one (TSO)"),
     )
     question = f"do full segments come to {link.name} in netns {skb.netns.name} as one"
-    ask = f"ethtool -k {link.name}"
-    return bool(walk.choices.choose(question, options, ask=ask, random=True))
+    return bool(walk.choices.choose(question, options, random=True))
 
 
 def drop_longer(

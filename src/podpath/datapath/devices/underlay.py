@@ -58,7 +58,7 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
         skb.packet = with_macs(before, None, own)
     if port is None or before.length <= port.mtu:
         return RECEIVE
-    rests_on = _certainty(link, port)
+    rests_on = port.mtu_inferred or _certainty(link, port)
     return drop_longer(walk, skb, port, StageName.DEVICE_RECEIVE, rests_on=rests_on)
 
 

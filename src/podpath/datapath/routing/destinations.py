@@ -48,9 +48,11 @@ def _make(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
     kind = route.type if route is not None else "unreachable"
     link = namespace.link(hop.link) if hop.link is not None else None
     device_mtu = link.mtu if link is not None else ETHERNET_MTU
-    mtu = route.mtu if route is not None and route.mtu else device_mtu
+    own = route.mtu if route is not None else None
+    inferred = link.mtu_inferred if link is not None and not own else None
     prefsrc = preferred_source(namespace, route, hop) if route is not None else None
-    return Destination(kind, link, hop.gateway, prefsrc, route, mtu, result.spans)
+    mtu = own or device_mtu
+    return Destination(kind, link, hop.gateway, prefsrc, route, mtu, result.spans, inferred)
 
 
 def preferred_source(namespace: Namespace, route: Route, hop: Nexthop) -> Address | None:

@@ -64,6 +64,7 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
             StepDecision.REJECT,
             routes.MtuExceeded(packet.length, mtu),
             spans=spans,
+            rests_on=destination.mtu_inferred if destination is not None else None,
         )
         return icmp.reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
     if packet.length > mtu:

@@ -60,6 +60,7 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
         StepDecision.REJECT,
         reason,
         spans=destination.spans,
+        rests_on=destination.mtu_inferred,
     )
     if skb.iif is None:
         return Rejected(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address
-from podpath.net.provenance import Span
+from podpath.net.provenance import Inferred, Span
 from podpath.node.links import Link
 from podpath.node.routing import Route
 
@@ -26,3 +26,5 @@ class Destination:
     mtu: int = 1500
     spans: tuple[Span, ...] = ()
     """The route's line, and the policy rule's where it is not a default one."""
+    mtu_inferred: Inferred | None = None
+    """That the MTU is one that no output shows."""
