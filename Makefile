@@ -29,7 +29,7 @@ endif
 
 coverage: ## Print which branches the tests take; PKG=diagnosis: those of one package by its own tests
 	$(BIN)/coverage erase
-	$(BIN)/coverage run --source $(if $(filter lab protect,$(PKG)),podpath_$(PKG),podpath$(if $(PKG),.$(PKG))) -m pytest -q -m "not kernel" $(if $(PKG),tests/$(PKG) $(wildcard tests/test_$(PKG).py))
+	$(BIN)/coverage run --source $(if $(filter capture lab protect,$(PKG)),podpath_$(PKG),podpath$(if $(PKG),.$(PKG))) -m pytest -q -m "not kernel" $(if $(PKG),tests/$(PKG) $(wildcard tests/test_$(PKG).py))
 	$(BIN)/coverage report
 
 kernel: ## The tests on the real kernel (root)

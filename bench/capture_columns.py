@@ -26,13 +26,13 @@ from typing import NamedTuple
 
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
-from podpath.capture.files.index import Contents
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp import analyse_segments
-from podpath.capture.flows.tcp_states import find_tcp_states
-from podpath.capture.reading.read import DecodedCapture, read_batches, read_capture
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import count_workers, plan_workers
+from podpath_capture.files.index import Contents
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import analyse_segments
+from podpath_capture.flows.tcp_states import find_tcp_states
+from podpath_capture.reading.read import DecodedCapture, read_batches, read_capture
 
 PACKETS, ROUNDS = 1_000_000, 5
 

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
-from podpath.capture.flows.flows import Flows, number_flows
-from podpath.capture.journeys.losses import find_losses
-from podpath.capture.matching.identity import group_equal, make_keys
-from podpath.capture.matching.matching import match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import DecodedCapture, read_capture
+from podpath_capture.flows.flows import Flows, number_flows
+from podpath_capture.journeys.losses import find_losses
+from podpath_capture.matching.identity import group_equal, make_keys
+from podpath_capture.matching.matching import match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import DecodedCapture, read_capture
 
 PACKETS, POINTS, ROUNDS = 1_000_000, 4, 5
 UNIT = "M packets/s"

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.made_capture import ETHERNET, FILE, IP4, IP6, RECORD, make_capture
-from podpath.capture.files.file import index_packets
-from podpath.capture.files.index import Contents
+from podpath_capture.files.file import index_packets
+from podpath_capture.files.index import Contents
 
 PIECE = 1_000_000
 """Packets that are made; the rest repeats them."""

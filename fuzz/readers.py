@@ -12,16 +12,16 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from podpath.capture.files import walk
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp import analyse_segments
-from podpath.capture.flows.tcp_states import find_tcp_states
-from podpath.capture.printed.lines import render_lines
-from podpath.capture.reading.read import DecodedCapture, read_capture
 from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.reading import read_logs
+from podpath_capture.files import walk
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import analyse_segments
+from podpath_capture.flows.tcp_states import find_tcp_states
+from podpath_capture.printed.lines import render_lines
+from podpath_capture.reading.read import DecodedCapture, read_capture
 
 NOW = 1_742_472_000.0
 PCAP = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")

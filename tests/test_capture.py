@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.reading.read import read_capture
+from podpath_capture.reading.read import read_capture
 from tests.capture.tshark import differences, read_fields
 
 

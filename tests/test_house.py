@@ -21,8 +21,8 @@ import pytest
 from podpath.version import __version__
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-CORE, LAB, PROTECT = (SOURCE / name for name in ("podpath", "podpath_lab", "podpath_protect"))
-APART = (LAB, PROTECT)
+CORE = SOURCE / "podpath"
+APART = tuple(SOURCE / f"podpath_{name}" for name in ("capture", "lab", "protect"))
 """Packages that are distributions of their own: `packages/podpath-lab` builds `src/podpath_lab`."""
 TESTS = Path(__file__).resolve().parent
 FILES = sorted(path for package in (CORE, *APART) for path in package.rglob("*.py"))
@@ -99,11 +99,11 @@ def watch(event, arguments):
         told.append(f"{event} {arguments!r}")
 
 import numpy  # sets a variable for its library while it is loaded, and takes it back
-import podpath, podpath_lab, podpath_protect
+import podpath, podpath_capture, podpath_lab, podpath_protect
 sys.dont_write_bytecode = True
 sys.argv = []
 sys.addaudithook(watch)
-for package in (podpath, podpath_lab, podpath_protect):
+for package in (podpath, podpath_capture, podpath_lab, podpath_protect):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith("__main__"):
             __import__(module.name)
@@ -216,7 +216,7 @@ def test_kernel_citations_carry_a_version(module: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [path for path in MODULES if path.parent.name not in {"cli", "collect", LAB.name}],
+    [path for path in MODULES if path.parent.name not in {"cli", "collect", "podpath_lab"}],
     ids=relative,
 )
 def test_only_cli_opens_files(module: Path) -> None:
@@ -236,7 +236,9 @@ def test_the_lab_changes_a_system_through_one_module() -> None:
     change = re.compile(r"^(?:import|from) (?:subprocess|ctypes)\b", re.MULTILINE)
 
     assert {"apply.py"} >= {
-        path.name for path in LAB.rglob("*.py") if change.search(path.read_text(encoding="utf-8"))
+        path.name
+        for path in (SOURCE / "podpath_lab").rglob("*.py")
+        if change.search(path.read_text(encoding="utf-8"))
     }
 
 
@@ -272,8 +274,8 @@ def test_imports_have_no_side_effects() -> None:
 
 
 def test_core_install_is_small() -> None:
-    """The core and what it needs take less than 7 MB; with the bytecode that some installers add,
-    half as large again as the source, less than 15.9.
+    """The core and what it needs take less than 6.5 MB; with the bytecode that some installers add,
+    half as large again as the source, less than 15.3.
     """
 
     def size(distribution: str, *, bytecode: bool) -> int:
@@ -292,8 +294,8 @@ def test_core_install_is_small() -> None:
         names = [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needed]
         return own + sum(size(name, bytecode=bytecode) for name in names)
 
-    assert size("podpath", bytecode=False) < 7 * MEGABYTE
-    assert size("podpath", bytecode=True) < 15.9 * MEGABYTE
+    assert size("podpath", bytecode=False) < 6.5 * MEGABYTE
+    assert size("podpath", bytecode=True) < 15.3 * MEGABYTE
 
 
 @pytest.mark.parametrize("package", APART, ids=lambda package: package.name)
@@ -308,6 +310,15 @@ def test_what_is_apart_has_the_cores_version(package: Path) -> None:
     assert (folder.name, __version__) == (project["name"], project["version"])
     assert f"podpath=={__version__}" in project["dependencies"]
     assert {f"../../src/{package.name}": package.name} == wheel["force-include"]
+
+
+def test_the_extra_for_captures_brings_the_cores_version() -> None:
+    """`podpath[capture]` is the distribution that reads captures, as old as the core."""
+    settings = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+
+    assert [f"podpath-capture=={__version__}"] == settings["project"]["optional-dependencies"][
+        "capture"
+    ]
 
 
 def nests(node: ast.AST, around: frozenset[object] = frozenset()) -> Iterator[int]:

@@ -4,9 +4,9 @@ what ladders are drawn of.
 
 from __future__ import annotations
 
-from podpath.capture.journeys.ladders import lay_out
-from podpath.capture.matching.matching import Matching, match_captures
 from podpath.capture.sightings import Ladder
+from podpath_capture.journeys.ladders import lay_out
+from podpath_capture.matching.matching import Matching, match_captures
 from tests.capture.planted import ACK, FIN, MILLISECOND, PUSH, SECOND, START, SYN, Ends, Hop, World
 from tests.capture.planted_talk import Talker, beat
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.collect.captures import device_names
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 
 TOOLS = ("bridge", "ethtool", "nft", "tcpdump", "unshare")
 PLACES = (

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 SYN, ACK, PUSH, FIN, RST = 0x02, 0x10, 0x08, 0x01, 0x04

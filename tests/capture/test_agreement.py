@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.decoding.link_layer import LINK_TYPES
-from podpath.capture.reading.read import DecodedCapture, read_capture
+from podpath_capture.decoding.link_layer import LINK_TYPES
+from podpath_capture.reading.read import DecodedCapture, read_capture
 from tests.capture.tshark import Difference, differences, read_many
 
 REPOSITORY = Path(__file__).resolve().parents[2]

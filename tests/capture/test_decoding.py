@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from podpath.capture.columns import MALFORMED, SACK_OK, SCALE, TIMESTAMPS, Packets
-from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
+from podpath_capture.columns import MALFORMED, SACK_OK, SCALE, TIMESTAMPS, Packets
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 SEGMENT = frames.tcp(data=b"hello")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import CUT
-from podpath.capture.reading.read import read_capture
+from podpath_capture.columns import CUT
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))

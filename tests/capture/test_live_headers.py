@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp import analyse_segments
-from podpath.capture.reading.read import DecodedCapture, read_capture
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import analyse_segments
+from podpath_capture.reading.read import DecodedCapture, read_capture
 from tests.capture import live_headers, live_points
 from tests.capture.tshark import differences, read_fields
 

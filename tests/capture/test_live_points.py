@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.journeys.losses import find_losses
-from podpath.capture.matching.matching import Matching, match_captures
 from podpath.capture.sightings import ConnectionDirection
 from podpath.net.addresses import Address
+from podpath_capture.journeys.losses import find_losses
+from podpath_capture.matching.matching import Matching, match_captures
 from tests.capture.live_points import TOOLS, record
 
 pytestmark = pytest.mark.kernel(*TOOLS)

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from podpath.capture.points import CapturedFile, number_points
-from podpath.capture.reading.read import read_capture
+from podpath_capture.points import CapturedFile, number_points
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 FRAME = frames.ipv4(6, frames.tcp())

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.capture.printed.packets import pack_frames
 from podpath.net.addresses import Address
+from podpath_capture.printed.packets import pack_frames
 from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, handshake, tcp
 
 

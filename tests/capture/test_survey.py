@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.capture import survey
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp_states import find_tcp_states
-from podpath.capture.flows.telling import select_ends, select_telling
-from podpath.capture.points import CapturedFile, number_points
-from podpath.capture.printed.lines import render_lines
-from podpath.capture.reading.read import read_capture
-from podpath.capture.survey import is_long, survey_capture
 from podpath.net.addresses import Address
+from podpath_capture import survey
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp_states import find_tcp_states
+from podpath_capture.flows.telling import select_ends, select_telling
+from podpath_capture.points import CapturedFile, number_points
+from podpath_capture.printed.lines import render_lines
+from podpath_capture.reading.read import read_capture
+from podpath_capture.survey import is_long, survey_capture
 from tests.capture import frames
 from tests.capture.stores import Memory
 

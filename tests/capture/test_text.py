@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.capture.files.index import Bytes
-from podpath.capture.printed.packets import PrintedPacket, row_of
-from podpath.capture.text import read as text_read
-from podpath.capture.text.read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
+from podpath_capture.files.index import Bytes
+from podpath_capture.printed.packets import PrintedPacket, row_of
+from podpath_capture.text import read as text_read
+from podpath_capture.text.read import PrintedRows, read_rows
 from tests.capture.printed_lines import any_lines, packet_lines
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "captures" / "tcpdump-tests"

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.capture.columns import SACK_OK, SCALE, Packets
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath_capture.columns import SACK_OK, SCALE, Packets
 
 FIELDS = {
     "time": "frame.time_epoch", "wirelen": "frame.len", "caplen": "frame.cap_len",

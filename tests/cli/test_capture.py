@@ -20,7 +20,11 @@ from podpath.collect import captures
 from tests.capture import frames
 from tests.checks.made_captures import CLIENT, SERVER, exchange, handshake, tcp
 
-WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from podpath.cli.main import main; main()"
+WITHOUT_EXTRA = (
+    "import sys; sys.modules['numpy'] = sys.modules['podpath_capture'] = None; "
+    "from podpath.cli.main import main; main()"
+)
+"""The command where `podpath[capture]` is not installed."""
 LOST = (*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001))
 OTHER = "10.7.0.8.52000"
 
@@ -163,7 +167,7 @@ def test_printed_captures_need_no_numpy(printed: Path) -> None:
     binary.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
     shown, refused = (
         subprocess.run(
-            [sys.executable, "-c", WITHOUT_NUMPY, "capture", str(path)],
+            [sys.executable, "-c", WITHOUT_EXTRA, "capture", str(path)],
             capture_output=True,
             text=True,
             check=False,

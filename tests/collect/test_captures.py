@@ -26,7 +26,11 @@ from tests.command import podpath
 INCIDENTS = Path(__file__).resolve().parents[2] / "examples" / "incidents"
 CAPTURES = sorted(INCIDENTS.glob("*/bundle/captures/*.pcap"))
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
-WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from podpath.cli.main import main; main()"
+WITHOUT_EXTRA = (
+    "import sys; sys.modules['numpy'] = sys.modules['podpath_capture'] = None; "
+    "from podpath.cli.main import main; main()"
+)
+"""The command where `podpath[capture]` is not installed."""
 
 
 def packets_of(evidence: Evidence) -> Iterator[PacketRecord]:
@@ -197,7 +201,7 @@ def test_missing_numpy_is_said_with_the_command(tmp_path: Path) -> None:
     path = tmp_path / "eth0.pcap"
     path.write_bytes(frames.pcap([SYN]))
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(path)],
+        [sys.executable, "-c", WITHOUT_EXTRA, "diagnose", str(path)],
         capture_output=True,
         text=True,
         check=False,
@@ -213,7 +217,7 @@ def test_bundle_without_numpy_keeps_all_else(tmp_path: Path) -> None:
     shutil.copytree(INCIDENTS / "br-netfilter-off" / "bundle", bundle)
     (bundle / "captures" / "cni0.txt").unlink()
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(bundle), "--json"],
+        [sys.executable, "-c", WITHOUT_EXTRA, "diagnose", str(bundle), "--json"],
         capture_output=True,
         text=True,
         check=False,

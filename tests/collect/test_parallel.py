@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.reading.read import read_capture
-from podpath.capture.reading.workers import AllGather, LostError
+from podpath.capture.workers import AllGather, LostError
 from podpath.collect import captures, parallel
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import ForkedWorkers, count_workers
+from podpath_capture.reading.read import read_capture
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.capture.columns import Packets
 from podpath.evidence.records import PacketRecord, Reading
 from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Source
+from podpath_capture.columns import Packets
 
 NUMBER = re.compile(r"\s*(\d+)  ")
 NAMES = {1: "request", 2: "reply"}

@@ -1,3 +1,3 @@
-"""Captured packets as NumPy columns, read from pcap and pcapng. Needs the extra
-`podpath[capture]`.
+"""What captured packets come to: connections, ladders, and the words for both. The packets
+themselves are read by `podpath_capture`, a distribution of its own.
 """

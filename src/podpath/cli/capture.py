@@ -76,7 +76,7 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     FILES are pcap and pcapng files, compressed (.gz, .xz, .bz2, .zst) or not, printed captures of
     tcpdump, tickets with some in them, bundles, and - for standard input. Several capture points
     are combined: a packet is followed through NAT and tunnels, and what is lost between two points
-    is named. Capture files need NumPy (pip install 'podpath[capture]'); printed captures do not.
+    is named. Capture files need an extra (pip install 'podpath[capture]'); printed captures do not.
 
     A capture may be of any length. Above 2,000 packets, only those that show a failure or were
     asked about are printed; above 2,000,000, packets are not followed from point to point.

@@ -24,10 +24,10 @@ from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, GapKind, Source
 
 if TYPE_CHECKING:
-    from podpath.capture.flows.flows import Flows
-    from podpath.capture.reading.read import DecodedCapture
-    from podpath.capture.survey import Survey
     from podpath.collect.printed import ReadText
+    from podpath_capture.flows.flows import Flows
+    from podpath_capture.reading.read import DecodedCapture
+    from podpath_capture.survey import Survey
 
 MAGICS = tuple(
     bytes.fromhex(magic)
@@ -112,10 +112,10 @@ def read_packets(
     `MissingExtra` where NumPy is not installed.
     """
     try:
-        from podpath.capture.reading.read import read_capture  # noqa: PLC0415 - NumPy is an extra
+        from podpath_capture.reading.read import read_capture  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtra(
-            f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'"
+            f"{name}: reading a capture needs podpath-capture: pip install 'podpath[capture]'"
         ) from error
     try:
         survey = survey_long(name, data, tell)
@@ -159,7 +159,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     capture = read.packed.capture
     kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=read.packed.flows)
     keep(kept)
-    from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
+    from podpath_capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     rows = select_telling(capture.packets, kept.flows).tolist()
     return Evidence(
@@ -171,7 +171,7 @@ def _number_flows(capture: DecodedCapture) -> Flows | None:
     """Return the flows of a capture that is not shown whole: its packets are selected by them, and
     captures matched.
     """
-    from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - as above
+    from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above
 
     return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None
 
@@ -185,7 +185,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     """Print the packets: all of them, a line each, or those of a long capture that tell of a
     failure, each with its number.
     """
-    from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
+    from podpath_capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     packets = kept.capture.packets
     numbers: Sequence[int]
@@ -212,9 +212,9 @@ def _quote(
     """Make the records of some packets, and the lines that they are quoted by; of packets that are
     not all with `numbers`.
     """
-    from podpath.capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
-    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
-    from podpath.collect.captured_records import read_records  # noqa: PLC0415 - as above
+    from podpath_capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
+    from podpath_capture.printed.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath_capture.records import read_records  # noqa: PLC0415 - as above
 
     capture = kept.capture
     wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
@@ -249,7 +249,7 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
 
     Of a printed one there are the lines alone, which are still to be read.
     """
-    from podpath.capture.flows.telling import (  # noqa: PLC0415 - as above
+    from podpath_capture.flows.telling import (  # noqa: PLC0415 - as above
         select_ends,
         select_telling,
     )

@@ -12,7 +12,7 @@ from podpath.collect.spool import Spool
 from podpath.net.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from podpath.capture.survey import Survey
+    from podpath_capture.survey import Survey
 
 LONGEST = 2_000_000
 """Packets that are held with all that is known of each, 270 bytes; of a longer capture five bytes
@@ -37,7 +37,7 @@ def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -
     """
     if len(data) <= LONGEST * LEAST_RECORD:
         return None
-    from podpath.capture.survey import is_long, survey_capture  # noqa: PLC0415 - NumPy is an extra
+    from podpath_capture.survey import is_long, survey_capture  # noqa: PLC0415 - an extra
 
     if not is_long(data, LONGEST):
         return None

@@ -26,10 +26,10 @@ from podpath.net.provenance import Gap, GapKind, Source, Span
 from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
-    from podpath.capture.flows.flows import Flows
-    from podpath.capture.matching.matching import Matching
-    from podpath.capture.points import CapturedFile, Point
     from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
+    from podpath_capture.flows.flows import Flows
+    from podpath_capture.matching.matching import Matching
+    from podpath_capture.points import CapturedFile, Point
 
 MOST_LOST = 1000
 """Lost packets that are told, each with its line."""
@@ -62,8 +62,8 @@ class MatchedCaptures:
 
     def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedFrames] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
-        from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - NumPy is an extra
-        from podpath.capture.points import number_points  # noqa: PLC0415 - as above
+        from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - an extra
+        from podpath_capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}
         held = [capture for capture in self._kept.values() if capture.survey is None]
@@ -88,7 +88,7 @@ class MatchedCaptures:
     @cached_property
     def matching(self) -> Matching | None:
         """What all captures show of one another; None where there is nothing to match."""
-        from podpath.capture.matching.matching import match_captures  # noqa: PLC0415 - as above
+        from podpath_capture.matching.matching import match_captures  # noqa: PLC0415 - as above
 
         return (
             match_captures(self._files, self._flows)
@@ -130,7 +130,7 @@ class MatchedCaptures:
         columns = kept.capture.packets.columns
         if len(columns) <= captures.WHOLE:
             return None
-        from podpath.capture.flows.tcp_states import find_tcp_states  # noqa: PLC0415 - as above
+        from podpath_capture.flows.tcp_states import find_tcp_states  # noqa: PLC0415 - as above
 
         found = find_tcp_states(columns, self._flows[0])
         return Counter(
@@ -142,8 +142,8 @@ class MatchedCaptures:
         matching = self.matching if len(self._points) > 1 else None
         if matching is None:
             return ()
-        from podpath.capture.journeys.losses import find_losses  # noqa: PLC0415 - as above
-        from podpath.capture.journeys.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
+        from podpath_capture.journeys.losses import find_losses  # noqa: PLC0415 - as above
+        from podpath_capture.journeys.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
 
         found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
         lost = tuple(islice(found, MOST_LOST))
@@ -159,7 +159,7 @@ class MatchedCaptures:
 
         `UsageError` where there are only captures that are too long to be followed.
         """
-        from podpath.capture.journeys.ladders import lay_out  # noqa: PLC0415 - as above
+        from podpath_capture.journeys.ladders import lay_out  # noqa: PLC0415 - as above
 
         matching = self.matching
         if matching is None or not len(matching):
@@ -216,9 +216,9 @@ def spell_connection(connection: MatchedConnection) -> str:
 
 
 def _show_kept(kept: Kept) -> _FollowedFile:
-    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - as above
-    from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
-    from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath_capture.files.file import as_bytes  # noqa: PLC0415 - as above
+    from podpath_capture.points import CapturedFile  # noqa: PLC0415 - as above
+    from podpath_capture.printed.lines import render_lines  # noqa: PLC0415 - as above
 
     if kept.printed is not None:
         printed = kept.printed
@@ -251,8 +251,8 @@ def _show_kept(kept: Kept) -> _FollowedFile:
 
 
 def _show_printed(printed: PrintedFrames) -> _FollowedFile | None:
-    from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
-    from podpath.capture.printed.packets import pack_frames  # noqa: PLC0415 - as above
+    from podpath_capture.points import CapturedFile  # noqa: PLC0415 - as above
+    from podpath_capture.printed.packets import pack_frames  # noqa: PLC0415 - as above
 
     packed = pack_frames(printed.frames)
     if packed is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from podpath.capture.reading.workers import AllGather, LostError
+from podpath.capture.workers import AllGather, LostError
 
 T = TypeVar("T")
 WORTH = 1 << 25

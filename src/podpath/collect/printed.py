@@ -20,8 +20,8 @@ from podpath.evidence.tcpdump.output import FORMAT, read_tcpdump
 from podpath.net.provenance import Source, Span
 
 if TYPE_CHECKING:
-    from podpath.capture.printed.packets import PrintedCapture, PrintedPacket
-    from podpath.capture.text.read import PrintedRows
+    from podpath_capture.printed.packets import PrintedCapture, PrintedPacket
+    from podpath_capture.text.read import PrintedRows
 
 BATCH = 20_000
 """Lines of unusual shapes that are read at once: each is an object for as long."""
@@ -99,9 +99,9 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
 
     `ImportError` where NumPy is missing.
     """
-    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - NumPy is an extra
-    from podpath.capture.printed.packets import pack_printed  # noqa: PLC0415 - as above
-    from podpath.capture.text.read import read_rows  # noqa: PLC0415 - as above
+    from podpath_capture.files.file import as_bytes  # noqa: PLC0415 - an extra
+    from podpath_capture.printed.packets import pack_printed  # noqa: PLC0415 - as above
+    from podpath_capture.text.read import read_rows  # noqa: PLC0415 - as above
 
     rows = read_rows(as_bytes(data))
     if len(rows.starts) <= MANY_LINES or not rows.plain:
@@ -144,7 +144,7 @@ def _read_left(
 
 
 def _as_packet(record: PacketRecord, first: int, last: int) -> PrintedPacket:
-    from podpath.capture.printed.packets import PrintedPacket  # noqa: PLC0415 - NumPy is an extra
+    from podpath_capture.printed.packets import PrintedPacket  # noqa: PLC0415 - an extra
 
     return PrintedPacket(
         lines=(first, last),

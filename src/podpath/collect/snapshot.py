@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.capture.reading.workers import AllGather, LostError
+from podpath.capture.workers import AllGather, LostError
 from podpath.collect.namespaces import HOST, CollectedNamespace, CollectError, FoundNamespaces
 from podpath.collect.netns import NetnsError, inside
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES

@@ -84,7 +84,9 @@ class CapturesResult(Result):
         """
         matched = self.case.matched or match_captures(self.case.facts, (), least=1)
         if matched is None:
-            raise MissingExtra("a ladder needs packets, and NumPy: pip install 'podpath[capture]'")
+            raise MissingExtra(
+                "a ladder needs packets, and an extra: pip install 'podpath[capture]'"
+            )
         broken = [item.partition(": ")[0] for finding in self.findings for item in finding.breaks]
         names = (*broken, *(one.words for one in self.connections))
         fits = (

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.arrays.addresses import AddressNumbers, place
+from podpath_capture.arrays.addresses import AddressNumbers, place
 
 HALVES = st.sampled_from([0, 1, 2, 1 << 32, (1 << 64) - 1, 0xFE80 << 48])
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.arrays.segments import Runs, distinct, order_by, unwrapped
+from podpath_capture.arrays.segments import Runs, distinct, order_by, unwrapped
 
 RUNS = st.lists(st.lists(st.integers(-1000, 1000), min_size=1, max_size=6), min_size=1, max_size=6)
 

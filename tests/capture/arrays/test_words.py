@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from podpath.capture.arrays.words import WordColumn
+from podpath_capture.arrays.words import WordColumn
 
 BYTES = np.arange(32, dtype=np.uint8).reshape(4, 8)
 

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import Arps, PacketColumns, Packets, Quotes
-from podpath.capture.decoding.decode import decode_packets
-from podpath.capture.decoding.layers import Group, HeaderBytes, Output
-from podpath.capture.files.file import as_bytes, index_packets
-from podpath.capture.files.index import Contents, join
-from podpath.capture.reading.read import read_capture
+from podpath_capture.columns import Arps, PacketColumns, Packets, Quotes
+from podpath_capture.decoding.decode import decode_packets
+from podpath_capture.decoding.layers import Group, HeaderBytes, Output
+from podpath_capture.files.file import as_bytes, index_packets
+from podpath_capture.files.index import Contents, join
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 SEGMENT = frames.tcp(0x18, options=bytes.fromhex("0101080a0000000700000008"), data=b"hello")

@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from podpath.capture.files.pcapng_options import resolution
-from podpath.capture.reading.read import read_capture
+from podpath_capture.files.pcapng_options import resolution
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))

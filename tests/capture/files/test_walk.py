@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.files import walk as walking
-from podpath.capture.files.file import as_bytes
-from podpath.capture.files.framing import LONGEST, PCAP, PCAPNG, Framing
-from podpath.capture.files.walk import walk, walk_carefully
-from podpath.capture.reading.read import read_capture
+from podpath_capture.files import walk as walking
+from podpath_capture.files.file import as_bytes
+from podpath_capture.files.framing import LONGEST, PCAP, PCAPNG, Framing
+from podpath_capture.files.walk import walk, walk_carefully
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 FRAMING = Framing(PCAP, "<", 16, 8, 16, LONGEST, first_time=frames.START)

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from podpath.capture.flows.checksums import find_wrong_sums
-from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
+from podpath_capture.flows.checksums import find_wrong_sums
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 OUTER = ("192.0.2.4", "192.0.2.5")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.flows import flow_table
-from podpath.capture.flows.flow_table import FlowTable
+from podpath_capture.flows import flow_table
+from podpath_capture.flows.flow_table import FlowTable
 
 NAMES = st.tuples(st.integers(1, 6), st.integers(0, 6))
 

@@ -7,8 +7,8 @@ import struct
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.reading.read import read_capture
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 HERE, THERE = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import PacketColumns
-from podpath.capture.flows.mac_changes import find_changing_macs
-from podpath.capture.reading.narrow import fill_up, take
+from podpath_capture.columns import PacketColumns
+from podpath_capture.flows.mac_changes import find_changing_macs
+from podpath_capture.reading.narrow import fill_up, take
 
 GROUP = 1 << 40
 Frame = tuple[int, int, int, int]

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.made_capture import make_capture
-from podpath.capture.columns import PacketColumns, empty_arrays
-from podpath.capture.flows import tcp
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp import SegmentAnalysis, analyse_segments
-from podpath.capture.reading.read import read_capture
+from podpath_capture.columns import PacketColumns, empty_arrays
+from podpath_capture.flows import tcp
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import SegmentAnalysis, analyse_segments
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 START = 0xFFFFFF00

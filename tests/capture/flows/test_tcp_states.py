@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp_states import (
+from podpath.capture.states import STATES
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp_states import (
     ANSWERED,
     ASKED,
     COMPLETE,
@@ -13,8 +14,7 @@ from podpath.capture.flows.tcp_states import (
     TcpStates,
     find_tcp_states,
 )
-from podpath.capture.reading.read import read_capture
-from podpath.capture.states import STATES
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 FLAGS = {"S": 0x02, "H": 0x12, "A": 0x10, "F": 0x11, "R": 0x14}

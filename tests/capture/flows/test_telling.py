@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from podpath.capture.flows.telling import EDGE, select_ends, select_telling
-from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
+from podpath_capture.flows.telling import EDGE, select_ends, select_telling
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 ENDS, BACK = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")

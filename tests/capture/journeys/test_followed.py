@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.journeys.followed import follow_way
-from podpath.capture.matching.matching import match_captures
+from podpath_capture.journeys.followed import follow_way
+from podpath_capture.matching.matching import match_captures
 from tests.capture.planted import START, Ends, Hop, World
 from tests.capture.planted_talk import Talker
 

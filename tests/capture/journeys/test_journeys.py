@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.capture.journeys.journeys import follow_packets
+from podpath_capture.journeys.journeys import follow_packets
 from tests.capture.ladder_worlds import matched
 
 

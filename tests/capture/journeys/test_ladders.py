@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from podpath.capture.journeys.ladders import lay_out
-from podpath.capture.matching.matching import match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.journeys.ladders import lay_out
+from podpath_capture.matching.matching import match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 from tests.capture.ladder_worlds import laid_out
 from tests.capture.planted import (

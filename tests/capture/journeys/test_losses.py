@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.capture.journeys.losses import FILTERED, find_losses
-from podpath.capture.matching.matching import Matching, match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.capture.sightings import Losses
+from podpath_capture.journeys.losses import FILTERED, find_losses
+from podpath_capture.matching.matching import Matching, match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture.planted import (
     ACK,
     MILLISECOND,

@@ -11,16 +11,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podpath.capture.files.file import as_bytes
-from podpath.capture.journeys.journeys import follow_packets
-from podpath.capture.journeys.ladders import lay_out
-from podpath.capture.journeys.losses import find_losses
-from podpath.capture.matching.matching import Matching, match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.report.ladder import render_ladder
 from podpath.report.ladder_svg import render_ladder_svg
 from podpath.report.style import Style
+from podpath_capture.files.file import as_bytes
+from podpath_capture.journeys.journeys import follow_packets
+from podpath_capture.journeys.ladders import lay_out
+from podpath_capture.journeys.losses import find_losses
+from podpath_capture.matching.matching import Matching, match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 from tests.capture.planted import START, Hop, Shot, World, write_pcap
 from tests.capture.planted_talk import populate

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.journeys.open_ways import find_open_ways
-from podpath.capture.matching.matching import match_captures
+from podpath_capture.journeys.open_ways import find_open_ways
+from podpath_capture.matching.matching import match_captures
 from tests.capture.planted import ACK, SECOND, START, Ends, Hop, Packet, World
 from tests.capture.planted_talk import Talker
 

@@ -6,10 +6,10 @@ import struct
 
 import pytest
 
-from podpath.capture.journeys.packet_words import name_packet
-from podpath.capture.matching.joined import Joined
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.journeys.packet_words import name_packet
+from podpath_capture.matching.joined import Joined
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from podpath.capture.journeys.losses import find_losses
-from podpath.capture.journeys.shared_way import lies_on_one_way
-from podpath.capture.matching.matching import match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.capture.sightings import PacketLoss, SeenPacket
+from podpath_capture.journeys.losses import find_losses
+from podpath_capture.journeys.shared_way import lies_on_one_way
+from podpath_capture.matching.matching import match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 ENDS = ("10.0.0.1", "10.0.0.2")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.journeys.witnesses import NEIGHBOURS, REVERSE, Expected, Watch, Ways
-from podpath.capture.matching.matching import Matching, match_captures
+from podpath_capture.journeys.witnesses import NEIGHBOURS, REVERSE, Expected, Watch, Ways
+from podpath_capture.matching.matching import Matching, match_captures
 from tests.capture.planted import ACK, MILLISECOND, SECOND, START, SYN, Ends, Hop, Packet, World
 from tests.capture.planted_talk import Talker
 

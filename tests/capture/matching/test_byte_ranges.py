@@ -6,17 +6,17 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.matching.byte_ranges import (
+from podpath_capture.matching.byte_ranges import (
     PassageSegments,
     carries_data,
     cut_to_segments,
     pair_bytes,
     sign_ranges,
 )
-from podpath.capture.matching.copies import Item
-from podpath.capture.matching.joined import Joined
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.matching.copies import Item
+from podpath_capture.matching.joined import Joined
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 Ranges = list[tuple[int, int]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.matching.matching import match_captures
 from podpath.capture.sightings import ClockOffset
+from podpath_capture.matching.matching import match_captures
 from tests.capture.planted import MILLISECOND, SECOND, START, Ends, Hop, Packet, World
 from tests.capture.planted_talk import Talker
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.capture.matching.connection_identity import find_instances
-from podpath.capture.matching.joined import Joined
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.matching.connection_identity import find_instances
+from podpath_capture.matching.joined import Joined
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 

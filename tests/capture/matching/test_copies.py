@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.matching.copies import Copy, Item, align, leave_out_repeats, pair_packets
-from podpath.capture.matching.joined import Joined
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.matching.copies import Copy, Item, align, leave_out_repeats, pair_packets
+from podpath_capture.matching.joined import Joined
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 from tests.capture.planted import MILLISECOND, Shot, write_pcap
 

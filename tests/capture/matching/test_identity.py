@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.made_capture import make_capture
-from podpath.capture.matching.identity import (
+from podpath_capture.matching.identity import (
     digest_payloads,
     digest_width,
     group_equal,
@@ -20,7 +20,7 @@ from podpath.capture.matching.identity import (
     mix,
     without_numbers,
 )
-from podpath.capture.reading.read import read_capture
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 STAMPS = struct.pack(">BBBBII", 1, 1, 8, 10, 5000, 4000)

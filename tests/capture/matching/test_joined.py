@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from podpath.capture.matching.joined import Joined
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
 from podpath.net.addresses import Address
+from podpath_capture.matching.joined import Joined
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 

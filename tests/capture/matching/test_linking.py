@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podpath.capture.matching.matching import match_captures
-from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import read_capture
+from podpath_capture.matching.matching import match_captures
+from podpath_capture.points import CapturedFile
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 from tests.capture.planted import MILLISECOND, SECOND, Shot, write_pcap
 

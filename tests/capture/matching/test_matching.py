@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.matching.matching import Matching, match_captures
 from podpath.capture.sightings import ConnectionDirection
 from podpath.net.addresses import Address
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.matching.matching import Matching, match_captures
 from tests.capture.planted import Ends, Hop, Packet, World
 from tests.capture.planted_talk import Talker, populate
 

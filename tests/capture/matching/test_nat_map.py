@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podpath.capture.matching.nat_map import find_translations
 from podpath.capture.sightings import FiveTuple, Passage, SeenPacket
 from podpath.net.addresses import Address
+from podpath_capture.matching.nat_map import find_translations
 
 
 def passage(point: int, src: str, dst: str) -> Passage:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.printed.lines import render_lines
-from podpath.capture.reading.read import read_capture
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
+from podpath_capture.printed.lines import render_lines
+from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
 TIMESTAMPS = bytes.fromhex("0101080a0000000700000008")

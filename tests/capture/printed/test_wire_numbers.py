@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import PacketColumns, empty_arrays
-from podpath.capture.flows.flows import number_flows
-from podpath.capture.printed.wire_numbers import restore_numbers
 from podpath.net.protocols import ACK, PSH, RST, SYN, TCP
+from podpath_capture.columns import PacketColumns, empty_arrays
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.printed.wire_numbers import restore_numbers
 
 Segment = tuple[bool, int, int, int, int]
 """Whether the client sent it, flags, sequence number, acknowledgement number, bytes."""

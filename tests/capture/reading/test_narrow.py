@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from podpath.capture.files.index import Contents
-from podpath.capture.reading.narrow import KEPT, WIDTH, Narrow, decode_rows, take
-from podpath.capture.reading.read import read_batches, read_capture
+from podpath_capture.files.index import Contents
+from podpath_capture.reading.narrow import KEPT, WIDTH, Narrow, decode_rows, take
+from podpath_capture.reading.read import read_batches, read_capture
 from tests.capture import frames
 from tests.capture.stores import Memory
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.capture.files.index import Contents
-from podpath.capture.reading.read import read_batches, read_capture
+from podpath_capture.files.index import Contents
+from podpath_capture.reading.read import read_batches, read_capture
 from tests.capture import frames
 
 SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.reading.read import DecodedCapture, read_capture
-from podpath.capture.reading.workers import AllGather, LostError
+from podpath.capture.workers import AllGather, LostError
+from podpath_capture.reading.read import DecodedCapture, read_capture
 from tests.capture import frames
 from tests.capture.decoding.test_layers import KINDS
 

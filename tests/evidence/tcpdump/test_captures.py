@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.reading.read import read_capture
+from podpath_capture.reading.read import read_capture
 from tests.evidence.printed import Difference, compare_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -1,0 +1,121 @@
+"""Link types to network headers: Ethernet with its tags, Linux cooked captures, raw IP, null
+(LINKTYPE_ registry).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath_capture.decoding.layers import Group
+from podpath_capture.decoding.work import Layer, Work
+
+TAGS = frozenset({0x8100, 0x88A8, 0x9100})
+IPV4, ARP, IPV6 = 0x0800, 0x0806, 0x86DD
+FAMILIES4, FAMILIES6 = frozenset({2}), frozenset({10, 24, 28, 30})
+"""AF_INET and AF_INET6 as the systems number them that write LINKTYPE_NULL."""
+
+
+def decode_ethernet(group: Group) -> Iterator[Work]:
+    """Read an Ethernet header."""
+    group = group.ready(14)
+    if not len(group):
+        return
+    words = group.words(6)
+    group.put("dmac", group.read(0, ">u8") >> np.uint64(16))
+    group.put("smac", words.all >> np.uint64(16))
+    yield from dispatch(group.move(14), words.two(6))
+
+
+def dispatch(group: Group, kinds: NDArray[Any]) -> Iterator[Work]:
+    """Go on by the EtherTypes of the packets, which stand right before what they name."""
+    group.put("ethertype", kinds)
+    for kind, part in group.split(kinds):
+        yield from enter(kind, part)
+
+
+def enter(kind: int, group: Group) -> Iterator[Work]:
+    """Go on with what an EtherType names; a length in its place leads to LLC."""
+    if kind == IPV4:
+        yield Layer.IPV4, group
+    elif kind == IPV6:
+        yield Layer.IPV6, group
+    elif kind == ARP:
+        yield Layer.ARP, group
+    elif kind in TAGS:
+        yield Layer.TAG, group
+    elif kind <= 1500:
+        yield Layer.LLC, group
+
+
+def decode_tag(group: Group) -> Iterator[Work]:
+    """Read a VLAN tag (802.1Q, 802.1ad)."""
+    group = group.ready(4)
+    if len(group):
+        group.put("vlan", group.read(0, ">u2") & 0x0FFF)
+        yield from dispatch(group.move(4), group.read(2, ">u2"))
+
+
+def decode_llc(group: Group) -> Iterator[Work]:
+    """Read LLC with SNAP where it names an EtherType (RFC 1042); any other LLC is no IP."""
+    group = group.keep(group.room >= 8).ready(8)
+    if len(group):
+        snap = (group.read(0, ">u4") == 0xAAAA0300) & (group.read(4, ">u2") == 0)
+        group = group.keep(snap)
+        if len(group):
+            yield from dispatch(group.move(8), group.read(6, ">u2"))
+
+
+def decode_cooked(group: Group) -> Iterator[Work]:
+    """Read a Linux cooked header (LINKTYPE_LINUX_SLL)."""
+    group = group.ready(16)
+    if len(group):
+        group.put("direction", _direction(group.read(0, ">u2")))
+        long = group.read(4, ">u2") == 6
+        group.put("smac", (group.read(6, ">u8") >> np.uint64(16)) * long)
+        yield from dispatch(group.move(16), group.read(14, ">u2"))
+
+
+def decode_cooked2(group: Group) -> Iterator[Work]:
+    """Read a Linux cooked header of version 2, which knows the device (LINKTYPE_LINUX_SLL2)."""
+    group = group.ready(20)
+    if not len(group):
+        return
+    group.put("ifindex", group.read(4, ">u4"))
+    group.put("direction", _direction(group.read(10, "u1")))
+    long = group.read(11, "u1") == 6
+    group.put("smac", (group.read(12, ">u8") >> np.uint64(16)) * long)
+    yield from dispatch(group.move(20), group.read(0, ">u2"))
+
+
+def _direction(kinds: NDArray[Any]) -> NDArray[np.uint8]:
+    """Count the kernel's packet types (PACKET_HOST to PACKET_OUTGOING) from 1; 0 stands for what is
+    none of them.
+    """
+    return np.where(kinds <= 4, kinds + 1, 0).astype(np.uint8)
+
+
+def decode_null(group: Group) -> Iterator[Work]:
+    """Read the family in front of a packet (LINKTYPE_NULL and LINKTYPE_LOOP), in whichever byte
+    order it was written.
+    """
+    group = group.ready(4)
+    if not len(group):
+        return
+    families = group.read(0, ">u4")
+    families = np.where(families > 0xFFFF, families.astype(np.uint32).byteswap(), families)
+    for family, part in group.split(families):
+        if family in FAMILIES4:
+            yield Layer.IPV4, part.move(4)
+        elif family in FAMILIES6:
+            yield Layer.IPV6, part.move(4)
+
+
+LINK_TYPES: dict[int, Layer] = {
+    0: Layer.NULL, 1: Layer.ETHERNET, 12: Layer.IP, 14: Layer.IP, 101: Layer.IP, 228: Layer.IPV4,
+    229: Layer.IPV6, 108: Layer.NULL, 113: Layer.COOKED, 276: Layer.COOKED2,
+}  # fmt: skip
+"""What a packet of each link type begins with."""

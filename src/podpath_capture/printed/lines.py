@@ -1,0 +1,217 @@
+"""Packets to the lines that `tcpdump -nn -e -S -tttt` prints of them: one line a packet, whatever
+it carries.
+
+So a capture is quoted as an engineer would print it. Lines are made for people to read: what
+happened to a packet is in its columns (`records`). A packet in a tunnel stands
+behind its outer one on the same line. What is neither IP nor ARP gives an empty line, and of TCP's
+options those are printed that the columns have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath_capture.columns import CUT, MALFORMED, SACK_OK, TCPDUMP_DIRECTIONS, TIMESTAMPS, Packets
+from podpath_capture.printed.icmp_text import render_icmp
+
+_DIRECTIONS = {number: word for word, number in TCPDUMP_DIRECTIONS.items()}
+_KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0806)", "ARP,")}
+GENEVE = 6081
+"""The port by which Geneve is known."""
+ETHERNET = 14
+"""Bytes of its header."""
+EVERYBODY = (1 << 48) - 1
+
+
+def render_lines(
+    packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None
+) -> list[str]:
+    """Return the line of each row; `names` are those of devices by their index, for captures on
+    `any`.
+    """
+    wanted = list(rows)
+    writer = _Writer(packets, wanted, names or {})
+    times = (
+        np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]"))
+        if wanted
+        else ()
+    )
+    return [writer.line(at, str(time)) for at, time in enumerate(times)]
+
+
+def find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
+    """Return the places of rows in a side table, which has its rows in order, for those that it
+    has.
+    """
+    if not len(known) or not rows:
+        return {}
+    places = np.searchsorted(known, rows)
+    return {
+        row: place
+        for row, place in zip(rows, places.tolist(), strict=True)
+        if place < len(known) and known[place] == row
+    }
+
+
+class _Writer:
+    """Writes lines from columns. Local to `render_lines`."""
+
+    def __init__(self, packets: Packets, rows: list[int], names: Mapping[int, str]) -> None:
+        self._names, self._addresses = names, packets.addresses
+        self._columns, self._rows = packets.columns, rows
+        self._taken: dict[str, list[int]] = {}
+        self._arp, self._quote = packets.arps, packets.quotes
+        self._arps, self._quotes = (
+            find_places(table.row, rows) for table in (packets.arps, packets.quotes)
+        )
+
+    def line(self, at: int, time: str) -> str:
+        """Write one of the packets."""
+        row, value = self._rows[at], self._reader(at)
+        arp = self._arps.get(row)
+        version = value("version")
+        if arp is None and (not version or value("broken") == MALFORMED):
+            return ""
+        time = time.replace("T", " ")
+        inner = self._arp_text(arp) if arp is not None else self._packet_text(row, value, version)
+        if not value("depth"):
+            return f"{time} {self._link(value, version)}{inner}"
+        outer_version = value("outer_version")
+        around = self._link(value, outer_version, "outer_") + self._tunnel(value)
+        return f"{time} {around}{self._inner_link(value, version)}{inner}"
+
+    def _reader(self, at: int) -> Callable[[str], int]:
+        taken = self._taken
+
+        def value(name: str) -> int:
+            """Return a field of the packet; a column is read for all rows at once."""
+            if name not in taken:
+                taken[name] = getattr(self._columns, name)[self._rows].tolist()
+            return taken[name][at]
+
+        return value
+
+    def _address(self, version: int, value: int) -> Address:
+        return Address(4, value) if version == 4 else Address(6, self._addresses[value])
+
+    def _link(self, value: Callable[[str], int], version: int, outer: str = "") -> str:
+        """Write device, direction and link-layer header, as far as the link type has them."""
+        kind, word = _KINDS[version]
+        direction = _DIRECTIONS.get(value("direction"), "")
+        name = self._names.get(value("ifindex"), "") if direction else ""
+        source, target = value(f"{outer}smac"), value(f"{outer}dmac")
+        length = f"length {value('wirelen')}: "
+        if direction:
+            if source:
+                return (
+                    f"{name} {direction} {render_mac(source)} ethertype {kind}, {length}".lstrip()
+                )
+            return f"{name} {direction} {word} " if name else f"{word} "
+        if not (source or target):
+            return f"{word} "
+        tag = (
+            f"802.1Q (0x8100), {length}vlan {value('vlan')}, p 0, ethertype {kind}, "
+            if value("vlan") and not outer
+            else ""
+        )
+        return (
+            f"{render_mac(source)} > {render_mac(target)}, ethertype {tag or f'{kind}, {length}'}"
+        )
+
+    def _inner_link(self, value: Callable[[str], int], version: int) -> str:
+        kind, word = _KINDS[version]
+        source, target = value("smac"), value("dmac")
+        if not (source or target):
+            return f"{word} "
+        length = value("length") + ETHERNET
+        return f"{render_mac(source)} > {render_mac(target)}, ethertype {kind}, length {length}: "
+
+    def _tunnel(self, value: Callable[[str], int]) -> str:
+        """Write the outer packet of a tunnel, up to what it carries."""
+        version, protocol = value("outer_version"), value("outer_protocol")
+        source, target = (self._address(version, value(f"outer_{side}")) for side in ("src", "dst"))
+        if protocol == protocols.UDP:
+            name = (
+                "Geneve, Flags [none]"
+                if value("outer_dport") == GENEVE
+                else "VXLAN, flags [I] (0x08)"
+            )
+            near, far = (f"{source}.{value('outer_sport')}", f"{target}.{value('outer_dport')}")
+            return f"{near} > {far}: {name}, vni {value('vni')}: "
+        if protocol == protocols.GRE:
+            return f"{source} > {target}: GREv0, length {value('length') + 4}: "
+        return f"{source} > {target}: "
+
+    def _arp_text(self, place: int) -> str:
+        arp = self._arp
+        sender, target = Address(4, int(arp.sender[place])), Address(4, int(arp.target[place]))
+        mac = int(arp.target_mac[place])
+        if arp.operation[place] == 1:
+            known = f" ({render_mac(mac)})" if mac not in {0, EVERYBODY} else ""
+            return f"Request who-has {target}{known} tell {sender}, length 28"
+        if arp.operation[place] == 2:
+            return f"Reply {sender} is-at {render_mac(int(arp.sender_mac[place]))}, length 28"
+        return f"unknown operation {arp.operation[place]}, length 28"
+
+    def _packet_text(self, row: int, value: Callable[[str], int], version: int) -> str:
+        source, target = self._address(version, value("src")), self._address(version, value("dst"))
+        protocol, payload = value("protocol"), value("payload")
+        if value("fragment") & 0x1FFF or value("broken") == CUT:
+            return f"{source} > {target}: ip-proto-{protocol}"
+        ends = f"{source}.{value('sport')} > {target}.{value('dport')}: "
+        if protocol == protocols.TCP:
+            return ends + _tcp_text(value, payload)
+        if protocol == protocols.UDP:
+            return f"{ends}UDP, length {payload}"
+        if protocol in {protocols.ICMP, protocols.ICMPV6}:
+            message = render_icmp(value, self._quoted(row))
+            return f"{source} > {target}: {message}, length {payload + 8}"
+        return f"{source} > {target}: ip-proto-{protocol} {payload}"
+
+    def _quoted(self, row: int) -> dict[str, Any] | None:
+        """Return the fields of the packet that an ICMP error quotes."""
+        place = self._quotes.get(row)
+        if place is None:
+            return None
+        quote = self._quote
+        fields = {
+            name: int(getattr(quote, name)[place]) for name in ("protocol", "sport", "dport", "mtu")
+        }
+        version = int(quote.version[place])
+        return {
+            **fields,
+            "src": self._address(version, int(quote.src[place])),
+            "dst": self._address(version, int(quote.dst[place])),
+        }
+
+
+def _tcp_text(value: Callable[[str], int], payload: int) -> str:
+    flags, seq = value("flags"), value("seq")
+    numbers = ""
+    if payload:
+        numbers = f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}"
+    elif flags & (protocols.SYN | protocols.FIN | protocols.RST):
+        numbers = f", seq {seq}"
+    if flags & protocols.ACK:
+        numbers += f", ack {value('ack')}"
+    window = f"win {value('window')}{_options_text(value)}"
+    return f"Flags [{protocols.flag_letters(flags)}]{numbers}, {window}, length {payload}"
+
+
+def _options_text(value: Callable[[str], int]) -> str:
+    options = value("options")
+    shown = [f"mss {value('mss')}"] if value("mss") else []
+    shown += ["sackOK"] if options & SACK_OK else []
+    shown += [f"TS val {value('tsval')} ecr {value('tsecr')}"] if options & TIMESTAMPS else []
+    return f", options [{','.join(shown)}]" if shown else ""
+
+
+def render_mac(number: int) -> str:
+    """Spell a MAC that is a number."""
+    return number.to_bytes(6, "big").hex(":")

@@ -1,0 +1,61 @@
+"""A whole capture, or one batch of its packets after the other, from the bytes of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from podpath.capture.workers import Workers
+from podpath_capture.columns import Packets
+from podpath_capture.decoding.decode import decode_packets, unread_link_types
+from podpath_capture.files.file import as_bytes, index_packets
+from podpath_capture.files.index import CaptureDamage, Contents, Interface, join, part
+from podpath_capture.reading.together import read_together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedCapture:
+    """What a capture file holds."""
+
+    packets: Packets
+    interfaces: tuple[Interface, ...]
+    damages: tuple[CaptureDamage, ...]
+    """What could not be read, in the order of the file."""
+    names: dict[str, str]
+    """Names that the file gives to addresses."""
+
+
+def read_capture(buffer: bytes | memoryview, workers: Workers | None = None) -> DecodedCapture:
+    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no
+    capture.
+
+    Several workers read it together, and give the same.
+    """
+    data, contents = as_bytes(buffer), Contents()
+    packets = (
+        None if workers is None or workers.size < 2 else read_together(data, contents, workers)
+    )
+    if packets is None:
+        contents = Contents()
+        packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
+    damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
+    return DecodedCapture(
+        packets=packets,
+        interfaces=tuple(contents.interfaces),
+        damages=tuple(damages),
+        names=dict(contents.names),
+    )
+
+
+def read_batches(
+    buffer: bytes | memoryview, contents: Contents, batch: int = 1 << 20
+) -> Iterator[Packets]:
+    """Read a capture in batches of packets, so that memory stays bounded; what it says besides goes
+    to `contents`.
+
+    A batch numbers its rows and IPv6 addresses by itself.
+    """
+    data = as_bytes(buffer)
+    for index in index_packets(data, contents):
+        for start in range(0, len(index), batch):
+            yield decode_packets(data, part(index, start, start + batch), contents.interfaces)

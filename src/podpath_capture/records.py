@@ -1,0 +1,259 @@
+"""Packets of a capture file as the records that its printed text would give, straight from the
+columns.
+
+The lines of a capture's source are made to be quoted, by people who know tcpdump; nobody reads them
+again. What a line does not print (a TTL, an IP identification) its record does not have either, so
+that a capture and its printed text are one evidence: a test holds both side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from podpath.evidence.records import ArpRecord, HeadingRecord, PacketRecord, Reading, Record
+from podpath.evidence.tcpdump.output import parse_point
+from podpath.net import protocols
+from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.packet import Packet
+from podpath.net.provenance import Gap, Source, Span
+from podpath_capture.columns import CUT, DIRECTIONS, MALFORMED
+from podpath_capture.printed.lines import ETHERNET, EVERYBODY, GENEVE, find_places, render_mac
+
+if TYPE_CHECKING:
+    from podpath_capture.columns import Packets
+
+_OPERATIONS = {1: "request", 2: "reply"}
+_OFFSET = 0x1FFF
+_DAY, _SECOND = 86_400, 1_000_000_000
+_NUMBERED = protocols.SYN | protocols.FIN | protocols.RST
+_FIELDS = (
+    "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type",
+    "icmp_code", "sport", "dport", "fragment", "src", "dst", "length", "payload", "seq", "ack",
+    "vni", "ifindex", "outer_src", "outer_dst", "outer_version", "outer_protocol", "outer_sport",
+    "outer_dport", "outer_smac", "outer_dmac", "smac", "dmac",
+)  # fmt: skip
+
+Row = Mapping[str, int]
+"""The columns of one packet."""
+
+
+def read_records(
+    source: Source,
+    packets: Packets,
+    rows: Sequence[int],
+    devices: Mapping[int, str],
+    wrong: Collection[int],
+) -> Reading:
+    """Return the records of a capture's rows, a line of the source each; packets in `wrong` have a
+    wrong outer checksum.
+    """
+    reader = _PacketReader(source, packets, rows, devices)
+    records: list[Record] = []
+    gaps: list[Gap] = []
+    for at, row in enumerate(rows):
+        number = at + 1
+        line = number - source.first_line
+        if line < 0 or not source.lines[line]:
+            continue
+        span = Span(source, number, number)
+        if not reader.is_packet(at, row):
+            records.append(HeadingRecord(span=span, text=source.lines[line]))
+        elif not reader.is_known(row):
+            gaps.append(
+                Gap(
+                    span, f"expected an ARP request or reply, saw operation {reader.operation(row)}"
+                )
+            )
+        else:
+            records += reader.read(at, row, span, wrong_sum=row in wrong)
+    return Reading(tuple(records), tuple(gaps))
+
+
+class _PacketReader:
+    """Makes records of the packets of one capture. Local to `read_records`."""
+
+    def __init__(
+        self, source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str]
+    ) -> None:
+        self._packets, self._devices = packets, devices
+        self._link = parse_point(source.command).link
+        columns = packets.columns
+        wanted = list(rows)
+        self._values = {name: getattr(columns, name)[wanted].tolist() for name in _FIELDS}
+        self._arps = find_places(packets.arps.row, wanted)
+        self._quotes = find_places(packets.quotes.row, wanted)
+
+    def is_packet(self, at: int, row: int) -> bool:
+        """Tell whether it is IP or ARP."""
+        return row in self._arps or (
+            self._values["version"][at] > 0 and self._values["broken"][at] != MALFORMED
+        )
+
+    def operation(self, row: int) -> int:
+        """Return what an ARP frame does, by its number."""
+        return int(self._packets.arps.operation[self._arps[row]])
+
+    def is_known(self, row: int) -> bool:
+        """Tell whether it is no ARP frame, or one that asks or answers."""
+        return row not in self._arps or self.operation(row) in _OPERATIONS
+
+    def read(self, at: int, row: int, span: Span, *, wrong_sum: bool) -> Iterator[PacketRecord]:
+        """Yield the record of a packet; of one in a tunnel that of the outer packet first."""
+        value = {name: values[at] for name, values in self._values.items()}
+        arp = self._read_arp(self._arps[row]) if row in self._arps else None
+        link, direction, smac, dmac = self._read_link(value)
+        length = max(value["wirelen"] - ETHERNET, 0) if smac is not None else None
+        place = partial(
+            PacketRecord,
+            span=span,
+            time=_read_time(value["time"]),
+            link=link,
+            direction=direction,
+            relative=False,
+        )
+        tunnel = ""
+        if value["depth"]:
+            outer, tunnel = self._read_outer(value, length)
+            yield place(
+                packet=_with_macs(outer, smac, dmac), smac=smac, dmac=dmac, wrong_sum=wrong_sum
+            )
+            wrong_sum = False
+            smac, dmac = _read_macs(value["smac"], value["dmac"])
+            length = value["length"] if smac is not None else None
+        packet = (
+            None
+            if arp is not None
+            else _with_macs(self._read_packet(row, value, length), smac, dmac)
+        )
+        mtu = 0 if packet is None else self._read_mtu(row)
+        yield place(
+            packet=packet,
+            smac=smac,
+            dmac=dmac,
+            arp=arp,
+            tunnel=tunnel,
+            mtu=mtu,
+            wrong_sum=wrong_sum,
+        )
+
+    def _read_link(self, value: Row) -> tuple[IfName | None, str | None, str | None, str | None]:
+        """Return device, direction and MACs of the frame, as far as the link type has them."""
+        outer = "outer_" if value["depth"] else ""
+        smac, dmac = _read_macs(value[f"{outer}smac"], value[f"{outer}dmac"])
+        direction = DIRECTIONS.get(value["direction"])
+        name = self._devices.get(value["ifindex"], "") if direction else ""
+        if direction and value[f"{outer}smac"]:
+            dmac = None
+        elif direction:
+            smac = dmac = None
+            direction = direction if name else None
+        link = name or self._link
+        return IfName(link) if link else None, direction, smac, dmac
+
+    def _address(self, version: int, value: int) -> Address:
+        return Address(4, value) if version == 4 else Address(6, self._packets.addresses[value])
+
+    def _read_arp(self, place: int) -> ArpRecord:
+        arps = self._packets.arps
+        sender, target = Address(4, int(arps.sender[place])), Address(4, int(arps.target[place]))
+        if arps.operation[place] == 2:
+            return ArpRecord("reply", sender, None, render_mac(int(arps.sender_mac[place])), None)
+        mac = int(arps.target_mac[place])
+        return ArpRecord(
+            "request", sender, target, None, None if mac in {0, EVERYBODY} else render_mac(mac)
+        )
+
+    def _read_outer(self, value: Row, length: int | None) -> tuple[Packet, str]:
+        """Return the packet around a tunnel's, and the name of the tunnel."""
+        version, protocol = value["outer_version"], value["outer_protocol"]
+        packet = Packet(
+            self._address(version, value["outer_src"]),
+            self._address(version, value["outer_dst"]),
+            protocol,
+        )
+        packet = packet if length is None else packet._replace(length=length)
+        if protocol == protocols.GRE:
+            return packet, "GRE"
+        if protocol != protocols.UDP:
+            return packet, "IPIP"
+        ports = (value["outer_sport"], value["outer_dport"])
+        kind = "Geneve" if ports[1] == GENEVE else "VXLAN"
+        return packet._replace(sport=ports[0], dport=ports[1]), f"{kind} vni {value['vni']}"
+
+    def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
+        version, protocol = value["version"], value["protocol"]
+        packet = Packet(
+            self._address(version, value["src"]), self._address(version, value["dst"]), protocol
+        )
+        if length is not None:
+            packet = packet._replace(length=length)
+        if value["fragment"] & _OFFSET or value["broken"] == CUT:
+            return packet
+        if protocol in {protocols.ICMP, protocols.ICMPV6}:
+            return self._read_icmp(row, value, packet)
+        if protocol not in {protocols.TCP, protocols.UDP}:
+            return packet
+        packet = packet._replace(
+            sport=value["sport"], dport=value["dport"], payload=value["payload"]
+        )
+        return packet if protocol == protocols.UDP else _read_tcp(value, packet)
+
+    def _read_icmp(self, row: int, value: Row, packet: Packet) -> Packet:
+        kind = value["icmp_type"]
+        packet = packet._replace(
+            icmp_type=kind, icmp_code=value["icmp_code"], payload=value["payload"] + 8
+        )
+        if kind in ({0, 8} if packet.protocol == protocols.ICMP else {128, 129}):
+            return packet._replace(sport=value["sport"], dport=value["sport"], seq=value["seq"])
+        return (
+            packet
+            if row not in self._quotes
+            else packet._replace(quoted=self._read_quote(self._quotes[row]))
+        )
+
+    def _read_quote(self, place: int) -> Packet:
+        """Return the packet that an ICMP error is about."""
+        quotes = self._packets.quotes
+        version = int(quotes.version[place])
+        source, target = (
+            self._address(version, int(getattr(quotes, end)[place])) for end in ("src", "dst")
+        )
+        return Packet(
+            source,
+            target,
+            int(quotes.protocol[place]),
+            int(quotes.sport[place]),
+            int(quotes.dport[place]),
+        )
+
+    def _read_mtu(self, row: int) -> int:
+        """Return the size that an ICMP error says would fit; 0 where it names none."""
+        return int(self._packets.quotes.mtu[self._quotes[row]]) if row in self._quotes else 0
+
+
+def _with_macs(packet: Packet, smac: str | None, dmac: str | None) -> Packet:
+    if smac is None and dmac is None:
+        return packet
+    return packet._replace(
+        smac=None if smac is None else Mac(smac), dmac=None if dmac is None else Mac(dmac)
+    )
+
+
+def _read_time(time: int) -> float:
+    """Return the seconds of a time, to the microsecond that its line prints."""
+    seconds, rest = divmod(time, _SECOND)
+    return seconds % _DAY + rest // 1000 / 1_000_000 + seconds // _DAY * _DAY
+
+
+def _read_tcp(value: Row, packet: Packet) -> Packet:
+    """Fill in what a line prints of TCP: no sequence number of a bare acknowledgement."""
+    flags = value["flags"]
+    seq = value["seq"] if packet.payload or flags & _NUMBERED else 0
+    return packet._replace(flags=flags, seq=seq, ack=value["ack"] if flags & protocols.ACK else 0)
+
+
+def _read_macs(source: int, target: int) -> tuple[str | None, str | None]:
+    """Spell both MACs; None where the link type has none."""
+    return (render_mac(source), render_mac(target)) if source or target else (None, None)
