@@ -11,10 +11,12 @@ from podpath.evidence.text.tokenizer import (
     Word,
     is_ellipsis,
     parse_columns,
+    plain_lines,
     scan_quoted,
     scan_words,
     strip_terminal,
 )
+from podpath.net.provenance import Source
 
 
 def test_words_know_their_columns() -> None:
@@ -118,3 +120,10 @@ def test_a_cursor_leaves_a_word_that_cannot_be_read() -> None:
         cursor.attempt(int),
         cursor.attempt(int),
     )
+
+
+def test_lines_are_read_as_they_look() -> None:
+    """With their places, and without the colors of a terminal."""
+    source = Source(name="ip.txt", lines=("\x1b[36meth0\x1b[0m up", "lo"))
+
+    assert [(0, "eth0 up"), (1, "lo")] == list(plain_lines(source))

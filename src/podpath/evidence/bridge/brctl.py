@@ -14,7 +14,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import BridgeRecord, FdbRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac
-from podpath.evidence.text.tokenizer import is_ellipsis, strip_terminal
+from podpath.evidence.text.tokenizer import is_ellipsis, plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
@@ -50,8 +50,8 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read bridges with their ports."""
     reader = _BridgeReader(source)
-    for index, raw in enumerate(source.lines):
-        reader.feed(index, strip_terminal(raw))
+    for index, line in plain_lines(source):
+        reader.feed(index, line)
     reader.flush()
     return reader.ledger.close(_EXPECTED)
 
@@ -116,8 +116,7 @@ def read_macs(source: Source) -> Reading:
     ledger = Ledger(source)
     words = parse_command(source.command).arguments
     bridge = words[1] if len(words) > 1 and words[0] == "showmacs" else None
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         found = _MAC_ROW.match(line)
         if _MACS_HEADING.match(line):
             ledger.head(index)

@@ -18,7 +18,7 @@ from podpath.evidence.json_objects import (
 from podpath.evidence.records import FdbRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_number
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.provenance import Source, Span
 
 _LINE = re.compile(
@@ -49,8 +49,7 @@ def read(source: Source) -> Reading:
     """Read forwarding entries from text."""
     ledger = Ledger(source)
     asked = _asked_link(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _LINE.match(line) is None:
             continue
         try:

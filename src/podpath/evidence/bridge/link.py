@@ -12,7 +12,7 @@ from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, re
 from podpath.evidence.records import BridgePortRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.provenance import Source
 
 _STATES = "disabled|listening|learning|forwarding|blocking"
@@ -44,8 +44,7 @@ def read(source: Source) -> Reading:
     """Read ports from text; the options of `-d` stand on a line of their own."""
     ledger = Ledger(source)
     header: tuple[int, re.Match[str]] | None = None
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         found = _HEADER.match(line)
         if found is not None:
             _flush(ledger, header, None)

@@ -20,7 +20,7 @@ from podpath.evidence.json_objects import (
 from podpath.evidence.records import BridgeVlanRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
@@ -50,8 +50,7 @@ def read(source: Source) -> Reading:
     """Read VLANs from text."""
     ledger = Ledger(source)
     port: IfName | None = None
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         further = _NEXT.match(line)
         found = None if further is not None else _PORT.match(line)
         if _HEADING.match(line) or (found is not None and found["none"]):

@@ -11,7 +11,7 @@ from podpath.evidence.iproute.device_fields import LOWER_STATES, assemble_addres
 from podpath.evidence.records import LinkRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import is_elided, parse_mac, parse_name
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Source
 
@@ -45,8 +45,8 @@ def recognise_links(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read devices, and addresses where they stand behind the state."""
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        found = _LINE.match(strip_terminal(raw))
+    for index, line in plain_lines(source):
+        found = _LINE.match(line)
         if found is None:
             continue
         try:

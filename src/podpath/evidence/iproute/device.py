@@ -17,7 +17,7 @@ from podpath.evidence.iproute.link_options import KINDS
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
@@ -95,8 +95,7 @@ def _asks_for_addresses(source: Source) -> bool:
 def read(source: Source) -> Reading:
     """Read devices and their addresses."""
     reader = _DeviceReader(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if line and not line.isspace():
             for part in _BREAK.split(line) if "\\" in line else (line,):
                 reader.feed(index, part)

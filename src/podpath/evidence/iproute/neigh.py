@@ -19,7 +19,7 @@ from podpath.evidence.json_objects import (
 from podpath.evidence.records import NeighbourRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Source, Span
 
@@ -54,8 +54,7 @@ def read(source: Source) -> Reading:
     """Read neighbors from text."""
     ledger = Ledger(source)
     asked = parse_command(source.command).option("dev")
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _START.match(line) is None:
             continue
         try:

@@ -18,7 +18,7 @@ from podpath.evidence.json_objects import (
 from podpath.evidence.records import QdiscRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source
 
 _LINE = re.compile(
@@ -44,8 +44,7 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read disciplines from text; counters below them (`-s`) are headings."""
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         found = _LINE.match(line)
         if found is not None:
             try:

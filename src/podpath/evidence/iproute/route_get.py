@@ -15,7 +15,7 @@ from podpath.evidence.iproute.route_fields import TYPES
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import Address, IfName
 from podpath.net.provenance import Source
 from podpath.net.statements import RouteAnswer
@@ -62,8 +62,7 @@ def read(source: Source) -> Reading:
     """Read answers."""
     ledger = Ledger(source)
     last: int | None = None
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if (found := _ANSWER.match(line)) is not None:
             last = index if _add(ledger, index, found) else None
         elif _CACHE.match(line) and last is not None:

@@ -24,7 +24,7 @@ from podpath.evidence.text.scalars import (
     parse_range,
     parse_tos,
 )
-from podpath.evidence.text.tokenizer import Cursor, strip_terminal
+from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import Family, Prefix
 from podpath.net.provenance import Source, Span
 
@@ -73,8 +73,7 @@ def read(source: Source) -> Reading:
     """Read rules from text."""
     ledger = Ledger(source)
     family = _listed_family(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         found = _LINE.match(line)
         if found is None:
             continue

@@ -11,7 +11,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, XfrmPolicyRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_prefix
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source
 
 _SELECTOR = re.compile(r"src (?P<src>\S+) dst (?P<dst>\S+)(?P<more>(?: \S+)*)\s*$")
@@ -42,8 +42,7 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     selector: re.Match[str] | None = None
     first = 0
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         found, socket = _DIRECTION.match(line), _SOCKET.match(line)
         if (begun := _SELECTOR.match(line)) is not None:
             selector, first = begun, index

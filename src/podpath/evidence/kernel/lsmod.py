@@ -11,7 +11,7 @@ from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import ModuleRecord, Reading
 from podpath.evidence.text.ledger import Ledger
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source
 
 _HEADING = re.compile(r"\s*Module\s+Size\s+Used by")
@@ -74,8 +74,7 @@ def _is_module(line: str) -> bool:
 def read(source: Source) -> Reading:
     """Read modules."""
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _HEADING.match(line) or _SYSTEM.match(line):
             ledger.head(index)
         elif (found := _PROC.match(line) or _ROW.match(line)) is not None:

@@ -11,7 +11,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import NexthopRecord, Reading, RouteRecord, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Source
 from podpath.net.statements import BondState, DeviceCount
@@ -55,8 +55,7 @@ def read(source: Source) -> Reading:
     if any(_BONDING.match(line) for line in source.lines[:5]):
         return _read_bond(source)
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _ROUTE_HEADING.match(line) or _DEV_HEADING.match(line):
             ledger.head(index)
         elif (route := _ROUTE.match(line)) is not None:
@@ -98,8 +97,8 @@ def _read_bond(source: Source) -> Reading:
     ledger = Ledger(source)
     bond = _bond_name(source)
     mode, slave, partner = "", "", ""
-    for index, raw in enumerate(source.lines):
-        found = _BOND_FIELD.match(strip_terminal(raw))
+    for index, line in plain_lines(source):
+        found = _BOND_FIELD.match(line)
         if found is None:
             continue
         name, value = found["name"], found["value"]

@@ -14,7 +14,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import BridgePortRecord, LinkRecord, Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac, parse_name, parse_number
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source, Span
 from podpath.net.statements import PortSwitch
 
@@ -63,8 +63,7 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     ports = _find_ports(source)
     owed = list(_asked(source))[::-1]
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if ports is not None and _BIT.fullmatch(line) is not None:
             switch = PortSwitch(ports["bridge"], ports["switch"], line.strip() == "1")
             ledger.add(StatementRecord(span=ledger.span(index), statement=switch))

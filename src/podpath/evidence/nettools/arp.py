@@ -10,7 +10,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.records import NeighbourRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source, Span
 
 _HEADING = re.compile(
@@ -46,8 +46,7 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read ARP entries."""
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _HEADING.match(line) or _TRAILER.match(line):
             ledger.head(index)
             continue

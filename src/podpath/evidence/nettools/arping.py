@@ -8,7 +8,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 from podpath.net.statements import ArpAnswer
@@ -43,8 +43,7 @@ def read(source: Source) -> Reading:
     """Read one answer for each run, with every MAC that answered."""
     ledger = Ledger(source)
     runs: list[tuple[int, int, ArpAnswer]] = []
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if (title := _TITLE.match(line)) is not None:
             answer = ArpAnswer(parse_address(title["target"]), _name(title["link"]), ())
             runs.append((index, index, answer))

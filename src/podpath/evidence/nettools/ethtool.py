@@ -9,7 +9,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 from podpath.net.statements import DeviceCount, OffloadFeature
@@ -45,8 +45,7 @@ def read(source: Source) -> Reading:
     """Read features and counters of a device; its name comes from the title or from the command."""
     ledger = Ledger(source)
     link = _asked_device(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         title = _TITLE.match(line)
         if title is not None:
             link = _name(title["link"])

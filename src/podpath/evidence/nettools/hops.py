@@ -9,7 +9,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 from podpath.net.statements import Hop
@@ -56,8 +56,7 @@ def read(source: Source) -> Reading:
     """Read hops."""
     ledger = Ledger(source)
     dst = _asked(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         title = _TITLE.match(line)
         if title is not None:
             dst = parse_address(title["dst"]) if title["dst"] is not None else dst

@@ -14,7 +14,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import AddressRecord, LinkRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_prefix
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
@@ -50,8 +50,7 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read devices and addresses."""
     reader = _IfconfigReader(Ledger(source))
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         try:
             reader.feed(index, line)
         except ValueError as error:

@@ -9,7 +9,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source
 from podpath.net.statements import DeviceManager, ManagedDevice
 
@@ -50,8 +50,7 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read devices with the state that their manager gives them."""
     ledger = Ledger(source)
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _NM_HEADING.match(line) or _ND_HEADING.match(line) or _TRAILER.match(line):
             ledger.head(index)
             continue

@@ -15,7 +15,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import NexthopRecord, Reading, RouteRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_number, parse_prefix
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Source, Span
 
@@ -53,8 +53,7 @@ def read(source: Source) -> Reading:
     column = (
         "" if any("MSS" in line and _HEADING.match(line) for line in source.lines[:40]) else "first"
     )
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if _TITLE.match(line) or _HEADING.match(line):
             ledger.head(index)
             continue

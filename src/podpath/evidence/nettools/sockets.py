@@ -14,7 +14,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
 from podpath.evidence.records import Reading, SocketRecord, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_number
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
@@ -100,8 +100,7 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     asked = _asked_protocol(source)
     last: int | None = None
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if any(
             pattern.match(line)
             for pattern in (_SS_HEADING, _NETSTAT_HEADING, _TITLE, _SUMMARY, _OTHER)

@@ -11,7 +11,7 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name, parse_prefix
-from podpath.evidence.text.tokenizer import strip_terminal
+from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName, Prefix
 from podpath.net.provenance import Source
 from podpath.net.statements import WireguardInterface, WireguardPeer
@@ -40,8 +40,7 @@ def read(source: Source) -> Reading:
     peer: tuple[int, str, dict[str, str]] | None = None
     own: dict[str, str] = {}
     head = last = 0
-    for index, raw in enumerate(source.lines):
-        line = strip_terminal(raw)
+    for index, line in plain_lines(source):
         if (device := _DEVICE.match(line)) is not None:
             _flush(ledger, link, peer, last)
             peer, own, head = None, {}, index

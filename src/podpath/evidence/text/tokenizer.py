@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
+from podpath.net.provenance import Source
+
 T = TypeVar("T")
 
 _WORD = re.compile(r"\S+")
@@ -98,6 +100,11 @@ def strip_terminal(line: str) -> str:
         if line.isprintable() or (line.isascii() and line.replace("\t", "").isprintable())
         else _TERMINAL.sub("", line)
     )
+
+
+def plain_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield a source's lines with their places, as they read without colors."""
+    yield from enumerate(map(strip_terminal, source.lines))
 
 
 def is_ellipsis(line: str) -> bool:
