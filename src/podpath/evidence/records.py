@@ -210,6 +210,13 @@ class SysctlRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparedSysctlRecord(Record):
+    """`-KEY` in a file of sysctls: a key that no pattern of the file sets."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord(Record):
     """A line of lsmod: a loaded module."""
 

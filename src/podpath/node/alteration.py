@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from podpath.net.addresses import Address, Family
-from podpath.net.provenance import Known, Listing
+from podpath.net.provenance import Known, Listing, Option, Unknown
 from podpath.node.change import (
     AddAddress,
     AddPolicyRule,
@@ -90,6 +90,8 @@ def apply_change(node: Node, change: Change) -> Node:
 def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of change
     match change:
         case SetSysctl():
+            if change.kept is not None:
+                return replace(namespace, sysctls={**namespace.sysctls, **_doubt(change)})
             written = Known(change.value, change.span, "set by the change")
             return replace(namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, written))
         case AddRoute():
@@ -147,6 +149,17 @@ def _load_module(node: Node, name: str) -> Node:
         }
     modules = node.modules if name in node.modules.items else _with(node.modules, name)
     return replace(node, modules=modules, namespaces=namespaces)
+
+
+def _doubt(change: SetSysctl) -> dict[str, Unknown[str]]:
+    """Return a sysctl that a new default reaches, or not."""
+    options = (
+        Option(change.value, "copied from the new default", change.span),
+        Option(change.kept or "", "written before: the kernel keeps it"),
+    )
+    fact = f"{change.key} in netns {change.netns} after the change"
+    ask = f"whether anything wrote {change.key} since the device was made"
+    return {change.key: Unknown(fact, ask, options, "the kernel shows no such thing")}
 
 
 def _with_sysctl(

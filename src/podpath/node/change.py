@@ -21,6 +21,10 @@ class SetSysctl:
     value: str
     span: Span | None = None
     """The line that asks for it, where somebody wrote one."""
+    kept: str | None = None
+    """The value that may stay instead: a new default reaches only devices whose own value nobody
+    wrote before (`devinet_copy_dflt_conf`, net/ipv4/devinet.c v6.12). None where it does not stay.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ import secrets
 import subprocess
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +107,7 @@ def draw_command(chance: random.Random, chains: tuple[str, ...], first: bool) ->
             f"-R {chain} {number} {rule}",
             f"-N {chance.choice(USERS)}",
             f"-X {chance.choice(USERS)}",
+            f"-E {chance.choice(USERS)} {chance.choice((*USERS, 'U4', 'U4'))}",
             f"-F {chain}",
             f"-C {chain} {rule}",
             f"-P {chance.choice(BASES)} {chance.choice(('ACCEPT', 'DROP'))}",
@@ -189,6 +191,39 @@ def test_iptables_restore(
             taken += 1
             demand_alike(read_node((save, inside(save))), predicted, text)
     assert taken
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("net.ipv4.conf.lo.rp_filter=0", "net.ipv4.conf.*.rp_filter=2"),
+        ("net/ipv4/conf/*/rp_filter = 2", "-net.ipv4.conf.lo.rp_filter", "; a word"),
+        ("-net.ipv4.conf.all.forwarding = 1", "-net.ipv4.no.such = 1", "# a word", ""),
+        ("net.ipv4.conf.*.log_martians = 1", "net.ipv4.conf.l*.log_martians = 0"),
+    ],
+)
+def test_sysctl(lines: tuple[str, ...], inside: Callable[..., str], tmp_path: Path) -> None:
+    """What `sysctl -p` leaves is what the model has: patterns, what they spare, slashes, keys that
+    need not exist.
+    """
+    text = "\n".join(lines)
+    (tmp_path / "x.conf").write_text(text, encoding="utf-8")
+    show = ("sysctl", "-a", "-r", "^net.ipv4")
+    predicted, refused = predict(read_node(("sysctl -a", inside(*show))), text)
+
+    inside("sysctl", "-p", str(tmp_path / "x.conf"))
+    after = read_node(("sysctl -a", inside(*show)))
+    held = {key: fact.value for key, fact in after.host.sysctls.items() if isinstance(fact, Known)}
+    keys = [key for key in held if key.endswith(("rp_filter", "forwarding", "log_martians"))]
+    made = predicted.host.sysctls
+
+    assert not refused
+    assert keys
+    for key in keys:
+        fact = made[key]
+        options = () if isinstance(fact, Known) else fact.options
+        allowed = [fact.value] if isinstance(fact, Known) else [one.value for one in options]
+        assert held[key] in allowed, key
 
 
 def draw_script(chance: random.Random) -> str:

@@ -90,6 +90,9 @@ def rules(table: Table, chain: str) -> list[str]:
         (["-X E", "-N E"], "E", []),
         (["-C A -s 10.0.0.1 -j ACCEPT", "-Z", "-Z A"], "A", ["1", "2", "ACCEPT"]),
         (["-F", "-X", "-N A"], "A", []),
+        (["-E A C"], "INPUT", ["C"]),
+        (["--rename-chain A C"], "C", ["1", "2", "ACCEPT"]),
+        (["-E A C", "-A C -j B", "-N A"], "C", ["1", "2", "ACCEPT", "B"]),
     ],
 )
 def test_commands_change_the_table(lines: list[str], chain: str, left: list[str]) -> None:
@@ -128,6 +131,12 @@ def test_a_policy_is_that_of_the_line() -> None:
         "-F NOPE",
         "-I A 0 -j DROP",
         "-I A 5 -j DROP",
+        "-E A B",
+        "-E A A",
+        "-E A ACCEPT",
+        "-E A LOG",
+        "-E INPUT C",
+        "-E NOPE C",
         "-N A",
         "-N ACCEPT",
         "-N LOG",
@@ -163,6 +172,9 @@ def test_what_fails_is_refused(line: str, flavour: str) -> None:
         ["-F A", "-A A -j DROP", "-I A 2 -j ACCEPT"],
         [":A - [0:0]", "-A A -s 10.0.0.1 -j ACCEPT", "-D A -s 10.0.0.1 -j ACCEPT"],
         ["-Z FORWARD"],
+        ["-E A C", "-A C -j DROP"],
+        ["-E A C", "-A B -j C"],
+        ["-N C", "-E C D"],
     ],
 )
 def test_what_iptables_nft_does_otherwise_is_refused(lines: list[str]) -> None:
@@ -179,6 +191,7 @@ def test_what_iptables_nft_does_otherwise_is_refused(lines: list[str]) -> None:
         "-D A 2",
         "-D A -s 10.0.0.2 -j ACCEPT",
         "-I A 2 -j DROP",
+        "-E A C",
         "-N C",
         "-R A 2 -j DROP",
         "-X E",

@@ -204,3 +204,30 @@ def test_long_lines_are_read_in_time(repeated: str) -> None:
     parse_rule_line("-A X -m comment --comment " + repeated * (100_000 // len(repeated)) + "x")
 
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("-A X -p tcp -j DNAT --to 10.0.0.1:80", "to-destination"),
+        ("-A X -j SNAT --to-s 10.0.0.1", "to-source"),
+        ("-A X -p tcp -m multiport --dp 80 -j DNAT --to-dest 10.0.0.1", "to-destination"),
+        ("-A X -p tcp --dp 80 -j DNAT --to 10.0.0.1", "to-destination"),
+    ],
+)
+def test_a_long_option_may_be_cut_short(line: str, option: str) -> None:
+    """Where one only begins so, as getopt_long takes it."""
+    read = parse_rule_line(line)
+
+    assert read is not None
+    assert read.target is not None
+    assert (read.unread, read.target.options[-1].name) == ("", option)
+
+
+@pytest.mark.parametrize("option", ["--r", "--p", "--tto"])
+def test_what_several_begin_with_stays_unread(option: str) -> None:
+    """Options of the program itself among them."""
+    read = parse_rule_line(f"-A X -j DNAT --to-destination 10.0.0.1 {option}")
+
+    assert read is not None
+    assert read.unread

@@ -77,8 +77,9 @@ def test_the_family_is_ip_where_none_is_named() -> None:
     [
         ("delete rule inet t c handle 4", "`delete rule` in this form"),
         ("add rule inet t c handle 4 drop", "by a handle"),
-        ("define x = 3", "`define x`"),
-        ("add rule inet t c tcp dport $x drop", "variables"),
+        ("redefine x = 3", "`redefine`"),
+        ("define x", "expected `define NAME = VALUE`"),
+        ("add rule inet t c tcp dport $x drop", "defines the variable x"),
         ('include "other.nft"', "`include other.nft`"),
         ("add counter inet t n { packets 1 bytes 2 }", "`add counter`"),
         ("add rule inet t", "names less"),

@@ -5,7 +5,8 @@ of it nobody can tell.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.assembly.planned.routes import assemble_routing
@@ -19,13 +20,15 @@ from podpath.evidence.planned.commands import (
 )
 from podpath.evidence.planned.files import ChangeKind, ReadChange
 from podpath.evidence.planned.restore import RestoreRecord
-from podpath.evidence.records import Reading, SysctlRecord
-from podpath.net.provenance import Gap, Span
+from podpath.evidence.records import Reading, SparedSysctlRecord, SysctlRecord
+from podpath.net.provenance import Gap, Known, Span
 from podpath.node.change import Change, LoadModule, SetSysctl
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.objects import ApiObject
 from podpath.node.planned import PlannedChange
 
+_COPIED = frozenset({"net.ipv4.conf", "net.ipv4.neigh"})
+"""Where the kernel copies a new default to devices."""
 _DEVICE_KEYS = ("net.ipv4.conf.", "net.ipv6.conf.", "net.ipv4.neigh.", "net.ipv6.neigh.")
 
 
@@ -47,7 +50,7 @@ def assemble_change(
             script, refused = assemble_script(read.reading.records, namespace)
             effect = _Effect(changes=(script,), refused=tuple(refused))
         case ChangeKind.SYSCTL:
-            writes = tuple(_set_sysctls(read.reading.of(SysctlRecord), namespace))
+            writes = tuple(_set_file(read.reading, namespace))
             effect = _Effect(changes=writes, lines=tuple(write.span for write in writes))
         case ChangeKind.COMMANDS:
             effect = _take_commands(read.reading, node, netns)
@@ -121,17 +124,52 @@ def _take_commands(reading: Reading, node: Node, netns: str) -> _Effect:
     )
 
 
-def _set_sysctls(records: Sequence[SysctlRecord], namespace: Netns) -> Iterator[SetSysctl]:
-    """Yield what is written, of a pattern every key that it names; a key that does not exist is not
-    written.
+def _set_file(reading: Reading, namespace: Netns) -> Iterator[SetSysctl]:
+    """Yield what a file writes: a pattern leaves alone what the file names elsewhere (sysctl.d(5),
+    and as seen with procps 4.0.2).
     """
+    settings = reading.of(SysctlRecord)
+    named = {one.key for one in settings if not _is_pattern(one.key)}
+    spared = named | {one.key for one in reading.of(SparedSysctlRecord)}
+    return _set_sysctls(settings, namespace, spared)
+
+
+def _set_sysctls(
+    records: Sequence[SysctlRecord], namespace: Netns, spared: Collection[str] = ()
+) -> Iterator[SetSysctl]:
+    """Yield what is written, of a pattern every key that it names and that is not spared; a key
+    that does not exist is not written.
+    """
+    written: set[str] = set()
     for record in records:
-        for key in _expand(record.key, namespace):
+        keys = _expand(record.key, namespace)
+        if _is_pattern(record.key):
+            keys = [key for key in keys if key not in spared]
+        for key in keys:
             if namespace.sysctls_complete and key not in namespace.sysctls:
                 continue
-            yield SetSysctl(
+            write = SetSysctl(
                 netns=namespace.name, key=key, value=record.value.strip(), span=record.span
             )
+            yield write
+            written.add(key)
+            yield from _spread_default(write, namespace, written)
+
+
+def _spread_default(
+    write: SetSysctl, namespace: Netns, written: Collection[str]
+) -> Iterator[SetSysctl]:
+    """Yield what a new default for devices may do to those that are there."""
+    before, middle, last = write.key.partition(".default.")
+    old = namespace.sysctls.get(write.key)
+    if not middle or before not in _COPIED or not isinstance(old, Known):
+        return
+    for key, fact in namespace.sysctls.items():
+        of_device = key.startswith(f"{before}.") and key.endswith(f".{last}")
+        if not of_device or key in written or key == f"{before}.all.{last}":
+            continue
+        if isinstance(fact, Known) and old.value == fact.value != write.value:
+            yield replace(write, key=key, kept=fact.value)
 
 
 def _expand(key: str, namespace: Netns) -> list[str]:

@@ -19,8 +19,6 @@ from podpath.node.change import AddPolicyRule, AddRoute, Change, DeletePolicyRul
 from podpath.node.node import Netns, Node
 from podpath.node.routing import MAIN, TABLES, Nexthop, PolicyRule, Route
 
-_CREATING = frozenset({"add", "append", "prepend", "replace"})
-
 
 def assemble_routing(
     records: Iterable[RouteCommandRecord | RuleCommandRecord],

@@ -33,7 +33,9 @@ class TableDraft:
         "_new",
         "_noflush",
         "_policies_set",
+        "_renamed",
         "_table",
+        "_touched",
         "replaced",
     )
 
@@ -48,6 +50,10 @@ class TableDraft:
         self._emptied: set[str] = set()
         """Chains with rules that the same block emptied."""
         self._policies_set = False
+        self._renamed: set[str] = set()
+        """New names of chains that the same block renamed."""
+        self._touched: set[str] = set()
+        """Chains that lines of the same block named."""
         self.replaced: list[tuple[Span, Span]] = []
         """Rules that are gone, each with the line that took it away."""
 
@@ -67,6 +73,8 @@ class TableDraft:
     def demand(self, name: str) -> Chain:
         """Return a chain that has to be there."""
         fact = self._chains.get(name)
+        self._demand_old_name(name)
+        self._touched.add(name)
         if fact is None:
             if self._table.complete:
                 raise RefusedError(f"iptables-restore refuses it: there is no chain {name}")
@@ -78,6 +86,7 @@ class TableDraft:
 
     def declare(self, name: str, policy: str, line: Span) -> None:
         """Do what `:NAME POLICY` does: a user chain is made or emptied."""
+        self._touched.add(name)
         if name in self._base:
             if policy != "-":
                 self.set_policy(name, policy, line)
@@ -93,6 +102,7 @@ class TableDraft:
 
     def create(self, name: str, line: Span) -> None:
         """Do what `-N` does."""
+        self._touched.add(name)
         self._check_name(name, VERDICTS | TARGETS.keys())
         if name in self._chains or name in self._base:
             raise RefusedError(f"iptables-restore refuses it: chain {name} exists")
@@ -110,6 +120,34 @@ class TableDraft:
         if name in self._list_led_to():
             raise RefusedError(f"iptables-restore refuses it: a rule leads to chain {name}")
         del self._chains[name]
+
+    def rename(self, name: str, new: str) -> None:
+        """Do what `-E` does: rules that lead to the chain still do."""
+        touched = name in self._touched
+        chain = self.demand(name)
+        if name in self._base:
+            raise RefusedError(f"renaming the base chain {name} is not modeled")
+        self._check_name(new, VERDICTS | TARGETS.keys())
+        if new in self._chains or new in self._base:
+            raise RefusedError(f"iptables-restore refuses it: chain {new} exists")
+        if not self._table.complete:
+            raise RefusedError(f"no output shows whether chain {new} is there")
+        if self._table.flavour == "nft" and touched:
+            why = "iptables-nft 1.8.9 may fail to rename"
+            raise RefusedError(f"{why} {name}: the same file names it before")
+        if not all(isinstance(fact, Known) for fact in self._chains.values()):
+            raise RefusedError("outputs disagree about a chain")
+        del self._chains[name]
+        self._chains[new] = Known(replace(chain, name=new), chain.span)
+        self._renamed.add(new)
+        for other in list(self._chains.values()):
+            if isinstance(other, Known):
+                self._put(other.value, [_lead(rule, name, new) for rule in other.value.rules])
+
+    def _demand_old_name(self, name: str) -> None:
+        """Refuse a name that the same block gave: iptables-nft 1.8.9 does not know it yet."""
+        if name in self._renamed and self._table.flavour == "nft":
+            raise RefusedError(f"iptables-nft 1.8.9 does not find {name}: the same file renamed it")
 
     def remove_all(self) -> None:
         """Do what `-X` does: every user chain goes, in no order that matters."""
@@ -293,6 +331,9 @@ class TableDraft:
         self._check_target(rule.target)
 
     def _check_target(self, target: Target | None) -> None:
+        if target is not None:
+            self._demand_old_name(target.name)
+            self._touched.add(target.name)
         if target is None or target.name in self._chains:
             return
         if target.name == "DROP" and self._table.name not in DROP_TABLES:
@@ -306,3 +347,11 @@ class TableDraft:
             raise RefusedError(f"no output shows chain {target.name}")
         if self._table.name not in known.tables:
             raise RefusedError(f"the kernel refuses it: {target.name} in {self._table.name}")
+
+
+def _lead(rule: Rule, name: str, new: str) -> Rule:
+    """Let a rule that leads to a chain lead to it by its new name; each knows its chain."""
+    target = rule.target
+    if target is not None and target.name == name:
+        rule = rule._replace(target=target._replace(name=new))
+    return rule._replace(chain=new) if rule.chain == name else rule

@@ -150,6 +150,8 @@ def _change_chains(draft: TableDraft, record: RestoreRecord) -> None:
             draft.declare(chain, record.policy, span)
         case RestoreVerb.CREATE:
             draft.create(chain, span)
+        case RestoreVerb.RENAME:
+            draft.rename(chain, record.renamed)
         case RestoreVerb.REMOVE if chain:
             draft.remove(chain)
         case RestoreVerb.REMOVE:

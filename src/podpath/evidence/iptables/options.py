@@ -43,3 +43,12 @@ GENERAL: Mapping[str, tuple[str, int]] = {
 """The options of iptables itself: spelling to long name and number of words. An extension's own
 option comes before them.
 """
+
+LONG_NAMES = frozenset(name for name in GENERAL if len(name) > 1) | {
+    "append", "check", "delete", "insert", "replace", "list", "list-rules", "flush", "zero",
+    "new-chain", "delete-chain", "rename-chain", "policy", "verbose", "wait", "wait-interval",
+    "exact", "version", "help", "line-numbers", "modprobe", "numeric",
+}  # fmt: skip
+"""Every long option of the programs themselves (`original_opts`, iptables/iptables.c 1.8.9): among
+them and those of loaded extensions, an option may be cut short where only one begins so.
+"""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from podpath.evidence.iptables.options import GENERAL, MATCHES, TARGETS, Extension
+from podpath.evidence.iptables.options import GENERAL, LONG_NAMES, MATCHES, TARGETS, Extension
 from podpath.evidence.iptables.ruleset import ExtensionText
 from podpath.net import protocols
 from podpath.xtables.rule import MatchOption
@@ -267,6 +267,7 @@ class _RuleDraft:
         if equals:
             self._words.insert(self._place, value)
         if dashes == 2:
+            name = self._complete(name)
             for _, _, schema, options in reversed(self._order):
                 count = schema.get(name)
                 if count is not None:
@@ -278,6 +279,21 @@ class _RuleDraft:
             return
         schema, options = self._find_owner(name)
         options.append(self._take(name, schema.get(name)))
+
+    def _complete(self, name: str) -> str:
+        """Return the one long option that begins so (`--to` of DNAT), as getopt_long takes it; the
+        name itself where none or several do, or where an extension is loaded that nobody knows.
+        """
+        schemas = [schema for _, _, schema, _ in self._order]
+        own = {option for schema in schemas for option in schema}
+        implied = self._implied()
+        whole = {*own, *LONG_NAMES, *(MATCHES[implied] if implied else ())}
+        if name in whole or not all(schemas):
+            return name
+        found = [option for option in own | LONG_NAMES if option.startswith(name)]
+        if not found:
+            found = [option for option in whole if option.startswith(name)]
+        return found[0] if len(found) == 1 and found[0] not in LONG_NAMES else name
 
     def _find_owner(self, name: str) -> tuple[Extension, list[MatchOption]]:
         """Return the protocol's own match if the option is of it, else the extension that was

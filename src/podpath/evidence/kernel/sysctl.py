@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import Reading, SysctlRecord
+from podpath.evidence.records import Reading, SparedSysctlRecord, SysctlRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source
@@ -168,6 +168,8 @@ class _SysctlReader:
         elif (heading := _FILE.match(line)) is not None:
             self.owed = [spell_key(heading["key"])]
             self.ledger.head(index)
+        elif self.patterns and (bare := _BARE.match(line)) is not None:
+            self._spare(index, bare["key"])
         elif (
             _COMMENT.match(line) or _APPLYING.match(line) or _BARE.match(line) or _UNSET.match(line)
         ):
@@ -176,6 +178,14 @@ class _SysctlReader:
             self.ledger.gap(index, "expected a sysctl, saw an error message")
         elif self.owed and not self.ledger.elide(index) and _VALUE.match(line):
             self._add(index, self.owed.pop(), line.strip())
+
+    def _spare(self, index: int, key: str) -> None:
+        """Keep a key that patterns leave alone; procps takes no pattern for one, systemd does."""
+        if {"*", "?", "["}.isdisjoint(key):
+            span = self.ledger.span(index)
+            self.ledger.add(SparedSysctlRecord(span=span, key=spell_key(key)))
+        else:
+            self.ledger.gap(index, f"expected the name of one sysctl, saw the pattern {key!r}")
 
     def _add(self, index: int, key: str, value: str) -> None:
         if "*" in key and not self.patterns:

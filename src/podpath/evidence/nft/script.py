@@ -1,7 +1,7 @@
 """Scripts for `nft -f`: commands and blocks of tables, each a record, in the order in which nft
 takes them.
 
-What nft's language has beyond (variables, includes, handles, objects with state) is a gap by its
+What nft's language has beyond (includes, handles, objects with state) is a gap by its
 name: who takes the script over says that it is not known what becomes of it.
 """
 
@@ -20,6 +20,7 @@ from podpath.evidence.nft.rule_text import parse_rule
 from podpath.evidence.nft.terms_text import parse_set
 from podpath.evidence.nft.text import NftReader
 from podpath.evidence.nft.tokens import Token, TokenCursor
+from podpath.evidence.nft.variables import expand_variables
 from podpath.evidence.records import Reading, Record
 from podpath.net import nft
 from podpath.net.provenance import Source, Span
@@ -67,8 +68,12 @@ class _ScriptReader(NftReader):
         for index, line in enumerate(self.source.lines):
             if line.strip().startswith("#"):
                 self.ledger.head(index)
-        for place in dict.fromkeys(token.line for token in self.tokens if _is_variable(token)):
-            self.ledger.gap(place, "variables are not modeled")
+        expanded = expand_variables(self.tokens)
+        self.tokens = list(expanded.tokens)
+        for place in expanded.defining:
+            self.ledger.head(place)
+        for place, why in expanded.faults:
+            self.ledger.gap(place, why)
         while self.place < len(self.tokens):
             start = self.place
             statement = self.statement()
@@ -212,7 +217,3 @@ class _ScriptReader(NftReader):
             self.place += 1
             if depth <= 0:
                 return
-
-
-def _is_variable(token: Token) -> bool:
-    return token.kind == "word" and token.text.startswith("$")

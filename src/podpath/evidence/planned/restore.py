@@ -44,6 +44,7 @@ class RestoreVerb(Enum):
     CHECK = "-C"
     CREATE = "-N"
     REMOVE = "-X"
+    RENAME = "-E"
     FLUSH = "-F"
     POLICY = "-P"
     ZERO = "-Z"
@@ -58,6 +59,7 @@ _LONG: Mapping[str, str] = {
     "--new-chain": "-N",
     "--new": "-N",
     "--delete-chain": "-X",
+    "--rename-chain": "-E",
     "--flush": "-F",
     "--policy": "-P",
     "--zero": "-Z",
@@ -91,6 +93,8 @@ class RestoreRecord(Record):
     """The position that it names, from 1."""
     policy: str = ""
     """As it is spelled; `-` of a chain that has none."""
+    renamed: str = ""
+    """The name that a chain gets."""
 
 
 def read_restore(source: Source, family: Family, flavour: str | None) -> Reading:
@@ -166,6 +170,12 @@ class _RestoreReader:
         chain, rest = named["chain"], named["rest"] or ""
         if verb in _WITH_RULE:
             return self._read_rule(index, verb, chain, found["counters"] or "", rest)
+        if verb is RestoreVerb.RENAME:
+            new = _CHAIN.fullmatch(rest)
+            if new is None or (new["rest"] or "").strip():
+                return f"expected the new name of {chain}, saw {rest.strip()[:60]!r}"
+            self._add(index, verb, chain=chain, renamed=new["chain"])
+            return ""
         if verb is RestoreVerb.POLICY:
             wanted = _POLICY.fullmatch(rest)
             if wanted is None:
@@ -210,7 +220,7 @@ class _RestoreReader:
         self._add(index, verb, chain=chain, rule=rule, number=number)
         return ""
 
-    def _add(
+    def _add(  # noqa: PLR0913  # the fields of a line
         self,
         index: int,
         verb: RestoreVerb,
@@ -219,6 +229,7 @@ class _RestoreReader:
         policy: str = "",
         rule: RuleText | None = None,
         number: int | None = None,
+        renamed: str = "",
     ) -> None:
         record = RestoreRecord(
             span=self._ledger.span(index) if rule is None else rule.span,
@@ -230,5 +241,6 @@ class _RestoreReader:
             rule=rule,
             number=number,
             policy=policy,
+            renamed=renamed,
         )
         self._ledger.add(record)
