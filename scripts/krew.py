@@ -25,8 +25,9 @@ from podpath.version import __version__
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "deploy" / "krew"
 BIN = "kubectl-podpath"
+COMPLETE = "kubectl_complete-podpath"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
-_ENTRY = b"from podpath.cli.main import main\n\nmain()\n"
+_ENTRIES = {BIN: "podpath.cli.main", COMPLETE: "podpath.cli.plugin_completion"}
 _PROCESSORS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
@@ -56,13 +57,15 @@ def write_archive(lib: Path, folder: Path) -> KrewArchive:
     path = folder / f"{BIN}_{__version__}_{system}_{processor}.tar.gz"
     launcher = (TEMPLATES / BIN).read_text(encoding="utf-8").replace("{python}", PYTHON)
     with tarfile.open(path, "w:gz") as archive:
-        _add(archive, BIN, launcher.encode(), 0o755)
+        for name, module in _ENTRIES.items():
+            entry = f"from {module} import main\n\nmain()\n"
+            _add(archive, name, launcher.encode(), 0o755)
+            _add(archive, f"lib/{name}", entry.encode())
         _add(archive, "LICENSE", (TEMPLATES.parents[1] / "LICENSE").read_bytes())
-        _add(archive, f"lib/{BIN}", _ENTRY)
         for each in sorted(lib.rglob("*")):
-            name = each.relative_to(lib)
-            if each.is_file() and "__pycache__" not in name.parts and name.parts[0] != "bin":
-                _add(archive, f"lib/{name}", each.read_bytes())
+            parts = each.relative_to(lib).parts
+            if each.is_file() and "__pycache__" not in parts and parts[0] != "bin":
+                _add(archive, "/".join(("lib", *parts)), each.read_bytes())
     return KrewArchive(path, system, processor)
 
 

@@ -16,7 +16,7 @@ import yaml
 
 import podpath
 from podpath.version import __version__
-from scripts.krew import BIN, PYTHON, parse_archive, render_manifest, write_archive
+from scripts.krew import BIN, COMPLETE, PYTHON, parse_archive, render_manifest, write_archive
 
 HOMEPAGE, URI = "https://podpath.example", "https://downloads.example/podpath/"
 
@@ -70,15 +70,23 @@ def test_what_krew_installs_runs_as_a_plugin(lib: Path, tmp_path: Path) -> None:
     with tarfile.open(archive.path) as packed:
         packed.extractall(tmp_path / "store", filter="data")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / BIN).symlink_to(tmp_path / "store" / BIN)
+    for name in (BIN, COMPLETE):
+        (tmp_path / "bin" / name).symlink_to(tmp_path / "store" / name)
     interpreter = tmp_path / "bin" / f"python{PYTHON}"
     interpreter.symlink_to(getattr(sys, "_base_executable", sys.executable))
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     kubectl = Path(sys.executable).parent / "kubectl"
-    done = subprocess.run(
-        (kubectl, "podpath", "snapshot", "--no-such-option"),
-        capture_output=True, text=True, check=False, env={"PATH": path, "HOME": str(tmp_path)},
+    done, completed = (
+        subprocess.run(
+            (kubectl, *words),
+            capture_output=True, text=True, check=False, env={"PATH": path, "HOME": str(tmp_path)},
+        )
+        for words in (
+            ("podpath", "snapshot", "--no-such-option"),
+            ("__complete", "podpath", "snap"),
+        )
     )  # fmt: skip
+    assert "snapshot" in completed.stdout, completed.stderr
     assert done.returncode == 2, done.stderr
     assert "kubectl podpath snapshot --help" in done.stderr
 
