@@ -188,3 +188,41 @@ kube-system   kube-dns   NodePort   10.9.0.10    <none>        53/UDP,53:30053/T
 def test_endpoints_of_ipv6() -> None:
     """Endpoints in brackets are addresses, too."""
     assert (((_a("fd00::1"), 80),), 0) == parse_endpoints("[fd00::1]:80")
+
+
+def test_a_table_whose_columns_a_paste_parted_by_single_blanks() -> None:
+    """Each cell is one word, or one with what belongs to it; a row that lacks one is a gap."""
+    text = """\
+NAME READY STATUS RESTARTS AGE IP NODE NOMINATED NODE READINESS GATES
+web-1 1/1 Running 3 (4h ago) 5d 10.1.1.1 node1 <none> <none>
+web-2 1/1 Running 0 5d 10.1.1.2 node2"""
+    reading = read_get(block(text, "kubectl get pods -o wide"))
+    (pod,) = (one for one in reading.records if isinstance(one, PodRecord))
+    assert (pod.name, pod.address, pod.node) == ("web-1", _a("10.1.1.1"), "node1")
+    assert [gap.span.line for gap in reading.gaps] == [3]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "NAMESPACE NAME  TYPE  CLUSTER-IP  EXTERNAL-IP  PORT(S)  AGE",
+        "NAMESPACE  NAME TYPE CLUSTER-IP  EXTERNAL-IP PORT(S)  AGE",
+    ],
+)
+def test_a_heading_whose_blanks_a_paste_took_in_part(heading: str) -> None:
+    """Two titles with one blank between them are no column."""
+    row = "post mail LoadBalancer 10.96.3.4 <pending> 25:32025/TCP 3d"
+    reading = read_get(block(f"{heading}\n{row}", "kubectl get svc -A"))
+    (service,) = (one for one in reading.records if isinstance(one, ServiceRecord))
+    assert (service.namespace, service.name, service.type) == ("post", "mail", "LoadBalancer")
+
+
+def test_rows_that_stand_without_their_heading() -> None:
+    """`grep` takes the heading away."""
+    rows = "ss  web  ClusterIP  10.96.182.195 <none>  50300/UDP\nss  web-1  1/1  Running 0 20h"
+    reading = read(block(rows, "kubectl get svc,pod -A | grep web"))
+    (service,) = (one for one in reading.records if isinstance(one, ServiceRecord))
+    (pod,) = (one for one in reading.records if isinstance(one, PodRecord))
+    assert (service.namespace, service.addresses) == ("ss", (_a("10.96.182.195"),))
+    assert (pod.namespace, pod.name, pod.address) == ("ss", "web-1", None)
+    assert not reading.gaps

@@ -47,7 +47,7 @@ from podpath.evidence.iproute import xfrm as ip_xfrm
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
 from podpath.evidence.kernel import lsmod, netstat, nstat, procnet, sysctl, sysfs, uname
-from podpath.evidence.kubernetes import cni, corefile, manifest
+from podpath.evidence.kubernetes import cni, corefile, manifest, picked
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import files as kubernetes_files
@@ -145,6 +145,7 @@ FORMATS: tuple[Format, ...] = (
     ovs_vsctl.FORMAT,
     ovs_bond.FORMAT,
     bundle_manifest.FORMAT,
+    picked.FORMAT,
     cni.FORMAT,
     cilium_config.FORMAT,
     cilium_status.FORMAT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.evidence.formats import CERTAIN, LIKELY, NO
 from podpath.evidence.kubernetes.manifest import read_manifest, recognise_manifest
 from podpath.evidence.kubernetes.records import ApiObjectRecord, PodRecord, ServiceRecord
-from tests.evidence.consoles import block
+from tests.evidence.consoles import block, uncovered
 
 LIST = """apiVersion: v1
 items:
@@ -95,3 +95,10 @@ def test_a_line_that_is_no_field_is_a_gap() -> None:
     )
     assert 1 == len(reading.gaps)
     assert ["node1"] == [one.name for one in reading.records if isinstance(one, ApiObjectRecord)]
+
+
+def test_what_stands_between_the_items_of_a_list_is_not_lost() -> None:
+    """No object tells of it, and so a heading does."""
+    source = block("[web]\n\x1b[31mred\x1b[0m\n]", "kubectl get pods -o yaml")
+
+    assert [] == uncovered(source, read_manifest(source))

@@ -45,7 +45,9 @@ _ELAPSED = re.compile(r"after (?P<ms>\d+) (?:ms|milliseconds)")
 _VERBOSE = re.compile(r"[*<>{}](?: |$)|\s*% Total|\s*Dload|\s*\d+ +\d+ +\d+ |\s*--:--")
 _REQUEST = re.compile(r"> (?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) ")
 _RESPONSE = re.compile(r"(?:< )?HTTP/[\d.]+ \d{3}")
-_CODE = re.compile(r"\s*(?:(?:http_?code|status)\W*)?(?P<code>000|[1-5]\d\d)\s*$", re.IGNORECASE)
+_CODE = re.compile(
+    r"\s*(?:(?:http_?code|status)\W*)?(?P<code>000|[1-5]\d\d)(?: \([\w ]+\))?\s*$", re.IGNORECASE
+)
 _CODES: Mapping[int, FailureKind] = {
     5: FailureKind.NAME_NOT_RESOLVED, 6: FailureKind.NAME_NOT_RESOLVED, 28: FailureKind.TIMEOUT,
     18: FailureKind.RESET, 35: FailureKind.RESET, 52: FailureKind.RESET, 55: FailureKind.RESET,

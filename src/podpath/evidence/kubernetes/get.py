@@ -21,14 +21,25 @@ from podpath.net.provenance import Source
 
 _POD_ROW = re.compile(
     r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<ready>\d+/\d+)\s+"
-    r"(?P<status>[A-Z]\w+\S*)\s+(?P<restarts>\d+(?:\s\([^)]*\))?)\s+(?P<age>\w+)\s+"
-    r"(?P<address>\S+)\s+(?P<node>\S+)"
+    r"(?P<status>[A-Z]\w+\S*)\s+(?P<restarts>\d+(?:\s\([^)]*\))?)\s+(?P<age>\w+)"
+    r"(?:\s+(?P<address>\S+)\s+(?P<node>\S+)|\s*$)"
 )
+_SERVICE_ROW = re.compile(
+    r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<name>[a-z0-9][a-z0-9-]*)\s+"
+    r"(?P<type>ClusterIP|NodePort|LoadBalancer|ExternalName)\s+(?P<inner>\S+)\s+(?P<outer>\S+)\s+"
+    r"(?P<ports>\d+(?::\d+)?/\S+|<none>)(?:\s+(?P<age>\w+))?(?:\s+(?P<selector>\S+))?\s*$"
+)
+_TITLES = {
+    "namespace": "NAMESPACE", "name": "NAME", "ready": "READY", "status": "STATUS",
+    "address": "IP", "node": "NODE", "type": "TYPE", "inner": "CLUSTER-IP",
+    "outer": "EXTERNAL-IP", "ports": "PORT(S)", "selector": "SELECTOR",
+}  # fmt: skip
+"""What a row without a heading would have as its columns' titles."""
 _SERVICE_TYPES = frozenset({"ClusterIP", "NodePort", "LoadBalancer", "ExternalName"})
 
 
 def recognise_get(source: Source) -> int:
-    """Recognize a table by its heading; rows of pods with addresses do without one."""
+    """Recognize a table by its heading; rows of pods and services do without one."""
     lines = sample(source)
     heading = next((line for line in lines[:5] if is_heading(line)), None)
     if heading is not None:
@@ -51,9 +62,7 @@ def recognise_get(source: Source) -> int:
             or "AGE" in titles
         )
         return CERTAIN if known and "REASON" not in titles else NO
-    rows = sum(
-        _POD_ROW.fullmatch(line) is not None or _POD_ROW.match(line) is not None for line in lines
-    )
+    rows = sum(_bare_row(line) is not None for line in lines)
     return LIKELY if rows and rows >= 0.5 * len(lines) else NO
 
 
@@ -71,7 +80,7 @@ def read_get(source: Source) -> Reading:
             columns = parse_heading(line)
             ledger.head(index)
             continue
-        cells = parse_row(columns, line) if columns else _bare_pod(line)
+        cells = parse_row(columns, line) if columns else _bare_row(line)
         if cells is None:
             ledger.gap(index, "expected a row of the table above it")
         elif not _read_row(ledger, index, cells, cells.get("NAMESPACE") or namespace):
@@ -95,19 +104,14 @@ def _asked_namespace(source: Source) -> str | None:
     return None
 
 
-def _bare_pod(line: str) -> Mapping[str, str] | None:
-    found = _POD_ROW.match(line)
+def _bare_row(line: str) -> Mapping[str, str] | None:
+    """Read a row of a pod or a service that stands without its heading, as `grep` leaves it."""
+    found = _POD_ROW.match(line) or _SERVICE_ROW.match(line)
     if found is None:
         return None
-    names = {
-        "namespace": "NAMESPACE",
-        "name": "NAME",
-        "ready": "READY",
-        "status": "STATUS",
-        "address": "IP",
-        "node": "NODE",
+    return {
+        _TITLES[name]: cell for name, cell in found.groupdict().items() if cell and name in _TITLES
     }
-    return {title: found[name] for name, title in names.items() if found[name]}
 
 
 def _read_row(
@@ -116,6 +120,8 @@ def _read_row(
     shown = table_object(cells, namespace or "", ledger.span(index))
     if shown is not None:
         ledger.add(shown)
+    if "NAME" not in cells:
+        return shown is not None
     if "CLUSTER-IP" in cells or cells.get("TYPE") in _SERVICE_TYPES:
         addresses = [parse_host(cells.get("CLUSTER-IP"))]
         addresses += [parse_host(part) for part in (cells.get("EXTERNAL-IP") or "").split(",")]

@@ -82,8 +82,9 @@ def read_manifest(source: Source) -> Reading:
         if not ledger.elide(index):
             ledger.unread(index, "a field of an object")
     for tree in grown.trees:
-        ledger.span(tree.span.line - source.first_line, tree.span.last_line - source.first_line)
         for record in objects_of(tree):
+            first, last = record.span.line, record.span.last_line
+            ledger.span(first - source.first_line, last - source.first_line)
             ledger.add(record)
             for spoken in services_and_pods(record):
                 ledger.add(spoken)
@@ -131,7 +132,7 @@ def _guess_kind(tree: Tree) -> str:
     tells.
     """
     spec = tree.at("spec") or tree
-    if spec.at("podSelector") is not None:
+    if spec.at("podSelector") is not None or _has_peers(spec):
         return "NetworkPolicy"
     if spec.at("clusterIP") is not None or (
         spec.at("selector") is not None and spec.at("ports") is not None
@@ -152,6 +153,17 @@ def _guess_kind(tree: Tree) -> str:
     if tree.at("Network") is not None and tree.at("Backend") is not None:
         return "FlannelNetConf"
     return ""
+
+
+def _has_peers(spec: Tree) -> bool:
+    """Tell whether rules name whom they let in or out, as only those of a NetworkPolicy do."""
+    rules = [*spec.items_at("egress"), *spec.items_at("ingress")]
+    peers = [peer for rule in rules for way in ("to", "from") for peer in rule.items_at(way)]
+    return any(
+        peer.at(key) is not None
+        for peer in peers
+        for key in ("podSelector", "namespaceSelector", "ipBlock")
+    )
 
 
 def _files_of(tree: Tree, namespace: str) -> Iterator[ApiObjectRecord]:

@@ -11,6 +11,12 @@ from podpath.evidence.text.tokenizer import Column, parse_columns
 
 _HEADING = re.compile(r"\s*(?:NAMESPACE\s+)?(?:NAME|LAST SEEN|FIRST SEEN)\s+[A-Z]")
 _GAP = re.compile(r"\s{2,}|\t+")
+_TITLE = re.compile(r"NOMINATED NODE|READINESS GATES|(?:LAST|FIRST) SEEN|\S+")
+"""A title of a heading that a paste has left with single blanks."""
+_CELL = re.compile(r"\S+(?: \([^)]*\)| \+ \d+ more\.\.\.)?")
+"""A cell of a row with single blanks: `3 (4h ago)`, `10.1.1.1:80 + 2 more...`."""
+MOVED = -1
+"""Where a column stands whose place a paste has lost."""
 
 
 def is_heading(line: str) -> bool:
@@ -19,12 +25,24 @@ def is_heading(line: str) -> bool:
 
 
 def parse_heading(line: str) -> tuple[Column, ...]:
-    """Return the columns of a heading."""
-    return tuple(parse_columns(line.expandtabs(8)))
+    """Return the columns of a heading, without their places where only single blanks part them."""
+    columns = tuple(parse_columns(line.expandtabs(8)))
+    if all(_TITLE.fullmatch(column.title) for column in columns):
+        return columns
+    return tuple(Column(title, MOVED, MOVED) for title in _TITLE.findall(line))
 
 
 def parse_row(columns: Sequence[Column], line: str) -> Mapping[str, str] | None:
-    """Return the cells of a row by their titles; None where the row does not fit the heading."""
+    """Return the cells of a row by their titles; None where the row does not fit the heading.
+
+    Where a heading has single blanks, a row that lacks a cell cannot be told from one that lacks
+    another.
+    """
+    if columns[0].start == MOVED:
+        words = _GAP.split(line.strip()) if _GAP.search(line.strip()) else _CELL.findall(line)
+        fitting = len(words) == len(columns)
+        pairs = zip(columns, words, strict=False)
+        return {column.title: cell for column, cell in pairs} if fitting else None
     text = line.expandtabs(8)
     fits = all(
         column.start == 0 or text[column.start - 1 : column.start] in {" ", ""}

@@ -1,0 +1,131 @@
+"""A part of an object that a path picks: `kubectl get svc web -o jsonpath={.spec.selector}`, `-o
+json | jq .spec.selector`.
+
+The command says which object it is and where in it the answer belongs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from podpath.evidence.commands.shells import parse_shell
+from podpath.evidence.formats import CERTAIN, NO, Format, sample
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.evidence.records import Reading
+from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.trees import read_tree
+from podpath.net.provenance import Source
+from podpath.net.trees import Tree
+
+KINDS: Mapping[str, str] = {
+    "svc": "Service", "service": "Service", "services": "Service", "pod": "Pod", "pods": "Pod",
+    "po": "Pod", "deploy": "Deployment", "deployment": "Deployment", "ds": "DaemonSet",
+    "daemonset": "DaemonSet", "sts": "StatefulSet", "statefulset": "StatefulSet", "node": "Node",
+    "nodes": "Node", "no": "Node", "netpol": "NetworkPolicy", "networkpolicy": "NetworkPolicy",
+}  # fmt: skip
+WITH_VALUE = frozenset(
+    {"-n", "--namespace", "-o", "--output", "--context", "--kubeconfig", "-c", "--cluster"}
+)
+"""Options of kubectl whose value stands behind them."""
+_OUTPUT = re.compile(r"(?:-o=?|--output=)?jsonpath=(?P<path>.+)")
+_PATH = re.compile(r"\{?\s*\$?(?P<path>(?:\.(?:[A-Za-z0-9_-]|\\.)+)+)\s*\}?")
+_STEP = re.compile(r"\.((?:[A-Za-z0-9_-]|\\.)+)")
+_OPENS = re.compile(r"\s*[\[{]")
+_BRACKETS = re.compile(r"\s*[{}\[\],][\s{}\[\],]*")
+_ENDS_VALUE = re.compile(r"[\"\]}\w]\s*$")
+_NEXT_FIELD = re.compile(r"\s*\"[^\"]*\"\s*:")
+
+
+class Pick(NamedTuple):
+    """What a command picks."""
+
+    kind: str
+    namespace: str
+    name: str
+    path: tuple[str, ...]
+
+
+def parse_pick(command: str) -> Pick | None:
+    """Read which part of which object a command asks for; None where it asks for another thing."""
+    steps = parse_shell(command)
+    if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
+        return None
+    path = next(_list_paths([word for step in steps for word in step.arguments]), ())
+    plain, namespace = _split_options(steps[0].arguments)
+    if not path or plain[:1] != ["get"]:
+        return None
+    words = [part for word in plain[1:3] for part in word.split("/", 1)]
+    kind = KINDS.get(words[0].lower(), "") if words else ""
+    return Pick(kind, namespace, words[1], path) if kind and len(words) == 2 else None
+
+
+def _list_paths(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of `jsonpath=` and of jq that name one field each."""
+    for word in words:
+        output = _OUTPUT.fullmatch(word)
+        found = _PATH.fullmatch(output["path"] if output is not None else word)
+        if found is not None:
+            yield tuple(step.replace("\\", "") for step in _STEP.findall(found["path"]))
+
+
+def _split_options(words: Sequence[str]) -> tuple[list[str], str]:
+    """Return the words that are no options, and the namespace."""
+    given = dict(pairwise(words))
+    values = {place + 1 for place, word in enumerate(words) if word in WITH_VALUE}
+    plain = [
+        word
+        for place, word in enumerate(words)
+        if place not in values and word[:1] not in {"-", "{"}
+    ]
+    return plain, given.get("-n") or given.get("--namespace") or ""
+
+
+def recognise_pick(source: Source) -> int:
+    """Recognize fields or a list behind a command that picks a part of an object."""
+    lines = sample(source)
+    shaped = bool(lines) and _OPENS.match(lines[0]) is not None
+    return CERTAIN if shaped and parse_pick(source.command or "") is not None else NO
+
+
+def read_pick(source: Source) -> Reading:
+    """Read the part, and put it where it belongs in its object."""
+    ledger = LineLedger(source)
+    picked = parse_pick(source.command or "")
+    grown = read_tree(source, _with_commas(ledger.lines), source.first_line)
+    for index in grown.unread:
+        if not ledger.elide(index):
+            ledger.unread(index, "a field of an object")
+    if picked is not None and grown.trees:
+        tree = grown.trees[0]
+        first, last = (line - source.first_line for line in (tree.span.line, tree.span.last_line))
+        ledger.span(first, last)
+        ledger.add(_make_object(picked, tree))
+    for index, line in enumerate(ledger.lines):
+        if _BRACKETS.fullmatch(line) and not ledger.is_claimed(index):
+            ledger.head(index)
+    return ledger.close("a part of an object")
+
+
+def _with_commas(lines: Sequence[str]) -> list[str]:
+    """Return lines of JSON with the commas that people lose when they shorten one."""
+    return [
+        f"{line},"
+        if _ENDS_VALUE.search(line) and _NEXT_FIELD.match(after) and not line.endswith("{")
+        else line
+        for line, after in pairwise([*lines, ""])
+    ]
+
+
+def _make_object(picked: Pick, part: Tree) -> ApiObjectRecord:
+    tree = part
+    for step in reversed(picked.path):
+        tree = Tree(value={step: tree}, span=part.span)
+    return ApiObjectRecord(
+        span=part.span, kind=picked.kind, namespace=picked.namespace, name=picked.name, tree=tree
+    )
+
+
+FORMAT = Format("kubectl get -o jsonpath", recognise_pick, read_pick)

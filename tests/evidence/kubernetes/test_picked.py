@@ -1,0 +1,81 @@
+"""Parts of objects that a command picks, put where they belong."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.evidence.kubernetes.picked import Pick, parse_pick, read_pick, recognise_pick
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.net.provenance import Source
+
+PATH = ("spec", "selector")
+
+
+def source(command: str, *lines: str) -> Source:
+    """Make the answer of a command."""
+    return Source(name="ticket.md", lines=lines, first_line=3, command=command)
+
+
+@pytest.mark.parametrize(
+    ("command", "pick"),
+    [
+        ("kubectl get svc -n shop web -o jsonpath={.spec.selector} | jq", ("Service", "shop")),
+        ("k get service/web -o=jsonpath='{.spec.selector}' --namespace shop", ("Service", "shop")),
+        ("oc get svc web -o json | jq .spec.selector", ("Service", "")),
+        ("kubectl -n shop get po web -o jsonpath='{$.spec.selector}'", ("Pod", "shop")),
+    ],
+)  # fmt: skip
+def test_a_command_says_what_it_picks(command: str, pick: tuple[str, str]) -> None:
+    """Short names, `KIND/NAME`, options anywhere, jq behind a pipe."""
+    assert parse_pick(command) == Pick(pick[0], pick[1], "web", PATH)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kubectl get svc -o jsonpath={.items[*].spec.selector}",
+        "kubectl get svc web -o jsonpath='{range .items[*]}{.metadata.name}{end}'",
+        "kubectl get svc web -o yaml",
+        "kubectl describe svc web",
+        "kubectl get secret web -o jsonpath={.data.token}",
+        "cat web.json | jq .spec.selector",
+        "",
+    ],
+)
+def test_another_command_picks_nothing(command: str) -> None:
+    """Lists, whole objects and what no check asks about are for other readers."""
+    assert parse_pick(command) is None
+    assert not recognise_pick(source(command, "{", '"app": "web"', "}"))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('{"app":"web","tier":"x"}',),
+        ("{", '  "app": "web",', '  "tier": "x"', "}"),
+        ("{", '  "app": "web"', '  "tier": "x"', "}"),
+    ],
+    ids=["one line", "jq", "a comma is lost"],
+)
+def test_the_part_is_put_into_its_object(lines: tuple[str, ...]) -> None:
+    """Each field keeps its line; nothing is left unread."""
+    answer = source(
+        "kubectl get ds -n shop web -o jsonpath={.spec.template.metadata.labels}", *lines
+    )
+    reading = read_pick(answer)
+    (record,) = (one for one in reading.records if isinstance(one, ApiObjectRecord))
+    labels = record.tree.at("spec", "template", "metadata", "labels")
+
+    assert recognise_pick(answer)
+    assert (record.kind, record.namespace, record.name) == ("DaemonSet", "shop", "web")
+    assert labels is not None
+    assert labels.texts == {"app": "web", "tier": "x"}
+    assert not reading.gaps
+
+
+def test_a_line_that_is_no_field_is_a_gap() -> None:
+    """What stands behind the answer is not passed over."""
+    reading = read_pick(
+        source("kubectl get svc web -o jsonpath={.spec}", "{", '"a": "b"', "}", "$%&")
+    )
+    assert [gap.span.line for gap in reading.gaps] == [6]
