@@ -47,6 +47,8 @@ class MessageKind(StrEnum):
     # What commands answer
     RTNETLINK_ANSWER = "rtnetlink answer"
     SEND_FAILED = "send failed"
+    SEND_INVALID = "send invalid"
+    TIME_STAMPS_REFUSED = "time stamps refused"
     IPTABLES_FAILED = "iptables failed"
     XTABLES_LOCKED = "xtables locked"
     EXTENSION_MISSING = "extension missing"
@@ -118,6 +120,8 @@ class MessageKind(StrEnum):
     BPF_LOAD_FAILED = "bpf load failed"
     GATEWAY_UNREACHABLE = "gateway unreachable"
     PEERS_INCONSISTENT = "peers inconsistent"
+    POD_NOT_ANNOTATED = "pod not annotated"
+    INNER_ADDRESS_CHOSEN = "inner address chosen"
 
     # Services and their proxies
     PROXY_SYSCTL_DENIED = "proxy sysctl denied"
@@ -127,6 +131,9 @@ class MessageKind(StrEnum):
     BALANCER_WITHOUT_ADDRESS = "balancer without address"
     BALANCER_FAILED = "balancer failed"
     VRRP_CONFLICT = "vrrp conflict"
+    ROUTER_DEVICE_MISSING = "router device missing"
+    PROXY_NODE_UNKNOWN = "proxy node unknown"
+    ENDPOINTS_NOT_UPDATED = "endpoints not updated"
 
     # Names
     FORWARDING_LOOP = "forwarding loop"
@@ -135,6 +142,7 @@ class MessageKind(StrEnum):
     RESOLVER_IS_LOOPBACK = "resolver is loopback"
     NAME_SERVER_NOT_BOUND = "name server not bound"
     NAME_FAILS = "name fails"
+    ANSWER_FROM_ELSEWHERE = "answer from elsewhere"
     LEASE_NOT_SERVED = "lease not served"
     CGROUP_DRIVERS_DIFFER = "cgroup drivers differ"
     BGP_SWITCHED_OFF = "bgp switched off"
@@ -153,6 +161,9 @@ class MessageKind(StrEnum):
     BLACK_HOLE_CLUSTER = "black hole cluster"
     PROXY_STALE = "proxy stale"
     MESH_CONFIGURATION_INVALID = "mesh configuration invalid"
+    PROXY_CONFIGURATION_REJECTED = "proxy configuration rejected"
+    MESH_REDIRECT_MISSING = "mesh redirect missing"
+    PROTOCOL_NOT_DETECTED = "protocol not detected"
 
     # Hosts and their networks
     ADDRESS_DECLINED = "address declined"
@@ -221,6 +232,8 @@ class MessageKind(StrEnum):
     ROUTE_NOT_INSTALLED = "route not installed"
     ROUTING_MTU_MISMATCH = "routing mtu mismatch"
     PREFIX_LIMIT = "prefix limit"
+    BGP_UPDATE_REFUSED = "bgp update refused"
+    BGP_SESSION_CLOSED = "bgp session closed"
     NO_DESTINATION = "no destination"
     ROUTER_IN_FAULT = "router in fault"
 

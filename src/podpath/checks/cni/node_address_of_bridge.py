@@ -3,7 +3,8 @@ an inner bridge.
 
 What it is
     A peer of BGP, the outer end of a tunnel or a node's InternalIP is the address of docker0,
-    br-..., virbr0, cni0 or the like, as a listing of a node's devices shows.
+    br-..., virbr0, cni0 or similar, as a listing of a node's devices shows; or the agent's log
+    says that it chose such a device.
 
 Why it breaks
     Plugins choose the node's address by the first device that fits (Calico's first-found), and a
@@ -25,10 +26,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.files import own_addresses
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.checks.stated import is_inner_bridge
@@ -43,6 +45,12 @@ ANNOTATIONS = (
     "projectcalico.org/IPv4Address", "flannel.alpha.coreos.com/public-ip", "k3s.io/internal-ip",
 )  # fmt: skip
 
+ASK = FollowUp(
+    "which address the agent announces for its node, and whether other nodes reach it",
+    "calicoctl get nodes -o wide; kubectl get nodes -o wide; ip -br addr",
+    "the bridge's: nobody else reaches the node there",
+)
+
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each address of a node that a listing shows on an inner bridge."""
@@ -54,25 +62,37 @@ def check(case: Case) -> Iterator[Finding]:
         if address is None or str(address) in seen or not is_inner_bridge(device):
             continue
         seen.add(str(address))
-        yield Finding(
-            check=NAME,
-            severity=Severity.FAULT,
-            claim=(
-                f"{address} is taken for a node's address, but it is that of {device}, a bridge "
-                "inside of the host."
+        yield _report(str(address), device, (span, *((place,) if place is not None else ())))
+    missed = find_said(case, MessageKind.BGP_NOT_ESTABLISHED)
+    for chosen in find_said(case, MessageKind.INNER_ADDRESS_CHOSEN):
+        taken = chosen.values["address"]
+        if taken not in seen:
+            seen.add(taken)
+            quoted = (chosen.span, *(one.span for one in missed[:1]))
+            found = _report(taken, chosen.values["device"], quoted)
+            yield found if missed else replace(found, certainty=0.7, asks=(ASK,))
+
+
+def _report(address: str, device: str, evidence: tuple[Span, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{address} is taken for a node's address, but it is that of {device}, a bridge "
+            "inside of the host."
+        ),
+        evidence=evidence,
+        reasoning=(
+            (
+                "Such a bridge's address exists in its own host only, and often the same on "
+                "each host."
             ),
-            evidence=(span, *((place,) if place is not None else ())),
-            reasoning=(
-                (
-                    "Such a bridge's address exists in its own host only, and often the same on "
-                    "each host."
-                ),
-            ),
-            breaks=("what other nodes send to this one: BGP, tunnels, the kubelet's port",),
-            prevention="Tell the plugin the node's device or network, and do not let it choose.",
-            certainty=1.0,
-            marks=(str(address), device),
-        )
+        ),
+        breaks=("what other nodes send to this one: BGP, tunnels, the kubelet's port",),
+        prevention="Tell the plugin the node's device or network, and do not let it choose.",
+        certainty=1.0,
+        marks=(address, device),
+    )
 
 
 def _claimed(case: Case) -> Iterator[tuple[str, Span]]:
