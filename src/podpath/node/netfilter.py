@@ -129,8 +129,7 @@ class ConnTuple(NamedTuple):
         return f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConntrackEntry:
+class ConntrackEntry(NamedTuple):
     """An entry of the connection tracking table."""
 
     original: ConnTuple

@@ -57,7 +57,7 @@ def find_tracked(
         if breaks_path(item.result)
     }
     for scene, record in evidence.records(ConntrackRecord):
-        if scene.is_elsewhere or not is_selected(scene) or not _hangs(record):
+        if not _hangs(record) or scene.is_elsewhere or not is_selected(scene):
             continue
         original = record.original
         key = (original.src, original.dst, original.dport or 0)
@@ -87,12 +87,12 @@ def is_selected(scene: ReadSource) -> bool:
 
 
 def _hangs(record: ConntrackRecord) -> bool:
-    usable = record.original.dport is not None and _is_unicast(record.original.dst)
     return (
-        record.protocol == protocols.TCP
-        and record.unreplied
+        record.unreplied
+        and record.protocol == protocols.TCP
         and record.state in {"SYN_SENT", "SYN_SENT2"}
-        and usable
+        and record.original.dport is not None
+        and _is_unicast(record.original.dst)
     )
 
 

@@ -13,6 +13,8 @@ from podpath.net import protocols
 from podpath.net.provenance import Gap, Listing, Source
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, TrackedEntries
 
+_ICMPS = frozenset({protocols.ICMP, protocols.ICMPV6})
+_WITH_PORTS = frozenset({protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE})
 ASK = "conntrack -L -o extended,id"
 _HARMLESS_FILTERS = frozenset({"cat", "less", "more", "sort", "tee"})
 _HARMLESS_OPTIONS = frozenset({"-L", "--dump", "-o", "--output", "-f", "--family"})
@@ -94,14 +96,14 @@ def _add(
 
 def _assemble_tuple(record: ConnTupleRecord, protocol: int) -> ConnTuple | None:
     """Translate one direction; None where a port of a protocol with ports is missing."""
-    if protocol in {protocols.ICMP, protocols.ICMPV6}:
-        return ConnTuple(record.src, record.dst, protocol, record.icmp_id or 0, record.icmp_id or 0)
-    if protocol in {protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE} and None in {
-        record.sport,
-        record.dport,
-    }:
-        return None
-    return ConnTuple(record.src, record.dst, protocol, record.sport or 0, record.dport or 0)
+    sport, dport = record.sport, record.dport
+    if protocol in _ICMPS:
+        sport = dport = record.icmp_id or 0
+    elif sport is None or dport is None:
+        if protocol in _WITH_PORTS:
+            return None
+        sport, dport = sport or 0, dport or 0
+    return ConnTuple(record.src, record.dst, protocol, sport, dport)
 
 
 def _shows_entries(source: Source, reading: Reading) -> bool:

@@ -25,23 +25,25 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.endpoints import backends_of
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.objects import see
-from podpath.checks.topology import dnat_destinations, find_tables
+from podpath.checks.topology import dnat_destinations, find_tables, known_rules
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
-from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.node.change import DeleteConntrack
-from podpath.node.netfilter import ConntrackEntry, TrackedEntries
+from podpath.node.netfilter import ConntrackEntry, Table, TrackedEntries
 from podpath.node.node import HOST, Node
 
 CATEGORIES = (Category.CONNTRACK_STALE,)
 NAME = "stale-conntrack"
+_HOST_BITS = 32
+"""Of a prefix that is one IPv4 address."""
 PREVENTION = (
     "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
 )
@@ -66,11 +68,12 @@ def _list_by_objects(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Add
             if behind.whole and number.isdecimal() and protocol in protocols.NUMBERS:
                 key = service.text_at("spec", "clusterIP"), protocols.NUMBERS[protocol], int(number)
                 listed[key] = frozenset(address for address, _ in behind.backends)
+    known = _NamedEndpoints(case.node)
     for entry in case.node.host.conntrack.items if listed else ():
         original = entry.original
         living = listed.get((str(original.dst), original.protocol, original.dport), frozenset())
         gone = entry.reply.src not in {original.dst, *living}
-        if living and gone and not find_endpoints(case.node, entry):
+        if living and gone and not known.of(entry):
             yield entry, living
 
 
@@ -78,12 +81,9 @@ def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]
     """Yield each entry that rewrites to an address that is no endpoint of its service any longer,
     with the endpoints there are.
     """
-    living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
+    known = _NamedEndpoints(node)
     for entry in TrackedEntries.of(node.host.conntrack.items).rewritten:
-        service = (entry.original.dst, entry.original.protocol, entry.original.dport)
-        if service not in living_by_service:
-            living_by_service[service] = find_endpoints(node, entry)
-        living = living_by_service[service]
+        living = known.of(entry)
         if living and entry.reply.src not in living:
             yield entry, living
 
@@ -98,39 +98,66 @@ def forget_entries(entry: ConntrackEntry) -> Repair:
     )
 
 
-def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Return the endpoints of the service that an entry is about; empty where the evidence does not
-    list them all.
-    """
-    address, port = entry.original.dst, entry.original.dport
-    for service in node.services:
-        if address in service.addresses:
-            for offered in service.ports:
-                if (offered.protocol, offered.port) == (
-                    entry.original.protocol,
-                    port,
-                ) and offered.complete:
-                    return frozenset(living for living, _ in offered.endpoints)
-    return _endpoints_by_rules(node, entry)
+class _NamedEndpoints:
+    """The endpoints of services by what is known of them, worked out once for all entries."""
+
+    __slots__ = ("_by_family", "_found", "_node")
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._by_family: dict[int, tuple[_NatTargets, ...]] = {}
+        self._found: dict[tuple[Address, int, int], frozenset[Address]] = {}
+
+    def of(self, entry: ConntrackEntry) -> frozenset[Address]:
+        """Return the endpoints of the service that an entry is about; empty where the evidence
+        does not list them all.
+        """
+        original = entry.original
+        service = (original.dst, original.protocol, original.dport)
+        if service not in self._found:
+            listed = self._find_listed(entry)
+            self._found[service] = self._find_targets(original.dst) if listed is None else listed
+        return self._found[service]
+
+    def _find_listed(self, entry: ConntrackEntry) -> frozenset[Address] | None:
+        """Return the endpoints that a service lists; None where none is about the entry."""
+        wanted = (entry.original.protocol, entry.original.dport)
+        for service in self._node.services:
+            if entry.original.dst in service.addresses:
+                for offered in service.ports:
+                    if (offered.protocol, offered.port) == wanted and offered.complete:
+                        return frozenset(living for living, _ in offered.endpoints)
+        return None
+
+    def _find_targets(self, address: Address) -> frozenset[Address]:
+        """Return every address that a whole nat table can rewrite to, where a rule of it is about
+        the address.
+        """
+        if address.family not in self._by_family:
+            tables = find_tables(self._node.host, "nat", address.family)
+            whole = (_list_targets(table) for table in tables if table.complete)
+            self._by_family[address.family] = tuple(each for each in whole if each.targets)
+        found = self._by_family[address.family]
+        return next((each.targets for each in found if address in each.named), frozenset())
 
 
-def _endpoints_by_rules(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Return every address that a whole nat table can rewrite to, where a rule of it is about the
-    entry's destination.
-    """
-    for table in find_tables(node.host, "nat", entry.original.dst.family):
-        rules = list(dnat_destinations(table))
-        named = any(
-            rule.dst is not None
-            and rule.dst.prefix.covers(entry.original.dst)
-            and rule.dst.prefix.length == 32
-            for fact in table.chains.values()
-            if isinstance(fact, Known)
-            for rule in fact.value.rules
-        )
-        if table.complete and named and rules:
-            return frozenset(address for _, address, _ in rules)
-    return frozenset()
+class _NatTargets(NamedTuple):
+    """What a nat table is about."""
+
+    named: frozenset[Address]
+    """Addresses that a rule of it is about, and no other."""
+    targets: frozenset[Address]
+    """Every address that it can rewrite to."""
+
+
+def _list_targets(table: Table) -> _NatTargets:
+    """Return what a table's rules are about and rewrite to."""
+    named = frozenset(
+        rule.dst.prefix.address
+        for rule in known_rules(table)
+        if rule.dst is not None and rule.dst.prefix.length == _HOST_BITS
+    )
+    return _NatTargets(named, frozenset(address for _, address, _ in dnat_destinations(table)))
 
 
 def _matters(entry: ConntrackEntry) -> bool:

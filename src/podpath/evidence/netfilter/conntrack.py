@@ -109,16 +109,17 @@ def parse_entry(text: str, span: Span) -> ConntrackRecord:
 
 def _make_usual(found: re.Match[str], span: Span) -> ConntrackRecord:
     """Read an entry by the pattern of usual ones, to the same as `parse_entry`."""
-    protocol, timeout, state = found.group(1, 2, 3)
-    unreplied, assured, mark, number = found.group(8, 13, 14, 15)
+    parts = found.groups()
+    protocol, timeout, state = parts[:3]
+    unreplied, (assured, mark, number) = parts[7], parts[12:]
     return ConntrackRecord(
         span=span,
         family=4,
         protocol=int(protocol) & 0xFF,
         state=state,
         timeout=int(timeout),
-        original=_usual_tuple(*found.group(4, 5, 6, 7)),
-        reply=_usual_tuple(*found.group(9, 10, 11, 12)),
+        original=_usual_tuple(*parts[3:7]),
+        reply=_usual_tuple(*parts[8:12]),
         unreplied=unreplied is not None,
         assured=assured is not None,
         mark=int(mark),
@@ -179,7 +180,7 @@ def _make_tuple(fields: dict[str, str]) -> ConnTupleRecord:
     )
 
 
-_parse_address = lru_cache(maxsize=1 << 12)(Address.parse)
+_parse_address = lru_cache(maxsize=1 << 16)(Address.parse)
 
 
 def _number(text: str | None) -> int | None:
