@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from podpath.capture.connections import gather_traffic
 from podpath.checks.captured import CapturedTraffic
 from podpath.checks.captures import (
+    answered_from_elsewhere,
     asymmetric_path,
     handshake_repeated,
     icmp_error,
@@ -34,6 +35,7 @@ Look = Callable[[Case, CapturedTraffic], Iterator[Finding]]
 
 LOOKS: tuple[Look, ...] = (
     untranslated_reply.look,
+    answered_from_elsewhere.look,
     duplicate_address.look,
     wrong_mac.look,
     one_way.look,

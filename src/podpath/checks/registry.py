@@ -21,6 +21,7 @@ from podpath.checks.between import (
     tunnel_network,
 )
 from podpath.checks.captures import (
+    answered_from_elsewhere,
     asymmetric_path,
     handshake_repeated,
     icmp_error,
@@ -43,6 +44,7 @@ from podpath.checks.cni import (
     pod_address_twice,
     pod_cidr,
     runtime_configuration,
+    written_in_turn,
 )
 from podpath.checks.conntrack import (
     conntrack_full,
@@ -146,6 +148,7 @@ from podpath.checks.netfilter import (
     policy_drop,
     policy_own_node,
     policy_unlike_rules,
+    policy_without_node_dns,
     pool_without_nat,
     port_not_accepted,
     private_source_leaves,
@@ -191,6 +194,7 @@ from podpath.checks.services import (
     bound_to_loopback,
     endpoint_not_local,
     endpoint_not_ready,
+    endpoint_refuses,
     host_port_without_portmap,
     ip_families,
     ipvs_address,
@@ -210,6 +214,7 @@ from podpath.checks.services import (
     published_loopback,
     selector_mismatch,
     service_rejected,
+    service_unpinged,
     stale_endpoint,
     strict_arp,
     target_port,
@@ -301,6 +306,7 @@ MODULES: tuple[ModuleType, ...] = (
     arp_ignore,
     missing_masquerade,
     untranslated_reply,
+    answered_from_elsewhere,
     hairpin,
     hairpin_off,
     untracked,
@@ -422,6 +428,7 @@ MODULES: tuple[ModuleType, ...] = (
     bound_to_loopback,
     node_address_of_bridge,
     runtime_configuration,
+    written_in_turn,
     allowed_twice,
     bond_slave_down,
     gateway_silent,
@@ -473,11 +480,14 @@ MODULES: tuple[ModuleType, ...] = (
     address_on_two_nodes,
     proxy_behind,
     endpoint_not_ready,
+    endpoint_refuses,
+    service_unpinged,
     dns_without_endpoints,
     pod_range,
     pod_ranges_overlap,
     client_hidden,
     policy_unlike_rules,
+    policy_without_node_dns,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

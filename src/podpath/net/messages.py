@@ -265,6 +265,7 @@ class MessageKind(StrEnum):
     LEASE_ANSWERED = "lease answered"
 
     # What became of who said something
+    PLUGIN_CONFIGURATION_REWRITTEN = "plugin configuration rewritten"
     PLUGIN_RESULT_DAMAGED = "plugin result damaged"
     BRIDGE_NAME_TAKEN = "bridge name taken"
     BRIDGE_CALLS_REQUIRED = "bridge calls required"
