@@ -1,0 +1,102 @@
+"""name-known-elsewhere: one name server says that a name does not exist, and another knows it.
+
+What it is
+    Two lookups of one name: the cluster's DNS server (or another) answers NXDOMAIN, and the node's
+    own resolver, or the router's, gives an address.
+
+Why it breaks
+    A zone that only an inner server has is unknown to public ones. The server that answers NXDOMAIN
+    forwards to one of those: the resolv.conf that its pod was given names them, often since the
+    kubelet or its runtime would not take the node's (a stub on loopback, none at all).
+
+How to confirm
+    dig @SERVER NAME (of each server); kubectl -n kube-system get cm coredns -o yaml
+    crictl inspect COREDNS | grep resolv.conf; cat that file; cat /etc/resolv.conf of the node
+
+How to fix
+    Forward the zone to the server that knows it: in the Corefile `ZONE:53 { forward . SERVER }`, or
+    give the kubelet a resolv.conf (--resolv-conf) that names it.
+
+References
+    CoreDNS, plugin/forward; the documentation's page "Customizing DNS Service"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import see
+from podpath.checks.said import find_said
+from podpath.net.failures import Ending
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION)
+NAME = "name-known-elsewhere"
+UNKNOWN = "NXDOMAIN"
+INNER = (".cluster.local", ".svc")
+"""How names end that only the cluster's own server has to know."""
+CERTAINTY = 0.85
+DNS_PORT = 53
+ASK = FollowUp(
+    "to whom the server that does not know the name forwards, and whether that one knows it",
+    "kubectl -n kube-system get cm coredns -o yaml; dig @UPSTREAM NAME; cat /etc/resolv.conf",
+    "its upstream says NXDOMAIN, too: forward this zone to the server that knows it",
+)
+_SERVER = re.compile(r"\s*(?:;; SERVER:|Server:)\s*(?P<server>[0-9a-fA-F.:]+)")
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first name that one server does not have and another has."""
+    for failed in find_said(case, MessageKind.NAME_FAILS):
+        name = failed.values.get("name", "").lower()
+        if UNKNOWN not in failed.span.text or name.endswith(INNER) or "." not in name:
+            continue
+        for one in case.attempts:
+            known = one.result == Ending.OK and one.probe.dport == DNS_PORT
+            asked = _find_server(failed.span)
+            if known and asked not in {"", _find_server(one.span)}:
+                shown = _find_name(one.span, name)
+                if shown is not None:
+                    yield _report(case, name, asked, failed.span, shown)
+                    return
+
+
+def _find_server(span: Span) -> str:
+    """Return whom a lookup asked; empty where its output does not say."""
+    found = (_SERVER.match(line) for line in span.source.lines)
+    return next((one["server"] for one in found if one is not None), "")
+
+
+def _find_name(span: Span, name: str) -> Span | None:
+    """Return the line of an answer that has the name."""
+    for number, line in enumerate(span.source.lines, span.source.first_line):
+        words = line.lower().replace("name:", " ").split()
+        if words[:1] == [name] and (line.lower().startswith("name:") or "in" in words):
+            return Span(span.source, number, number)
+    return None
+
+
+def _report(case: Case, name: str, asked: str, failed: Span, shown: Span) -> Finding:
+    servers = [
+        server.line
+        for seen in see(case, "ResolvConf")
+        for server in seen.items_at("nameservers")
+        if server.text != asked
+    ]
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{asked} does not know {name}, which another name server knows.",
+        evidence=(failed, shown, *servers[:2]),
+        reasoning=("Who answers NXDOMAIN asks a server that does not have this zone.",),
+        breaks=("names of that zone, for whoever asks there",),
+        prevention="Forward each inner zone to the server that has it.",
+        certainty=CERTAINTY,
+        asks=(ASK,),
+        marks=(name,),
+    )

@@ -1,0 +1,100 @@
+"""service-address-old: a client sends to an address that was a service's, and is no longer.
+
+What it is
+    A capture shows packets to the port of a service, and to another address than the service has
+    now. No service, endpoint or pod that is shown has that address.
+
+Why it breaks
+    A service that is recreated gets another ClusterIP. Programs that keep what a name resolved to
+    (the JVM with networkaddress.cache.ttl=-1, long-lived pools, nginx's upstreams) still send to
+    the old one; nothing translates that, and the packets leave by the default route.
+
+How to confirm
+    kubectl get svc -A -o wide | grep ADDRESS; nslookup SERVICE (in the client's pod)
+    ss -unp; ss -tnp                          # what the program is connected to
+
+How to fix
+    Restart the client, or let it ask for the name again (networkaddress.cache.ttl); keep the
+    ClusterIP of a service that is recreated.
+
+References
+    the documentation's page "Service"; java.security, networkaddress.cache.ttl
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import see
+from podpath.net import protocols
+from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.packet import endpoint
+from podpath.net.provenance import Span
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.APPLICATION, Category.STALE_DNAT)
+NAME = "service-address-old"
+RANGE = 16
+"""Bits that the addresses of one range of services have in common at least."""
+LEAST = 2
+"""Packets without an answer that show it."""
+COMMON = frozenset({22, 53, 80, 443, 8080, 8443})
+"""Ports that too many others have as well."""
+CERTAINTY = 0.8
+ASK = FollowUp(
+    "whether the address that the client asks was the service's, and where the client has it from",
+    "kubectl get svc -A -o wide | grep ADDRESS; nslookup SERVICE; ss -tunp (in the client's pod)",
+    "nobody has it and the name leads elsewhere: the client keeps an old answer",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first address that is asked at a service's port and is not the service's."""
+    listed = list(_list_services(case))
+    held = {address for address, _, _, _ in listed}
+    held |= {item.address for one in case.node.namespaces.values() for item in one.addresses.items}
+    answered = {seen.packet.src for seen in case.sightings}
+    asked: dict[tuple[Address, int, int], list[Sighting]] = {}
+    for seen in case.sightings:
+        packet = seen.packet
+        if packet.dst not in held | answered and packet.dport not in COMMON:
+            asked.setdefault((packet.dst, packet.protocol, packet.dport), []).append(seen)
+    for (address, protocol, port), packets in asked.items():
+        range_ = Prefix.of(address, RANGE)
+        for own, offered, number, span in listed:
+            alike = (offered, number) == (protocol, port) and range_.covers(own)
+            if alike and address.family == own.family and len(packets) >= LEAST:
+                yield _report(packets[0], own, span)
+                return
+
+
+def _list_services(case: Case) -> Iterator[tuple[Address, int, int, Span]]:
+    for service in see(case, "Service"):
+        address = read_address(service.text_at("spec", "clusterIP"))
+        for port in service.items_at("spec", "ports"):
+            name, number = port.text_at("protocol").lower() or "tcp", port.text_at("port")
+            if address is not None and number.isdecimal() and name in protocols.NUMBERS:
+                yield address, protocols.NUMBERS[name], int(number), service.span
+
+
+def _report(seen: Sighting, own: Address, span: Span) -> Finding:
+    asked = endpoint(seen.packet.dst, seen.packet.dport)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{seen.packet.src} sends to {asked}, which nobody has; the service with that port is "
+            f"{own}."
+        ),
+        evidence=(span, seen.span),
+        reasoning=(
+            "What is no service's address is not translated, and leaves by the default route.",
+        ),
+        breaks=(f"what {seen.packet.src} sends to {asked}",),
+        prevention="Let programs ask for names again, and keep the address of a service.",
+        certainty=CERTAINTY,
+        asks=(ASK,),
+        marks=(str(seen.packet.dst), str(own)),
+    )
