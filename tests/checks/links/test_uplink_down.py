@@ -111,3 +111,23 @@ def test_a_card_by_which_somebody_pings(tried: str, certainties: list[float]) ->
     blocks = f"```\n{shown}```\n\n```\n{PING.format(link=tried)}```\n"
 
     assert certainties == [one.certainty for one in check(ticket_of(f"No answer.\n\n{blocks}"))]
+
+
+LEFT_OVER = """\
+```
+$ ip addr
+2: eth0: <BROADCAST,MULTICAST{up}> mtu 1500 qdisc mq state UNKNOWN
+    link/ether 52:54:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    inet 192.0.2.5/24 brd 192.0.2.255 scope global eth0
+3: br-old: <BROADCAST,MULTICAST> mtu 1500 qdisc noqueue state DOWN
+    link/ether 52:54:00:00:00:02 brd ff:ff:ff:ff:ff:ff
+    inet 10.9.0.1/24 brd 10.9.0.255 scope global br-old
+```
+"""
+
+
+@pytest.mark.parametrize(("up", "told"), [(",UP,LOWER_UP", set()), ("", {"eth0", "br-old"})])
+def test_a_bridge_that_may_be_left_over(up: str, told: set[str]) -> None:
+    """It counts only where no other device with an address works."""
+    found = check(case_of_document(LEFT_OVER.format(up=up)))
+    assert {str(one.claim).partition(" ")[0] for one in found} == told

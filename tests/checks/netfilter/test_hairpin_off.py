@@ -109,3 +109,27 @@ def test_a_bridge_that_is_promiscuous_during_a_capture(
     found = check(ticket_of(f"{said}\n\n```\n{line}\n```\n"))
 
     assert certainties == [one.certainty for one in found]
+
+
+MAPPED = "iptables -t nat -A PREROUTING -d 192.0.2.7 -j DNAT --to-destination 172.17.0.2"
+OWN = "The container can ping all other public addresses, but not its own."
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "certainties"),
+    [
+        (OWN, MAPPED, [0.8]),
+        (ITSELF, MAPPED, [0.8]),
+        (OWN, MAPPED.replace("-A", "-D"), []),
+        (OWN, "iptables -t nat -A POSTROUTING -s 172.17.0.2 -j SNAT --to-source 192.0.2.7", []),
+        ("The container cannot ping any public address.", MAPPED, []),
+    ],
+)
+def test_a_rule_that_maps_an_address_to_who_asks(
+    said: str, rule: str, certainties: list[float]
+) -> None:
+    """It is likely until an output shows the ports."""
+    found = list(check(ticket_of(f"{said}\n\n```\n{rule}\n```\n")))
+
+    assert certainties == [one.certainty for one in found]
+    assert all(one.asks for one in found)

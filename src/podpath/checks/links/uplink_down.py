@@ -38,7 +38,8 @@ _BY_DEVICE = re.compile(r"\s(?:-I|--interface)[ =]?(?P<device>[\w.@-]+)")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report devices of default routes that are dead, and other devices with an address that
-    somebody set down.
+    somebody set down; not a bridge beside which another addressed device works: nobody may need
+    it.
     """
     host = case.node.host
     leading = uplinks(host)
@@ -70,6 +71,7 @@ def check(case: Case) -> Iterator[Finding]:
             and link.name in addressed
             and not is_inner_bridge(link.name)
             and not link.name.startswith("kube-ipvs")
+            and not (link.name.startswith("br") and working & addressed)
         ):
             certainty = 0.7
         else:

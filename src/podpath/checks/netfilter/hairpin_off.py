@@ -4,7 +4,7 @@ frames back.
 What it is
     The files `hairpin_mode` of a bridge's ports hold 0, and people say that a workload cannot
     reach itself by its own service or published address; or it can while a capture runs on the
-    bridge, which the kernel logs as promiscuous.
+    bridge, which the kernel logs as promiscuous. Or a rule that maps an address to it was typed.
 
 Why it breaks
     The packet leaves the pod, is translated to the pod's own address, and has to go back by the
@@ -35,6 +35,7 @@ from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import SERVICES, WORKLOADS, find_told, list_failing
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
+from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import PortSwitch
@@ -42,6 +43,13 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.HAIRPIN, Category.BRIDGE_CONFIGURATION)
 NAME = "hairpin-off"
+MAPPED = 0.8
+"""The certainty where a rule is stated and no output shows the bridge's ports."""
+ASK = FollowUp(
+    "whether the ports of the workload's bridge are in hairpin mode",
+    "bridge -d link show | grep -o 'hairpin [a-z]*'; cat /sys/class/net/BRIDGE/brif/*/hairpin_mode",
+    "off, or 0: its packets to itself end at the bridge; on: look at the translation of the source",
+)
 _NO_ANSWER = frozenset({FailureKind.TIMEOUT, FailureKind.HANGS, FailureKind.UNREACHABLE, None})
 
 
@@ -62,6 +70,33 @@ def check(case: Case) -> Iterator[Finding]:
         if not any(on for on, _ in found) and promiscuous is not True:
             sure = promiscuous is False or _is_reached_by_others(case)
             yield _report(bridge, found[0][1], own, sure=sure)
+    if not ports:
+        yield from _find_mapped(case, own)
+
+
+def _find_mapped(case: Case, own: Complaint) -> Iterator[Finding]:
+    """Report a rule that somebody wrote to lead an address to a workload, which leads the
+    workload's own packets back to it.
+    """
+    for rule, stated in statements_of(case, TypedRule):
+        written = rule.action in {RuleEdit.APPEND, RuleEdit.INSERT}
+        if written and (rule.chain, rule.target) == ("PREROUTING", "DNAT"):
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    "What a workload sends to the address that is mapped to it is led back to it, "
+                    "and a bridge sends no frame back by its port unless hairpin mode is on."
+                ),
+                evidence=(stated.span, own.span),
+                reasoning=("A bridge sends no frame back by the port that it came from.",),
+                breaks=("connections of a workload to its own mapped address",),
+                prevention="Set hairpin mode where ports are made: in the plugin's configuration.",
+                certainty=MAPPED,
+                asks=(ASK,),
+                marks=("DNAT",),
+            )
+            return
 
 
 def _find_promiscuous(case: Case, own: Complaint) -> Iterator[Finding]:

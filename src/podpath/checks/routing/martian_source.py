@@ -50,6 +50,8 @@ CATEGORIES = (
 NAME = "martian-source"
 NOISE = ("0.", "127.", "169.254.", "255.")
 """How addresses begin that strays of other hosts have: such a packet is nobody's connection."""
+STATED = 0.9
+"""The certainty where the switch that makes it is stated, too."""
 ASK = FollowUp(
     "whether the packet belongs to the connection that fails",
     "sysctl -a | grep rp_filter; ip route get SOURCE; ip addr",
@@ -89,6 +91,7 @@ def check(case: Case) -> Iterator[Finding]:
             found,
             evidence=(*found.evidence, *switch),
             reasoning=(*found.reasoning, Ground.SAME_MECHANISM),
+            certainty=STATED,
         )
     proven = shares or (switch and not failing)
     yield replace(found, proves=LOSSES) if proven else found

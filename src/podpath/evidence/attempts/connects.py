@@ -55,6 +55,7 @@ _OTHER = re.compile(
     r"\s*Is the server running on|\s*TCP/IP connections on port|\^C|Saving to|Retrying|"
     r"Giving up|Ncat: Version|\s*\d+%|Connection to "
 )
+_TRIED = re.compile(r"Trying (?P<host>[0-9a-fA-F.:]+?)\.\.\.\s*$")
 _INTERRUPT = re.compile(r"\s*\^C")
 _ADDRESSES = (
     re.compile(r"Connecting to [^|]*\|(?P<host>[^|]+)\|:(?P<port>\d+)"),
@@ -131,7 +132,7 @@ def _destination(ledger: LineLedger) -> tuple[Address | None, int]:
             said = parse_host(found["host"]) if found is not None else None
             if found is not None and said is not None:
                 return said, int(found["port"]) & 0xFFFF
-    address: Address | None = None
+    address = _find_tried(ledger.lines)
     port = 0
     for word in _arguments(ledger.source):
         url = re.match(
@@ -144,6 +145,12 @@ def _destination(ledger: LineLedger) -> tuple[Address | None, int]:
             address = parse_host(url["host"])
             port = int(url["port"] or SCHEME_PORTS.get(url["scheme"] or "http", 80))
     return address, port
+
+
+def _find_tried(lines: Sequence[str]) -> Address | None:
+    """Return the last address that telnet says it tried for a name."""
+    tried = [parse_host(found["host"]) for found in map(_TRIED.match, lines) if found is not None]
+    return tried[-1] if tried else None
 
 
 FORMAT = Format("nc, wget or telnet", recognise_connect, read_connect)
