@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.firewall import chains_named, owner_of
+from podpath.checks.firewall import owner_of
 from podpath.checks.owners import (
+    find_pod,
     owner_of_device,
     owner_of_key,
+    owner_of_link,
     owner_of_route,
     owner_of_rule,
     owners_of_changes,
-    place_owners,
 )
-from podpath.net.owners import UNSIGNED, OwnerSign
-from podpath.net.provenance import Span
-from podpath.node.case import Case, ConfiguredSysctl
+from podpath.net.owners import OwnerSign
 from podpath.node.change import AddRoute, DeleteRoute, DeleteRule, InsertRule, SetSysctl
 from podpath.node.nftables import NftRule
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Pod
 from podpath.testing.nodes import given_netns, given_node, given_route, span
-from tests.checks.pasted import case_of
 from tests.checks.rules import rule
 
 
@@ -43,30 +42,6 @@ from tests.checks.rules import rule
 def test_rules(text: str, program: str) -> None:
     """By chain, by the chain that it goes to, by comment; a stranger's rule is nobody's."""
     assert program == owner_of(rule(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "unsigned"),
-    [
-        ("-A FORWARD -s 10.0.0.1 -j DROP", True),
-        ("-A MY-OWN -s 10.0.0.1 -j DROP", False),
-        ("-A ufw-user-forward -j DROP", False),
-    ],
-)
-def test_a_rule_that_nobody_signs(text: str, *, unsigned: bool) -> None:
-    """Among the kernel's own chains it is an admin's, it seems; a chain may be any program's."""
-    case = case_of(text)
-    given = rule(text)
-    delete = DeleteRule(netns=HOST, family=4, flavour="nft", rule=given)
-    finding = Finding(
-        check="x",
-        severity=Severity.CAUSE,
-        claim="x",
-        evidence=(given.span,),
-        repairs=(Repair(title="x", commands=(), changes=(delete,)),),
-    )
-
-    assert (place_owners(case).of_finding(finding) is UNSIGNED) is unsigned
 
 
 def test_native_rules_are_their_tables() -> None:
@@ -98,6 +73,62 @@ def test_routes(text: str, program: str) -> None:
     assert program == (owner.program if owner is not None else "")
 
 
+@pytest.mark.parametrize(
+    ("name", "pods", "told"),
+    [
+        ("shop/web", (), "shop/web"),
+        ("cni-2f6ab8c1", (), "cni-2f6ab8c1"),
+        ("web", (Pod(namespace="shop", name="web-0", netns="web"),), "shop/web-0"),
+        ("web", (), ""),
+        (HOST, (), ""),
+    ],
+)
+def test_which_pod_a_namespace_is(name: str, pods: tuple[Pod, ...], told: str) -> None:
+    """By the runtime's name of it, else by who names it; a namespace of another name may be
+    anything.
+    """
+    netns = given_netns(name)
+
+    assert find_pod(replace(given_node(given_netns(HOST), netns), pods=pods), netns) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        ("default via 169.254.1.1 dev eth0", "the CNI plugin of the pod"),
+        ("169.254.1.1 dev eth0 scope link", "the CNI plugin of the pod"),
+        ("10.0.0.0/8 via 10.1.0.1 dev eth0", ""),
+        ("default via 10.1.0.1 dev eth0 proto static", ""),
+    ],
+)
+def test_what_gives_a_pod_its_way_out_is_its_plugins(line: str, program: str) -> None:
+    """Any other route of its namespace is whose it says, and nobody's where it says nothing."""
+    owner = owner_of_route(given_route(line), "shop/web")
+
+    assert program == (owner.program if owner is not None else "")
+
+
+def test_whose_a_device_is() -> None:
+    """By its name, its other end, its place; hardware of the host is its network configuration's,
+    and an unknown name nobody's.
+    """
+    pod = given_netns("shop/web", "eth0 10.1.0.2/24 peer host:a", "net1 10.9.0.2/24")
+    far = given_netns("other", "x0 peer host:cali1")
+    host = given_netns(HOST, "eth0 192.0.2.1/24", "a peer shop/web:eth0", "cali1 peer other:x0")
+    node = given_node(host, pod, far)
+    asked = (("shop/web", "eth0"), ("shop/web", "net1"), ("other", "x0"), (HOST, "eth0"))
+    found = [owner_of_link(node, *one) for one in (*asked, (HOST, "a"), (HOST, "gone"))]
+
+    assert [one.program if one is not None else "" for one in found] == [
+        "the CNI plugin of the pod",
+        "the CNI plugin of the pod",
+        "Calico",
+        "the host's network configuration",
+        "",
+        "",
+    ]
+
+
 def test_devices_and_their_switches() -> None:
     """A switch of a device is its program's where that is known to write it."""
     device, key = (
@@ -110,25 +141,6 @@ def test_devices_and_their_switches() -> None:
     assert "Cilium" == device.program == key.program
     assert owner_of_key("net.ipv4.conf.all.rp_filter") is None
     assert owner_of_key("net.ipv4.conf.lxc0123456789ab.forwarding") is None
-
-
-def test_a_file_that_sets_the_value_seen_is_whose_it_is() -> None:
-    """And one that sets another value is not."""
-    host = given_netns(
-        HOST, sysctls={"net.ipv4.ip_forward": "0", "net.ipv4.conf.all.rp_filter": "1"}
-    )
-    case = Case(
-        node=given_node(host),
-        configured=tuple(
-            ConfiguredSysctl(key=key, value="1", span=span(f"{key}=1", "99.conf"))
-            for key in ("net.ipv4.ip_forward", "net.ipv4.conf.all.rp_filter")
-        ),
-    )
-    found: dict[Span, str] = {
-        place: owner.sign for place, owner in place_owners(case).by_span.items()
-    }
-
-    assert ["99.conf:1"] == list(found.values())
 
 
 def test_a_change_of_what_is_owned_does_not_last() -> None:
@@ -152,13 +164,3 @@ def test_a_rule_that_moves_is_not_undone() -> None:
 
     assert () == owners_of_changes((delete, insert))
     assert ["kube-proxy"] == [owner.program for owner in owners_of_changes((delete,))]
-
-
-def test_a_quoted_rule_is_whose_its_chain_is() -> None:
-    """Also where no walk met it; a line that nobody quotes is not read."""
-    case = case_of("-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP")
-    ((_, chain),) = chains_named(case.node.host, "filter", "KUBE-FORWARD")
-    line = chain.rules[0].span
-
-    assert "kube-proxy" == place_owners(case, [line]).by_span[line].program
-    assert {} == place_owners(case).by_span

@@ -7,10 +7,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.diagnosis.freed import DropAgreement, DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes, HeardDrop
 from podpath.net import protocols
-from podpath.net.owners import OwnerSign, name_owner
+from podpath.net.owners import UNSIGNED, Owned, OwnedKind, OwnerSign, name_owner
 from podpath.net.packet import Packet
 from podpath.report.drop_document import render_document
 from podpath.report.drop_json import render_drop_line
@@ -22,6 +23,14 @@ KEY = DropKey("NETFILTER_DROP", 1, 7, 2, 3, 0x0800, 6, 2, 40000, 80, PACKET.src,
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+LINE = span("a rule")
+RULE = Owned(
+    OwnedKind.RULE,
+    "ufw-user-input 1",
+    "",
+    LINE,
+    name_owner(OwnerSign.CHAIN, "ufw-user-input") or UNSIGNED,
 )
 FIELDS = st.sampled_from(
     (
@@ -35,6 +44,7 @@ FIELDS = st.sampled_from(
         "device",
         "function",
         "owner",
+        "whose",
     )
 )
 
@@ -45,8 +55,8 @@ def test_a_drop_is_shown_with_its_node() -> None:
         agreement=DropAgreement.DISAGREES,
         netns="host",
         link="eth0",
-        spans=(span("a rule"),),
-        owner=name_owner(OwnerSign.CHAIN, "ufw-user-input"),
+        spans=(LINE,),
+        owners=OwnerPlaces({LINE: (RULE,)}),
     )
     names = DropNames("host", "", "shop/web-0", "shop/api-0")
     line = render_drop_line(HeardDrop(KEY, 5, PACKET), "f+0x1", found, DropNotes(names, age=7.0))
@@ -59,7 +69,7 @@ def test_a_drop_is_shown_with_its_node() -> None:
     )
     assert "as it was read 7 s before" in said[0]
     assert quoted.endswith("| a rule")
-    assert owned.strip().startswith("ufw wrote it, and writes it again at `ufw reload`")
+    assert owned.strip().startswith("ufw, again at `ufw reload`, and at boot: rule")
 
 
 def test_rates_are_shown_with_their_node() -> None:

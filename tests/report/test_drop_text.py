@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.datapath.reasons.devices import LinkDown
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.tracing.trace import Step
@@ -12,7 +13,7 @@ from podpath.diagnosis.freed import DropAgreement, DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
-from podpath.net.owners import OwnerSign, name_owner
+from podpath.net.owners import Owned, OwnedKind, OwnerSign, name_owner
 from podpath.net.packet import Packet
 from podpath.report.drop_text import (
     MEANINGS,
@@ -53,10 +54,14 @@ def test_a_drop_is_told_in_its_first_line() -> None:
 
 def test_whose_the_line_is_stands_below_it() -> None:
     """And when it is written again."""
-    found = explanation(DropAgreement.NAMED, owner=name_owner(OwnerSign.CHAIN, "ufw-user-input"))
+    line = span("a rule")
+    owner = name_owner(OwnerSign.CHAIN, "ufw-user-input")
+    assert owner is not None
+    rule = Owned(OwnedKind.RULE, "ufw-user-input 1", "", line, owner)
+    found = explanation(DropAgreement.NAMED, spans=(line,), owners=OwnerPlaces({line: (rule,)}))
 
     assert render_drop(KEY, "f+0x1", found, Style(), clock="0").splitlines()[-1] == (
-        "    ufw wrote it, and writes it again at `ufw reload`, and at boot"
+        "    ufw, again at `ufw reload`, and at boot: rule ufw-user-input 1"
     )
 
 
@@ -66,10 +71,6 @@ def test_whose_the_line_is_stands_below_it() -> None:
         (explanation(DropAgreement.OTHERWISE), "the model ends it too, but otherwise, in host"),
         (explanation(DropAgreement.UNDECIDED), "undecided: device receive"),
         (explanation(DropAgreement.DISAGREES, step=None), "the model lets it pass"),
-        (
-            explanation(DropAgreement.DISAGREES, spans=(span("count = 1"),)),
-            "table of connections is full",
-        ),
         (explanation(DropAgreement.ELSEWHERE), "no IP packet"),
         (explanation(DropAgreement.ELSEWHERE, netns=""), "none of this node's namespaces"),
         (explanation(DropAgreement.OUTSIDE, step=None), MEANINGS["DEV_READY"]),

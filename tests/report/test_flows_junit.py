@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.library.flows import FlowsResult
-from tests.report.flow_answers import EVERY, named
+from tests.report.flow_answers import ANSWERS, EVERY, named
 
 
 @EVERY
@@ -37,3 +37,10 @@ def test_any_name_is_spelled(name: str) -> None:
     root = ET.fromstring(named(name).junit())  # noqa: S314  # our own text
 
     assert 1 == len(root.findall(".//testcase"))
+
+
+def test_a_failure_says_whose_the_lines_are() -> None:
+    """A rule among the kernel's own chains is an admin's or a script's."""
+    (failure,) = ET.fromstring(ANSWERS["unmet"].junit()).findall(".//failure")[:1]  # noqa: S314  # our own text
+
+    assert "an admin's or a script's" in (failure.text or "")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.library.flows import FlowsResult
-from tests.report.flow_answers import EVERY, named
+from tests.report.flow_answers import ANSWERS, EVERY, named
 
 
 @EVERY
@@ -37,3 +37,10 @@ def test_sarif_has_what_its_schema_demands(answer: FlowsResult) -> None:
 def test_any_name_is_spelled(name: str) -> None:
     """What somebody called a flow breaks no report."""
     assert json.loads(named(name).sarif())["runs"][0]["results"]
+
+
+def test_a_message_says_whose_the_lines_are() -> None:
+    """A rule among the kernel's own chains is an admin's or a script's."""
+    (result, *_) = json.loads(ANSWERS["unmet"].sarif())["runs"][0]["results"]
+
+    assert "an admin's or a script's" in result["message"]["text"]

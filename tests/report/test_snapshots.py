@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from podpath.checks.owned import place_conversations
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.diagnose import diagnose
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
+from podpath.node.case import Case
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json, render_trace_json
 from podpath.report.style import Style
@@ -73,15 +75,18 @@ def sound() -> str:
 
 def trace() -> str:
     """Render a connection's steps."""
-    return render_trace(converse(cilium_node(known(BAD)), Probe.parse(PROBE)), PLAIN)
+    node = cilium_node(known(BAD))
+    walked = converse(node, Probe.parse(PROBE))
+    owners = place_conversations(Case(node=node), (), (walked,))
+    return render_trace(walked, PLAIN, (), owners)
 
 
 def verbose_trace() -> str:
     """Render them with near misses and every branch."""
-    return render_trace(
-        converse(cilium_node(disputed(BAD, GOOD)), Probe.parse(PROBE)),
-        Style(width=100, verbose=True),
-    )
+    node = cilium_node(disputed(BAD, GOOD))
+    walked = converse(node, Probe.parse(PROBE))
+    owners = place_conversations(Case(node=node), (), (walked,))
+    return render_trace(walked, Style(width=100, verbose=True), (), owners)
 
 
 def diagnosis_document() -> str:

@@ -12,7 +12,7 @@ from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
 from podpath.checks.netfilter.client_hidden import tell_hidden
 from podpath.checks.netfilter.policy_unlike_rules import find_unenforced, tell_unlike
-from podpath.checks.owners import place_owners
+from podpath.checks.owned import OwnerPlaces, place_owners
 from podpath.checks.registry import run_checks
 from podpath.checks.services.node_port_missing import find_node_ports, tell_node_port
 from podpath.datapath.conversations.conversation import converse
@@ -108,11 +108,12 @@ def diagnose(
         walked = _walk_in_question(inquiry.base, concluded, inquiry.flows)
         forbids = _forbid(inquiry, walked)
     verdict = Verdict.POSSIBLE if forbids else verdict
+    conversations = _list_conversations(concluded, walked)
     return Diagnosis(
-        owners=place_owners(case, [one.evidence[0] for one in findings if one.evidence]),
+        owners=_place_owners(case, findings, conversations),
         verdict=verdict,
         findings=findings,
-        conversations=_list_conversations(concluded, walked),
+        conversations=conversations,
         questions=_questions(case, (verdict, findings, forbids), concluded, inquiry.unplaced),
         contradictions=case.contradictions,
         gaps=case.gaps,
@@ -127,6 +128,16 @@ def diagnose(
         complained=inquiry.complained,
         denied=_list_denied(concluded, inquiry.complained),
     )
+
+
+def _place_owners(
+    case: Case, findings: Sequence[Finding], conversations: Sequence[Conversation]
+) -> OwnerPlaces:
+    """Find whose the things are that findings quote and walks speak of."""
+    shown = [one.shown_by for one in findings if one.shown_by is not None]
+    branches = [branch for each in conversations for branch in each.branches]
+    quoted = [span for one in findings for span in one.evidence]
+    return place_owners(case, quoted, (*shown, *branches))
 
 
 def _inquire(case: Case, own: Case, probes: tuple[Probe, ...]) -> _Inquiry:

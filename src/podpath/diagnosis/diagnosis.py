@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding
-from podpath.checks.owners import NOBODY, OwnerPlaces
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.tracing.trace import Conversation

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from podpath.checks.owners import find_owner
+from podpath.checks.owned import NOBODY, OwnerPlaces, place_drop
 from podpath.datapath.conversations.arrival import ArrivalBranch, PacketPlace, follow
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.routing.reasons import REASONS
@@ -87,6 +87,8 @@ class DropExplanation:
     """
     owner: Owner | None = None
     """Whose the line is that decided; None where nobody is known."""
+    owners: OwnerPlaces = NOBODY
+    """Whose what its lines hold is."""
 
 
 def explain_drop(
@@ -112,6 +114,8 @@ def explain_drop(
     agreement, branch, step = _explain(engine, place, drop, function)
     unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
     spans = step.spans if step is not None else ()
+    quoted = spans or tuple(_list_related(namespace, link, drop, filtered=step is None))
+    owners = place_drop(engine.node, namespace, step, quoted)
     return DropExplanation(
         agreement=agreement,
         netns=netns,
@@ -119,8 +123,9 @@ def explain_drop(
         reason=drop.key.reason,
         step=step,
         unheard=unheard,
-        owner=find_owner(engine.node.namespaces.get(step.netns, namespace), step) if step else None,
-        spans=spans or tuple(_list_related(namespace, link, drop, filtered=step is None)),
+        owner=owners.of_step(step) if step is not None else None,
+        spans=quoted,
+        owners=owners,
     )
 
 

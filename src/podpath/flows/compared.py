@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from podpath.checks.owners import place_owners
+from podpath.checks.owned import NOBODY, OwnerPlaces, place_owners
 from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.own_address import bind_source
@@ -74,6 +74,8 @@ class FlowsAnswer:
 
     results: tuple[FlowResult, ...]
     changes: tuple[PlannedChange, ...] = ()
+    owners: OwnerPlaces = NOBODY
+    """Whose the lines are that decide."""
 
     @property
     def unmet(self) -> tuple[FlowResult, ...]:
@@ -136,24 +138,38 @@ def compare_flows(
     changed = _alter(case, changes)
     first = Engine(case.node)
     second = Engine(changed.node) if changes else first
-    whose, later = place_owners(case), place_owners(changed)
     objects = [one for planned in changes for one in planned.objects]
     evicted = list_evicted(case, changes)
     book = PolicyBook(case, objects) if any(one.kind == KIND for one in objects) else None
     results: list[FlowResult] = []
     for place, (flow, probe) in enumerate(placed):
-        before = walk_flow(case, first, probe, whose)
+        before = walk_flow(case, first, probe)
         if changes:
-            after = walk_flow(changed, second, probe, later)
+            after = walk_flow(changed, second, probe)
             if evicted:
-                after = judge_drained(changed, probe, after, evicted, later)
+                after = judge_drained(changed, probe, after, evicted)
             if book is not None:
                 after = judge_by_policies(before, after, book.rule_on(probe))
             results.append(_compare(case, (flow, probe), (before, after), changes))
         else:
             results.append(FlowResult(flow=flow, probe=probe, walk=before))
         tell((place + 1) / len(placed))
-    return FlowsAnswer(results=tuple(results), changes=tuple(changes))
+    return _name_owners(FlowsAnswer(results=tuple(results), changes=tuple(changes)), case, changed)
+
+
+def _name_owners(answer: FlowsAnswer, case: Case, changed: Case) -> FlowsAnswer:
+    """Say whose the lines are that decide, on the node before and after the changes."""
+    first = [one.before if one.before is not None else one.walk for one in answer.results]
+    earlier = place_owners(case, (), [one.branch for one in first if one.branch is not None])
+    last = [one.walk.branch for one in answer.results if one.before is not None]
+    spans = [span for one in answer.results for span in (*one.changing, *one.walk.spans)]
+    later = place_owners(changed, spans, [branch for branch in last if branch is not None])
+    results: list[FlowResult] = []
+    for one in answer.results:
+        step, own = one.walk.deciding, earlier if one.before is None else later
+        owner = own.of_step(step) if step is not None and one.walk.spans == step.spans else None
+        results.append(replace(one, walk=replace(one.walk, owner=owner)))
+    return replace(answer, results=tuple(results), owners=earlier | later)
 
 
 def judge_by_policies(before: FlowWalk, after: FlowWalk, found: PolicyRuling) -> FlowWalk:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from podpath.checks.objects import see
-from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.conversations.conversation import sum_up
 from podpath.datapath.tracing.trace import Branch
 from podpath.flows.judged import FlowState, FlowWalk, judge_walk
@@ -72,9 +71,7 @@ def _list_staying(case: Case) -> Iterator[tuple[str, str]]:
             yield seen.namespace, seen.name
 
 
-def judge_drained(
-    case: Case, probe: Probe, walk: FlowWalk, evicted: Evicted, owners: OwnerPlaces = NOBODY
-) -> FlowWalk:
+def judge_drained(case: Case, probe: Probe, walk: FlowWalk, evicted: Evicted) -> FlowWalk:
     """Return what becomes of a flow where these pods are gone; `walk` is what it was with them."""
     if probe.src in evicted:
         pod = evicted[probe.src]
@@ -96,7 +93,7 @@ def judge_drained(
     whole = not (conversation.truncated or conversation.pruned)
     if kept:
         rest = replace(conversation, branches=kept, verdict=sum_up(kept))
-        return judge_walk(case, rest, probe, owners)
+        return judge_walk(case, rest, probe)
     pod = lost[0]
     if not whole:
         why = f"only ways to evicted pods were walked, {pod.namespace}/{pod.name} among them"

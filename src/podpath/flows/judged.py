@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation, Step
 from podpath.datapath.vocabulary import Reachability
@@ -79,14 +78,12 @@ class FlowWalk:
         )
 
 
-def walk_flow(case: Case, engine: Engine, probe: Probe, owners: OwnerPlaces = NOBODY) -> FlowWalk:
+def walk_flow(case: Case, engine: Engine, probe: Probe) -> FlowWalk:
     """Walk a flow on the node of a case; `engine` is of that node."""
-    return judge_walk(case, converse(engine, probe), probe, owners)
+    return judge_walk(case, converse(engine, probe), probe)
 
 
-def judge_walk(
-    case: Case, conversation: Conversation, probe: Probe, owners: OwnerPlaces = NOBODY
-) -> FlowWalk:
+def judge_walk(case: Case, conversation: Conversation, probe: Probe) -> FlowWalk:
     """Say what becomes of a flow that was walked on the node of a case."""
     walked = WalkedConnection(probe, conversation)
     match conversation.verdict:
@@ -106,7 +103,7 @@ def judge_walk(
     step = found.deciding
     if step is None:
         return found
-    return replace(found, spans=step.spans, owner=owners.of_step(step))
+    return replace(found, spans=step.spans)
 
 
 def _is_chance(conversation: Conversation) -> bool:

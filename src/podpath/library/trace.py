@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.checks.owners import NOBODY, OwnerPlaces, place_owners
+from podpath.checks.owned import NOBODY, OwnerPlaces, place_conversations
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
@@ -80,7 +80,7 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
             conversation,
             read.gaps,
             _forbid(read, asked, conversation),
-            place_owners(read.facts),
+            place_conversations(read.facts, (), (conversation,)),
         )
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
+from podpath.net.provenance import Span
 from podpath.net.tables import parse_tables
 
 
@@ -25,6 +28,10 @@ class OwnerSign(StrEnum):
     DEVICE = "device"
     PROTOCOL = "protocol"
     FILE = "file"
+    PRIORITY = "priority"
+    """Of a rule of the routing policy, with what it looks at."""
+    PLACE = "place"
+    """Where it stands: in a pod's own namespace, say."""
     NONE = "none"
     """It bears no sign that any known program leaves."""
 
@@ -47,6 +54,46 @@ UNSIGNED = Owner(program="", ground=OwnerSign.NONE, sign="", again="", instead="
 """Whose a line is that bears no sign of any known program: an admin's, or a script's."""
 
 
+class OwnedKind(StrEnum):
+    """What has an owner."""
+
+    RULE = "rule"
+    POLICY = "policy"
+    """Of a chain: what becomes of what no rule decides on."""
+    ROUTE = "route"
+    LOOKUP = "ip rule"
+    DEVICE = "device"
+    SYSCTL = "sysctl"
+
+
+class Writer(NamedTuple):
+    """Who is known to write a thing that bears no sign, or another's."""
+
+    program: str
+    note: str = ""
+    """When it does, and what keeps it from it."""
+
+    def __str__(self) -> str:
+        """Spell it as a whole."""
+        return f"{self.program} ({self.note})" if self.note else self.program
+
+
+class Owned(NamedTuple):
+    """A thing that an answer names, and whose it is."""
+
+    kind: OwnedKind
+    name: str
+    """A rule by its chain and position, a route by its prefix, all else by its name."""
+    netns: str
+    """The namespace that it is in; empty for rules."""
+    span: Span | None
+    """Where it stands; None where nothing states it."""
+    owner: Owner
+    """`UNSIGNED` where nobody is known."""
+    writers: tuple[Writer, ...] = ()
+    """Who else is known to write such a thing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writes:
     """Sysctls that a program is known to write."""
@@ -67,6 +114,10 @@ class OwnerRow:
     comments: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
+    priorities: tuple[str, ...] = ()
+    """Rules of the routing policy: `PRIORITY: from SRC to DST fwmark MARK lookup TABLE`."""
+    places: tuple[str, ...] = ()
+    """Where things stand that bear no other sign: `pod NAMESPACE/NAME`, `host DEVICE`."""
     signs: bool = False
     """True where it comments its rules that name an address."""
     again: str
@@ -75,17 +126,52 @@ class OwnerRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Habit:
+    """Who is known to write things that bear no sign."""
+
+    kind: str
+    """A value of `OwnedKind`."""
+    patterns: tuple[str, ...]
+    """How such a thing is spelled."""
+    writers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnersFile:
     """The table."""
 
     owner: tuple[OwnerRow, ...]
+    habit: tuple[Habit, ...]
 
 
 @cache
+def _load() -> OwnersFile:
+    file = resources.files("podpath.net") / "owners.toml"
+    return parse_tables(file.read_text(encoding="utf-8"), file.name, OwnersFile)
+
+
 def load_owners() -> tuple[OwnerRow, ...]:
     """Read the table."""
-    file = resources.files("podpath.net") / "owners.toml"
-    return parse_tables(file.read_text(encoding="utf-8"), file.name, OwnersFile).owner
+    return _load().owner
+
+
+@cache
+def list_writers(kind: OwnedKind, spelled: str) -> tuple[Writer, ...]:
+    """Return who is known to write such a thing: programs that write the sysctl, and those whose
+    habit it is.
+    """
+    programs = (
+        Writer(row.name, writes.note)
+        for row in load_owners()
+        for writes in row.writes
+        if kind is OwnedKind.SYSCTL and _fits(spelled, writes.keys)
+    )
+    habits = [one for one in _load().habit if one.kind == kind and _fits(spelled, one.patterns)]
+    return (*programs, *(Writer(name) for one in habits[:1] for name in one.writers))
+
+
+def _fits(spelled: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(spelled, pattern) for pattern in patterns)
 
 
 @cache
@@ -97,6 +183,8 @@ def _patterns(ground: OwnerSign) -> tuple[tuple[re.Pattern[str], OwnerRow], ...]
         OwnerSign.COMMENT: lambda row: row.comments,
         OwnerSign.DEVICE: lambda row: row.devices,
         OwnerSign.PROTOCOL: lambda row: row.protocols,
+        OwnerSign.PRIORITY: lambda row: row.priorities,
+        OwnerSign.PLACE: lambda row: row.places,
     }
     rows = [(row, columns[ground](row)) for row in load_owners()]
     return tuple(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from podpath.checks.owners import NOBODY, OwnerPlaces
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import (
     Assumption,
     Branch,
@@ -21,7 +21,7 @@ from podpath.datapath.tracing.trace import (
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 from podpath.report.escape import escape
-from podpath.report.owner_words import owner_object
+from podpath.report.owner_words import owned_objects, owner_object
 from podpath.report.sentences import spell_failure, spell_near, spell_reason
 
 
@@ -47,6 +47,7 @@ class StepObject(TypedDict):
     evidence: list[Quote]
     near: list[dict[str, object]]
     owner: dict[str, str] | None
+    whose: list[dict[str, object]]
 
 
 class PacketObject(TypedDict):
@@ -141,6 +142,7 @@ def _step_object(step: Step, owners: OwnerPlaces) -> StepObject:
             for near in step.near
         ],
         owner=owner_object(owners.of_step(step)),
+        whose=owned_objects(owners.list_of_step(step)),
     )
 
 

@@ -9,6 +9,9 @@ from podpath.report.escape import escape
 from podpath.report.quotes import quote
 from podpath.report.style import Style
 
+DECISIVE = 2
+"""Lines that are quoted below a headline."""
+
 
 def render_brief_answer(
     headline: Sequence[str], spans: Sequence[Span], *, fix: Sequence[str] = (), ask: str = ""
@@ -34,7 +37,8 @@ def render_decisive(
     to give next.
     """
     lines = [
-        f"  {style.paint('dim', escape(quote(span)))}" for span in tuple(dict.fromkeys(spans))[:2]
+        f"  {style.paint('dim', escape(quote(span)))}"
+        for span in tuple(dict.fromkeys(spans))[:DECISIVE]
     ]
     if fix:
         return [*lines, f"  fix: {style.paint('command', escape(' && '.join(fix)))}"]

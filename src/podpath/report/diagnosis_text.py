@@ -48,7 +48,7 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
 def _everything(diagnosis: Diagnosis, style: Style) -> list[str]:
     lines = render_headline(diagnosis, style)
     if diagnosis.verdict is Verdict.FAULT:
-        lines += _faults(diagnosis.findings, style)
+        lines += _faults(diagnosis, style)
     elif diagnosis.verdict is Verdict.POSSIBLE:
         lines += render_forbids(diagnosis.forbids, style)
         lines += _possibilities(diagnosis, style)
@@ -78,9 +78,9 @@ def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
     return lines + left_out(len(forbids) - len(shown), "reason", style)
 
 
-def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
+def _faults(diagnosis: Diagnosis, style: Style) -> list[str]:
     lines: list[str] = []
-    weighty = [finding for finding in findings if finding.severity in WEIGHTY]
+    weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
     sure = [finding for finding in weighty if finding.certainty == 1] or weighty
     for number, finding in enumerate(sure):
         if number:
@@ -93,7 +93,7 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
                     spell_claim(finding.claim),
                 ),
             ]
-        lines += render_finding(finding, style)
+        lines += render_finding(finding, style, diagnosis.owners)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
     unsure = [finding for finding in weighty if finding not in sure]
     if unsure:

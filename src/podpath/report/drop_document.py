@@ -5,8 +5,11 @@ to be of its kind: what is missing or strange is left out, and what is shown is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from podpath.net.owners import UNSIGNED, Owned, OwnedKind, Writer
 from podpath.report.escape import escape
+from podpath.report.owner_words import render_owned
 from podpath.report.style import Style
 
 ROWS = 5
@@ -40,11 +43,7 @@ def _render_drop(document: Mapping[str, object], node: str, style: Style, clock:
         said = f"of the node as it was read {age:.0f} s before: {said}"
     lines += style.wrap(said, "    ") if said else ()
     lines += [f"    {style.paint('dim', line)}" for line in _list_evidence(document)]
-    owner = document.get("owner")
-    program = _text(owner, "program") if isinstance(owner, dict) else ""
-    if isinstance(owner, dict) and program:
-        said = f"{program} wrote it, and writes it again {_text(owner, 'again')}"
-        lines += style.wrap(said, "    ")
+    lines += render_owned(_list_owned(document), style, "    ")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -67,6 +66,26 @@ def _place(flow: Mapping[str, object]) -> str:
     place = _text(flow, "pod") or _text(flow, "netns")
     words = [f" {word} {name}" for word, name in (*named, ("in", place)) if name]
     return "".join(words)
+
+
+def _list_owned(document: Mapping[str, object]) -> Iterator[Owned]:
+    """Yield whose the things are that the evidence holds."""
+    whose = document.get("whose")
+    for one in whose if isinstance(whose, list) else ():
+        if not isinstance(one, dict) or one.get("kind") not in list(OwnedKind):
+            continue
+        owner, writers = one.get("owner"), one.get("writers")
+        given = owner if isinstance(owner, dict) else {}
+        named = writers if isinstance(writers, list) else ()
+        program, again = given.get("program"), given.get("again")
+        yield Owned(
+            kind=OwnedKind(one["kind"]),
+            name=str(one.get("name")),
+            netns=str(one.get("netns") or ""),
+            span=None,
+            owner=replace(UNSIGNED, program=str(program or ""), again=str(again or "")),
+            writers=tuple(Writer(str(each)) for each in named),
+        )
 
 
 def _list_evidence(document: Mapping[str, object]) -> Iterator[str]:

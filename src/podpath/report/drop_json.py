@@ -15,7 +15,7 @@ from podpath.net.provenance import Span
 from podpath.report.borders import quote_object
 from podpath.report.drop_text import spell_drop
 from podpath.report.escape import escape
-from podpath.report.owner_words import owner_object
+from podpath.report.owner_words import owned_objects, owner_object
 
 SCHEMA = "podpath/drops/v1"
 
@@ -75,6 +75,7 @@ def render_drop_line(
         "kernel": None if step is None else escape(step.function),
         "evidence": [quote_object(span) for span in dict.fromkeys(found.spans)],
         "owner": owner_object(found.owner),
+        "whose": owned_objects(found.owners.list_owned(found.spans)),
     })  # fmt: skip
 
 

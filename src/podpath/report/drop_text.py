@@ -12,7 +12,7 @@ from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
 from podpath.report.escape import escape
-from podpath.report.owner_words import render_owner
+from podpath.report.owner_words import render_owned
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_reason
 from podpath.report.style import Style
@@ -84,7 +84,7 @@ def render_drop(
     lines += [
         f"    {style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(found.spans)
     ]
-    lines += render_owner(found.owner, style, "    ")
+    lines += render_owned(found.owners.list_owned(found.spans), style, "    ")
     return "\n".join(lines) + "\n"
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
-from podpath.checks.owners import NOBODY, OwnerPlaces, owners_of_changes
+from podpath.checks.owned import NOBODY, OwnerPlaces
+from podpath.checks.owners import owners_of_changes
 from podpath.report.borders import quote_object
 from podpath.report.escape import escape
-from podpath.report.owner_words import owner_object, owner_objects
+from podpath.report.owner_words import owned_objects, owner_object, owner_objects
 from podpath.report.sentences.narrative import spell_claim, spell_link
 
 
@@ -24,6 +25,7 @@ def finding_object(finding: Finding, owners: OwnerPlaces = NOBODY) -> dict[str, 
         "prevention": escape(finding.prevention),
         "certainty": finding.certainty,
         "owner": owner_object(owners.of_finding(finding)),
+        "whose": owned_objects(owners.list_owned(finding.evidence)),
     }
 
 

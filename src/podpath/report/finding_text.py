@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.report.escape import escape
-from podpath.report.owner_words import render_undone
+from podpath.report.owner_words import render_owned, render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import render_quotes
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -13,7 +14,7 @@ from podpath.report.style import Style
 INDENT = "    "
 
 
-def render_finding(finding: Finding, style: Style) -> list[str]:
+def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -> list[str]:
     """Write out everything that a finding says, below its claim."""
     lines: list[str] = []
     if finding.shown_by is not None and finding.shown_by.traces:
@@ -26,6 +27,9 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
     )
     lines += _section(
         "evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style
+    )
+    lines += _section(
+        "whose", render_owned(owners.list_owned(finding.evidence), style, INDENT), style
     )
     lines += _section(
         "breaks",

@@ -14,11 +14,12 @@ from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
+from podpath.net.provenance import Span
 from podpath.report.clearance_words import say_forbids
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, describe_repair
 from podpath.report.headline import render_head, render_headline
-from podpath.report.owner_words import render_owner, render_undone
+from podpath.report.owner_words import render_owned, render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences.narrative import spell_claim
@@ -45,8 +46,8 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
     lines = render_headline(diagnosis, style)
     first = _first(diagnosis)
     if first is not None:
-        lines += _decisive(first, style)
-        lines += render_owner(diagnosis.owners.of_finding(first), style, INDENT)
+        spans, quoted = _decisive(first, style)
+        lines += [*quoted, *render_owned(diagnosis.owners.list_owned(spans), style, INDENT)]
     lines += _cure_or_question(diagnosis, first, style)
     skipped = False
     for part in _further(diagnosis, first, style):
@@ -97,15 +98,17 @@ def _first(diagnosis: Diagnosis) -> Finding | None:
     return weighty[0] if weighty and diagnosis.verdict is not Verdict.NONE and not unnamed else None
 
 
-def _decisive(finding: Finding, style: Style) -> list[str]:
-    """Quote the line that decides, and the next ones that have room."""
+def _decisive(finding: Finding, style: Style) -> tuple[tuple[Span, ...], list[str]]:
+    """Quote the line that decides, and the next ones that have room; return which, with the
+    text.
+    """
     spans = finding.evidence[:3]
     while spans:
         quoted = render_quotes(spans, finding.marks, style, INDENT, LONGEST_QUOTE)
         if len(quoted) <= QUOTED or len(spans) == 1:
-            return quoted
+            return spans, quoted
         spans = spans[:-1]
-    return []
+    return (), []
 
 
 def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.flows.compared import FlowResult, FlowsAnswer
 from podpath.node.planned import PlannedChange
 from podpath.report.borders import gap_object, quote_object
 from podpath.report.clearance_words import forbids_object
 from podpath.report.escape import escape
 from podpath.report.flows_text import list_lines, list_reasons, say_result
-from podpath.report.owner_words import owner_object
+from podpath.report.owner_words import owned_objects, owner_object
 
 CHECK_SCHEMA = "podpath/check/v1"
 
@@ -26,13 +27,13 @@ def render_flows_json(answer: FlowsAnswer, verdict: str) -> str:
             "undecided": len(answer.undecided),
             "changed": len(answer.changed),
         },
-        "flows": [_flow(one) for one in answer.results],
+        "flows": [_flow(one, answer.owners) for one in answer.results],
         "changes": [_change(planned) for planned in answer.changes],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _flow(one: FlowResult) -> dict[str, object]:
+def _flow(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
     return {
         "name": escape(one.flow.name),
         "from": escape(one.flow.source),
@@ -49,6 +50,7 @@ def _flow(one: FlowResult) -> dict[str, object]:
         "says": escape(say_result(one)),
         "reasons": [escape(why) for why in list_reasons(one)],
         "owner": owner_object(one.walk.owner),
+        "whose": owned_objects(owners.list_owned(list_lines(one))),
         "evidence": [quote_object(span) for span in list_lines(one)],
         "forbids": [forbids_object(reason) for reason in one.walk.forbids],
     }

@@ -8,9 +8,11 @@ import re
 from xml.sax.saxutils import escape as escape_xml
 from xml.sax.saxutils import quoteattr
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.flows.compared import FlowResult, FlowsAnswer
 from podpath.report.escape import escape
 from podpath.report.flows_text import list_lines, list_reasons, say_result
+from podpath.report.owner_words import say_owned
 from podpath.report.quotes import quote
 
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -29,11 +31,11 @@ def render_junit(answer: FlowsAnswer) -> str:
         f'  <testsuite name="flows" {counts} skipped="0">',
     ]
     for one in answer.results:
-        lines += _case(one)
+        lines += _case(one, answer.owners)
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
-def _case(one: FlowResult) -> list[str]:
+def _case(one: FlowResult, owners: OwnerPlaces) -> list[str]:
     span = one.flow.span
     place = (
         f" file={_attribute(span.source.name)} line={_attribute(str(span.line))}" if span else ""
@@ -46,6 +48,7 @@ def _case(one: FlowResult) -> list[str]:
         [
             str(one.probe),
             *(quote(line) for line in list_lines(one)),
+            *say_owned(owners.list_owned(list_lines(one))),
             *list_reasons(one),
         ]
     )

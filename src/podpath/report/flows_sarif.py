@@ -7,10 +7,12 @@ from __future__ import annotations
 import hashlib
 import json
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.flows.compared import FlowResult, FlowsAnswer
 from podpath.net.provenance import Span
 from podpath.report.escape import escape
 from podpath.report.flows_text import list_lines, list_reasons, say_result
+from podpath.report.owner_words import say_owned
 from podpath.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -38,19 +40,20 @@ def render_sarif(answer: FlowsAnswer) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one) for one in (*answer.unmet, *answer.undecided)],
+        "results": [_result(one, answer.owners) for one in (*answer.unmet, *answer.undecided)],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _result(one: FlowResult) -> dict[str, object]:
+def _result(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
     index = 0 if one.is_met is False else 1
     name, level, _ = _RULES[index]
     spans = list_lines(one)
     own = (one.flow.span,) if one.flow.span is not None else ()
     places = [*spans, *own]
     told = [f"{one.flow.name}: {say_result(one)}", *list_reasons(one)]
+    told += say_owned(owners.list_owned(spans))
     print_of_name = hashlib.sha256(f"{name} {one.flow.name}".encode()).hexdigest()[:32]
     return {
         "ruleId": name,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.datapath.vocabulary import Reachability
 from podpath.flows.compared import FlowResult, FlowsAnswer
 from podpath.flows.flow import Expectation
@@ -13,7 +14,7 @@ from podpath.flows.judged import FlowState, FlowWalk
 from podpath.net.provenance import Span
 from podpath.report.clearance_words import name_forbids, say_forbids
 from podpath.report.escape import escape
-from podpath.report.owner_words import render_owner
+from podpath.report.owner_words import render_owned
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_reason
 from podpath.report.style import Style
@@ -29,14 +30,15 @@ def render_flows(answer: FlowsAnswer, style: Style) -> str:
     lines = [_headline(answer, style)]
     if style.brief:
         worst = [*answer.unmet, *answer.undecided, *answer.changed][:1]
-        return "\n".join([*lines, *(line for one in worst for line in _flow(one, style))]) + "\n"
+        lines += [line for one in worst for line in _flow(one, answer.owners, style)]
+        return "\n".join(lines) + "\n"
     for planned in answer.changes:
         for gap in planned.refused:
             said = f"not taken over: {escape(quote(gap.span))}: {escape(gap.why)}"
             lines += style.wrap(said, "  ")
     for one in answer.results:
         if style.verbose or one.is_met is not True or one.is_changed:
-            lines += ["", *_flow(one, style)]
+            lines += ["", *_flow(one, answer.owners, style)]
     quiet = sum(one.is_met is True and not one.is_changed for one in answer.results)
     if quiet and not style.verbose:
         what = "flow is" if quiet == 1 else "flows are"
@@ -67,14 +69,14 @@ def _headline(answer: FlowsAnswer, style: Style) -> str:
     return style.paint("good", "MET: ") + escape(say_headline(answer))
 
 
-def _flow(one: FlowResult, style: Style) -> list[str]:
+def _flow(one: FlowResult, owners: OwnerPlaces, style: Style) -> list[str]:
     sign = {True: style.arrived, False: style.broken, None: style.doubtful}[one.is_met]
     lines = style.wrap(escape(f"{one.flow.name}: {say_result(one)}"), f"{sign} ", "  ")
     if str(one.probe) != one.flow.name:
         lines.append(style.paint("dim", f"    {escape(str(one.probe))}"))
-    lines += [f"    {style.paint('dim', escape(quote(span)))}" for span in list_lines(one)]
-    if one.walk.state is not FlowState.CONNECTS:
-        lines += render_owner(one.walk.owner, style, "    ")
+    spans = list_lines(one)
+    lines += [f"    {style.paint('dim', escape(quote(span)))}" for span in spans]
+    lines += render_owned(owners.list_owned(spans), style, "    ")
     for why in list_reasons(one):
         lines += style.wrap(escape(why), "    ")
     return lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from podpath.checks.owners import NOBODY, OwnerPlaces
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids

@@ -2,27 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from podpath.checks.finding import Repair
+from podpath.checks.owned import BUILT_IN
 from podpath.checks.owners import owners_of_changes
-from podpath.net.owners import Owner, OwnerSign
+from podpath.net.owners import Owned, OwnedKind, Owner, OwnerSign
+from podpath.node.node import HOST
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
+SHOWN = 4
+"""Things of one owner that are named where not everything is asked for."""
+_UNSIGNED = "unknown"
+_AN_ADMINS = "unsigned, an admin's or a script's it seems"
+_PLAIN = tuple(f"{name} " for name in sorted(BUILT_IN))
 
-def say_owner(owner: Owner) -> str:
-    """Say whose a line is, and when it is written again."""
-    if owner.ground is OwnerSign.NONE:
-        return "no program that podpath knows signs it: an admin's or a script's, it seems"
-    return f"{owner.program} wrote it, and writes it again {owner.again}"
+
+def render_owned(owned: Iterable[Owned], style: Style, indent: str) -> list[str]:
+    """Render whose things are, a sentence for each owner, unknown ones last."""
+    lines: list[str] = []
+    for said in say_owned(owned, None if style.verbose else SHOWN):
+        lines += style.wrap(escape(said), indent, f"{indent}  ")
+    return [style.paint("dim", line) for line in lines]
 
 
-def render_owner(owner: Owner | None, style: Style, indent: str) -> list[str]:
-    """Render whose the deciding line is; nothing where nobody is known."""
-    if owner is None:
-        return []
-    return [style.paint("dim", line) for line in style.wrap(escape(say_owner(owner)), indent)]
+def say_owned(owned: Iterable[Owned], most: int | None = None) -> list[str]:
+    """Say whose things are, in a sentence for each owner; of each kind so many are named."""
+    by_owner: dict[tuple[str, str], list[Owned]] = {}
+    for one in owned:
+        program = one.owner.program
+        by_owner.setdefault((program, one.owner.again if program else one.kind), []).append(one)
+    return [_say_group(by_owner[key], most) for key in sorted(by_owner, key=lambda key: not key[0])]
+
+
+def _say_group(owned: Sequence[Owned], most: int | None) -> str:
+    """Say of things of one owner whose they are, and when they are written again."""
+    owner = owned[0].owner
+    names: dict[OwnedKind, dict[str, None]] = {}
+    for one in owned:
+        place = f" in {one.netns}" if one.netns not in {"", HOST} else ""
+        names.setdefault(one.kind, {})[f"{one.name}{place}"] = None
+    things = ", ".join(_say_kind(kind, list(each), most) for kind, each in names.items())
+    if owner.program:
+        return f"{owner.program}, again {owner.again}: {things}"
+    plain = [one.kind is OwnedKind.RULE and one.name.startswith(_PLAIN) for one in owned]
+    said = f"{_AN_ADMINS if all(plain) else _UNSIGNED}: {things}"
+    writers = dict.fromkeys(writer for one in owned for writer in one.writers)
+    if not writers:
+        return said
+    named = map(str, writers) if most is None else (writer.program for writer in writers)
+    return f"{said} (written by {', '.join(named)} on some nodes)"
+
+
+def _say_kind(kind: OwnedKind, names: Sequence[str], most: int | None) -> str:
+    left = len(names[most:]) if most is not None else 0
+    more = f" and {left} more" if left else ""
+    many = {OwnedKind.POLICY: "policies"}.get(kind, f"{kind}s")
+    return f"{many if len(names) > 1 else kind} {', '.join(names[:most])}{more}"
 
 
 def render_undone(repair: Repair, style: Style, indent: str) -> list[str]:
@@ -53,3 +90,21 @@ def owner_object(owner: Owner | None) -> dict[str, str] | None:
 def owner_objects(owners: Sequence[Owner]) -> list[dict[str, str] | None]:
     """Return owners as the schemas have them."""
     return [owner_object(owner) for owner in owners]
+
+
+def owned_objects(owned: Iterable[Owned]) -> list[dict[str, object]]:
+    """Return things and whose they are as the schemas have them."""
+    return [_owned_object(one) for one in owned]
+
+
+def _owned_object(one: Owned) -> dict[str, object]:
+    span = one.span
+    return {
+        "kind": str(one.kind),
+        "name": escape(one.name),
+        "netns": escape(one.netns) or None,
+        "source": escape(span.source.name) if span is not None else None,
+        "line": span.line if span is not None else None,
+        "owner": owner_object(one.owner),
+        "writers": [escape(str(writer)) for writer in one.writers],
+    }

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.checks.owners import NOBODY, OwnerPlaces
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.questions import ask_for_clearance
+from podpath.net.owners import Owned
 from podpath.net.packet import spell_ends
 from podpath.net.provenance import Span
-from podpath.report.brief import render_brief_answer, render_decisive
+from podpath.report.brief import DECISIVE, render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids
 from podpath.report.escape import escape
-from podpath.report.owner_words import render_owner
+from podpath.report.owner_words import render_owned
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_near, spell_reason
@@ -50,14 +51,14 @@ def render_trace(
     if style.brief:
         return render_brief_answer(lines[:1], spans, ask=ask)
     lines += render_decisive(spans, style, ask=ask)
-    if branch is not None and spans:
-        lines += render_owner(owners.of_branch(branch, spans[0]), style, "  ")
+    lines += render_owned(owners.list_owned(spans[:DECISIVE]), style, "  ")
     if branch is not None:
         if branch.failure is not None:
             lines += style.wrap(escape(spell_failure(branch.failure)), "  ")
         lines += ["", *render_path(branch, style, "  "), *_assumptions(branch.assumptions, style)]
         for trace in branch.traces:
             lines += ["", *_packet(trace, style)]
+        lines += _whose(owners.list_of_branch(branch), style)
     lines += _others(conversation, branch, style)
     return "\n".join(lines) + "\n"
 
@@ -104,6 +105,12 @@ def _packet(trace: Trace, style: Style) -> list[str]:
             lines.append(style.paint("dim", f"  netns {escape(netns)}"))
         lines += _step(step, width, style)
     return [*lines, f"  {style.hop.strip()} {describe_outcome(trace.outcome)}"]
+
+
+def _whose(owned: Sequence[Owned], style: Style) -> list[str]:
+    """Say once, below all packets, whose everything is that their steps quote and name."""
+    lines = render_owned(owned, style, "  ")
+    return ["", style.paint("head", "Whose"), *lines] if lines else []
 
 
 def _step(step: Step, width: int, style: Style) -> list[str]:
