@@ -75,7 +75,10 @@ def assumed(conversation: Conversation) -> set[str]:
         ((
             "meta mark set ip daddr map { 198.51.100.2 : 0x7 } "
             "drop"
-        ), "ALWAYS"), ("rt mtu 1400 drop", "SOMETIMES"),
+        ), "ALWAYS"), ("rt mtu 1400 drop", "ALWAYS"), ("rt mtu 1460 drop", "NEVER"),
+        ("rt classid 7 drop", "SOMETIMES"), ("rt ip nexthop 198.51.100.1 drop", "ALWAYS"),
+        ("tcp option maxseg size 1-1400 drop", "ALWAYS"),
+        ("tcp option maxseg size 1460 drop", "NEVER"),
         ('log prefix "x" notrack; ct state untracked drop', "ALWAYS"), ((
             "ct state ! new,established "
             "drop"

@@ -112,6 +112,7 @@ YES: Mapping[str, Packet] = {
     "-m recent --set --name x": tcp(),
     "-m statistic --mode random --probability 1.0": tcp(),
     "-p tcp -m tcpmss ! --mss 1:100": tcp(flags=ACK),
+    "-p tcp -m tcpmss --mss 1400:1460": tcp(flags=protocols.SYN)._replace(length=60, mss=1460),
     "-m rpfilter": tcp(),
 }
 NO: Mapping[str, Packet] = {
@@ -133,6 +134,7 @@ NO: Mapping[str, Packet] = {
     "-m helper --helper ftp": tcp(),
     "-m socket": tcp(),
     "-p tcp -m tcpmss --mss 1:9000": tcp(flags=ACK),
+    "-p tcp -m tcpmss --mss 1:1459": tcp(flags=protocols.SYN)._replace(length=60, mss=1460),
     "-m rpfilter --invert": tcp(),
     "-m rpfilter": tcp("192.0.2.9"),
 }

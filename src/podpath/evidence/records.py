@@ -150,6 +150,7 @@ class RouteRecord(Record):
     tos: int | None = None
     mtu: int | None = None
     mtu_locked: bool = False
+    advmss: int | None = None
     flags: tuple[str, ...] = ()
     unread: str = ""
     """Attributes that are not understood: what the route does with a packet is not known."""

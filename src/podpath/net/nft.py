@@ -70,6 +70,20 @@ class Fib(NamedTuple):
     """`oif`, `oifname` or `type`."""
 
 
+class TcpOption(NamedTuple):
+    """A field of an option in the TCP header: `tcp option maxseg size`."""
+
+    option: str
+    field: str = ""
+    """Empty where it is asked whether the option is there."""
+
+
+class Rt(NamedTuple):
+    """What the packet's route says: `rt mtu`, `rt ip nexthop`."""
+
+    key: str
+
+
 class Numgen(NamedTuple):
     """A number that the kernel draws or counts: `numgen random mod 2`."""
 
@@ -160,6 +174,8 @@ Expression = (
     | Meta
     | Ct
     | Fib
+    | TcpOption
+    | Rt
     | Numgen
     | Hash
     | Binary

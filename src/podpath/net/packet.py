@@ -14,6 +14,9 @@ from podpath.net.addresses import Address, Family, Mac
 USUAL_TTL = 64
 """The TTL, or hop limit, that Linux gives its packets unless a setting says otherwise."""
 
+TCP_HEADERS: dict[int, int] = {4: 40, 6: 60}
+"""Bytes of the IP and TCP headers without options, by family."""
+
 
 class Packet(NamedTuple):
     """An IP packet, with the Ethernet header that carries it where it is on a link."""
@@ -46,6 +49,8 @@ class Packet(NamedTuple):
     smac: Mac | None = None
     """Ethernet source; None while the packet is not on a link."""
     dmac: Mac | None = None
+    mss: int = 0
+    """What a SYN offers as its maximum segment size, in bytes; 0 where nobody knows."""
     quoted: Packet | None = None
     """The packet inside an ICMP error."""
 
@@ -58,6 +63,12 @@ class Packet(NamedTuple):
     def has_ports(self) -> bool:
         """Tell whether its ports are ports; those of an ICMP echo are its identifier."""
         return self.protocol in (protocols.TCP, protocols.UDP, protocols.SCTP) and not self.fragment
+
+    @property
+    def may_offer_mss(self) -> bool:
+        """Tell whether it is a TCP packet that begins a connection, and has options."""
+        syn = self.protocol == protocols.TCP and self.flags & protocols.SYN
+        return bool(syn) and self.length - self.payload > TCP_HEADERS[self.family]
 
     def __str__(self) -> str:
         """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80 [SYN]`."""

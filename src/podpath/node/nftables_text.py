@@ -168,6 +168,10 @@ def emit_expression(expression: nft.Expression) -> str:  # noqa: C901, PLR0911, 
             return " ".join(word for word in ("ct", direction, key) if word)
         case nft.Fib(flags, result):
             return f"fib {' . '.join(flags)} {result}"
+        case nft.TcpOption(option, field):
+            return f"tcp option {option} {field}".rstrip()
+        case nft.Rt(key):
+            return f"rt {key}"
         case nft.Numgen(mode, mod, offset):
             return f"numgen {mode} mod {mod}" + (f" offset {offset}" if offset else "")
         case nft.Hash():

@@ -43,6 +43,8 @@ class Route:
     tos: int = 0
     mtu: int | None = None
     mtu_locked: bool = False
+    advmss: int | None = None
+    """The MSS that connections by this route offer, where it says one."""
     unread: str = ""
     """Attributes that nobody knows: whether the route counts for what it fits is not known."""
     span: Span | None = None

@@ -79,6 +79,8 @@ class Draw(NamedTuple):
     """Empty for every chain, user chains too."""
     tables: tuple[str, ...] = ()
     """Empty for every table."""
+    beside: Match | None = None
+    """What the kernel wants the rule to match, too."""
 
 
 def draw(*texts: str, protocol: int = 0) -> Draw:

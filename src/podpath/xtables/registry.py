@@ -53,6 +53,7 @@ from podpath.xtables.targets import (
     tproxy,
 )
 from podpath.xtables.targets import mark as mark_target
+from podpath.xtables.targets import tcpmss as tcpmss_target
 from podpath.xtables.targets import tos as tos_target
 from podpath.xtables.targets import ttl as ttl_target
 
@@ -108,6 +109,7 @@ _TARGETS: tuple[TargetExtension, ...] = (
     queue.QUEUE,
     ct.CT,
     ct.NOTRACK,
+    tcpmss_target.TARGET,
     tos_target.TOS,
     tos_target.DSCP,
     ttl_target.TTL,

@@ -229,6 +229,11 @@ class RuleActions(Surroundings, Protocol):
     def set_ttl(self, ttl: int) -> None:
         """Set the time to live."""
 
+    def lower_mss(self, size: int | None) -> None:
+        """Lower what a SYN offers as its MSS to a size, or to what fits its path where that is
+        None.
+        """
+
     def leave_untracked(self) -> None:
         """Keep the packet from conntrack, if nothing hangs on it yet."""
 

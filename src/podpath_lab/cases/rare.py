@@ -41,13 +41,18 @@ def draw_rare_match(chance: Random, table: str, chain: str, protocol: int) -> Ma
 
 
 def draw_rare_target(
-    chance: Random, table: str, chain: str, fields: Mapping[str, object]
+    chance: Random, table: str, chain: str, fields: dict[str, object]
 ) -> Target | None:
-    """Draw a target likewise."""
+    """Draw a target likewise, and give the rule the match that it needs beside it."""
     held = fields.get("protocol")
     protocol = held.number if isinstance(held, ProtocolMatch) and not held.negated else 0
     found = _draw(chance, _TARGETS, table, chain, protocol)
-    return None if found is None else Target(found.name, found.draw.options)
+    if found is None:
+        return None
+    if found.draw.beside is not None:
+        matches = fields.get("matches")
+        fields["matches"] = (*(matches if isinstance(matches, tuple) else ()), found.draw.beside)
+    return Target(found.name, found.draw.options)
 
 
 def _draw(

@@ -159,7 +159,8 @@ CHANGES = [
     ("ether saddr set 02:00:00:00:00:77", "smac", "02:00:00:00:00:77"),
     ("ip6 hoplimit set 9", "ttl", "63"),
     ("tcp dport set tcp dport map { 80 : 8000, 81 : 8001 }", "dport", "8000"),
-    ("tcp option maxseg size set 1400", "dport", "80"),
+    ("tcp option maxseg size set 1400", "mss", "1400"),
+    ("tcp option sack-perm kind set 1", "mss", "0"),
 ]  # fmt: skip
 
 

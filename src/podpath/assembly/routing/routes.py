@@ -110,6 +110,7 @@ def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
         tos=record.tos or 0,
         mtu=record.mtu,
         mtu_locked=record.mtu_locked,
+        advmss=record.advmss,
         unread=record.unread,
         span=record.span,
     )

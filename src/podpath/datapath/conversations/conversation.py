@@ -278,7 +278,7 @@ def _size(
     everything on its way takes for sure.
     """
     if act.full:
-        length = largest_packet(walk, traces)
+        length = largest_packet(walk, traces, reply=act.reply)
         if not walk.engine.wires and not may_not_fit(walk, traces, length):
             return None
         packet = fill(packet, length)

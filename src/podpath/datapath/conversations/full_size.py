@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.datapath.conversations.places import ConnectionEnd
-from podpath.datapath.tracing.trace import Delivered, Rejected, Trace
+from podpath.datapath.tracing.trace import Delivered, Rejected, Trace, Transmitted
+from podpath.datapath.vocabulary import Direction
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
-from podpath.net.packet import Packet
+from podpath.net.packet import TCP_HEADERS, Packet
 from podpath.net.probe import USUALLY, Sending
 from podpath.node.links import Link
 
@@ -16,15 +17,31 @@ TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
 """Answers by which a sender learns to send less."""
 
 
-def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
-    """Return the length that both ends agreed on by their MSS: the smaller MTU of the devices by
-    which they send; 0 where no output shows one of them.
+def largest_packet(walk: Walk, traces: Sequence[Trace], *, reply: bool) -> int:
+    """Return the length of a full packet in one direction: the MTU of the device by which it is
+    sent, and no more than the other end offered by the MSS of its SYN, as that arrived; 0 where no
+    output shows one of them.
     """
     firsts = {trace.direction: trace for trace in reversed(traces)}
-    sent = [link for trace in firsts.values() if (link := _sent_by(walk, trace)) is not None]
-    if any(link.inferred or link.mtu_inferred for link in sent):
-        return 0
-    return min((link.mtu for link in sent if link.mtu), default=0)
+    ours, theirs = (Direction.REPLY, Direction.ORIGINAL)[:: 1 if reply else -1]
+    limits: list[int] = []
+    if (sent := firsts.get(ours)) is not None and (link := _sent_by(walk, sent)) is not None:
+        if link.inferred or link.mtu_inferred:
+            return 0
+        limits.append(link.mtu)
+    if (syn := firsts.get(theirs)) is not None:
+        offered = _offered(syn)
+        if not offered and _sent_by(walk, syn) is not None:
+            return 0
+        if offered:
+            limits.append(offered + TCP_HEADERS[syn.packet.family])
+    return min(filter(None, limits), default=0)
+
+
+def _offered(syn: Trace) -> int:
+    """Return the MSS of a SYN as it arrived; 0 where nobody knows it."""
+    outcome = syn.outcome
+    return outcome.packet.mss if isinstance(outcome, Delivered | Transmitted) else 0
 
 
 def may_not_fit(walk: Walk, traces: Sequence[Trace], length: int) -> bool:
@@ -65,7 +82,7 @@ def with_sending(
     if packet.payload and sending.size is not None:
         length = sending.size
         if packet.protocol == protocols.TCP:
-            length = min(length, largest_packet(walk, traces) or length)
+            length = min(length, largest_packet(walk, traces, reply=reply) or length)
         more = length - packet.length
         packet = packet._replace(length=length, payload=max(packet.payload + more, 0))
     if reply:

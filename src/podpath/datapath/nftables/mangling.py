@@ -10,12 +10,17 @@ from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
-from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
+from podpath.datapath.nftables.fields import TRANSPORTS, Read, meta_field, payload_field
+from podpath.datapath.nftables.segments import (
+    SEGMENT_SIZE,
+    set_segment_size,
+    tcp_option_field,
+)
 from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value
 from podpath.datapath.reasons.rules import PacketChanged
 from podpath.datapath.vocabulary import CtInfo, PacketType, StepDecision
-from podpath.datapath.walk.skb import is_untouched
+from podpath.datapath.walk.skb import Skb, is_untouched
 from podpath.net import nft
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -69,13 +74,11 @@ def compile_change(
 ) -> Callable[[HookState], nft.NftVerdict | Verdict | None]:
     """Compile a change; `ValueError` for a field that is not modeled."""
     field = statement.field
-    if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
-        return lambda _: None
-    if isinstance(field, nft.OpaqueExpression) and field.text.startswith("tcp option"):
+    if _is_silent(field):
         return lambda _: None
     datatype, apply = _target(field)
     value = compile_value(statement.value, place, datatype)
-    guard = payload_field(field).read if isinstance(field, nft.Payload) else None
+    guard = _presence(field)
     rule = place.rule
     stop = may_stop(place, emit_statement(statement))
 
@@ -85,24 +88,38 @@ def compile_change(
             return nft.NftVerdict("break")
         if isinstance(number, Doubt):
             return stop(state)
-        before = (
-            state.skb.packet,
-            state.skb.mark,
-            state.skb.connection.mark if state.skb.connection is not None else 0,
-        )
+        packet, marks = state.skb.packet, _marks(state.skb)
         apply(state, number)
-        after = (
-            state.skb.packet,
-            state.skb.mark,
-            state.skb.connection.mark if state.skb.connection is not None else 0,
-        )
-        if before != after:
-            only_mark = before[0] == after[0]
-            word = StepDecision.MARK if only_mark else StepDecision.REWRITE
+        rewritten = state.skb.packet != packet
+        if rewritten or _marks(state.skb) != marks:
+            word = StepDecision.REWRITE if rewritten else StepDecision.MARK
             state.decision = Decision(word, PacketChanged(rule, statement), rule.span)
         return None
 
     return change
+
+
+def _is_silent(field: nft.Expression) -> bool:
+    """Tell whether a field decides nothing of a packet's way."""
+    if isinstance(field, nft.Meta | nft.Ct):
+        return (type(field).__name__.lower(), field.key) in SILENT
+    return isinstance(field, nft.TcpOption) and field != SEGMENT_SIZE
+
+
+def _marks(skb: Skb) -> tuple[int, int]:
+    """Return the mark of a packet and that of its connection."""
+    return skb.mark, skb.connection.mark if skb.connection is not None else 0
+
+
+def _presence(field: nft.Expression) -> Read | None:
+    """Return what reads the field before it is changed: a packet without it ends the rule."""
+    match field:
+        case nft.Payload():
+            return payload_field(field).read
+        case nft.TcpOption():
+            return tcp_option_field(field).read
+        case _:
+            return None
 
 
 def _read(value: Compiled, state: HookState) -> int | Doubt | None:
@@ -114,6 +131,8 @@ def _target(field: nft.Expression) -> tuple[str, Callable[[HookState, int], None
     match field:
         case nft.Payload(protocol, name) if (protocol, name) in _PAYLOAD:
             return payload_field(field).datatype, _put(_PAYLOAD[protocol, name])
+        case nft.TcpOption():
+            return tcp_option_field(field).datatype, set_segment_size
         case nft.Meta("mark"):
             return meta_field(field).datatype, _set_mark
         case nft.Meta("pkttype"):

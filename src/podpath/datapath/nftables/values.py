@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.nftables.datatypes import Part, Range, parse_number, parse_pattern
 from podpath.datapath.nftables.fields import Value, ct_field, fib_field, meta_field, payload_field
+from podpath.datapath.nftables.segments import route_field, tcp_option_field
 from podpath.datapath.nftables.sets import Elements, SetElement
 from podpath.net import nft
 from podpath.net.provenance import Option
@@ -76,6 +77,10 @@ def compile_value(
             field = ct_field(expression)
         case nft.Fib():
             field = fib_field(expression)
+        case nft.TcpOption():
+            field = tcp_option_field(expression)
+        case nft.Rt():
+            field = route_field(expression)
         case nft.Binary():
             return _compile_binary(expression, place, datatype)
         case nft.Concat(parts):

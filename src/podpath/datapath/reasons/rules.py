@@ -151,6 +151,17 @@ class TtlSet(NamedTuple):
 
 
 @distinct
+class MssLowered(NamedTuple):
+    """A rule lowers the MSS that a SYN offers, in bytes."""
+
+    rule: Rule
+    before: int
+    """0 where nobody knows."""
+    after: int
+    """0 likewise."""
+
+
+@distinct
 class PacketChanged(NamedTuple):
     """A statement changes a field of the packet, its mark or its connection's."""
 
@@ -175,8 +186,10 @@ class NoProxyListens(NamedTuple):
     port: int
 
 
+FieldReason = MarkSet | MarksSet | TosSet | TtlSet | MssLowered
+"""A rule gave a field of the packet a value."""
 RuleReason = (
     RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken | StatementTaken
-    | QueueTaken | TargetStops | StatementStops | SentByRule | KeptFromConntrack | ZoneSet | MarkSet
-    | MarksSet | TosSet | TtlSet | PacketChanged | HandedToProxy | NoProxyListens
+    | QueueTaken | TargetStops | StatementStops | SentByRule | KeptFromConntrack | ZoneSet
+    | FieldReason | PacketChanged | HandedToProxy | NoProxyListens
 )  # fmt: skip

@@ -13,5 +13,16 @@ from podpath.datapath.routing.questions import (
     reverse_path,
     select_source,
 )
+from podpath.datapath.routing.segment_size import PathMss, lower_mss, offered_mss, path_mss
 
-__all__ = ["address_type", "error_source", "reroute", "reverse_path", "select_source"]
+__all__ = [
+    "PathMss",
+    "address_type",
+    "error_source",
+    "lower_mss",
+    "offered_mss",
+    "path_mss",
+    "reroute",
+    "reverse_path",
+    "select_source",
+]

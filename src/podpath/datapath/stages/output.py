@@ -9,6 +9,7 @@ from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons import routes
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
+from podpath.datapath.routing.segment_size import offered_mss
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
@@ -75,6 +76,9 @@ def route(walk: Walk, skb: Skb) -> Next:
     _take(skb, decided)
     if skb.packet.ttl == USUAL_TTL and not skb.own_ttl:
         skb.packet = with_ttl(skb.packet, _first_ttl(skb))
+    if skb.packet.may_offer_mss and not skb.packet.mss and skb.inner is None:
+        offered = offered_mss(decided.destination, packet.family)
+        skb.packet = skb.packet._replace(mss=offered)
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None
 

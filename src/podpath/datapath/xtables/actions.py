@@ -14,6 +14,7 @@ from podpath.datapath.reasons.rules import (
     KeptFromConntrack,
     MarkSet,
     MarksSet,
+    MssLowered,
     NoProxyListens,
     QueueTaken,
     RuleReason,
@@ -27,7 +28,7 @@ from podpath.datapath.reasons.translation import (
     NoAddressToRedirect,
     TranslationReason,
 )
-from podpath.datapath.routing import select_source
+from podpath.datapath.routing import PathMss, lower_mss, path_mss, select_source
 from podpath.datapath.vocabulary import CtInfo, Hook, StepDecision
 from podpath.datapath.walk.skb import Skb, is_untouched
 from podpath.net.addresses import Address
@@ -144,6 +145,14 @@ class Actions:
         """Set the time to live."""
         self.skb.packet = self.skb.packet._replace(ttl=ttl)
         self._decide(StepDecision.TTL, TtlSet(self.rule, ttl))
+
+    def lower_mss(self, size: int | None) -> None:
+        """Lower what a SYN offers as its MSS to a size, or to what fits its path."""
+        skb = self.skb
+        wanted = path_mss(self.state.walk, skb) if size is None else PathMss(size)
+        before, skb.packet = skb.packet, lower_mss(skb.packet, wanted)
+        if skb.packet != before:
+            self._decide(StepDecision.REWRITE, MssLowered(self.rule, before.mss, skb.packet.mss))
 
     def leave_untracked(self) -> None:
         """Keep the packet from conntrack, if nothing hangs on it yet."""

@@ -74,7 +74,7 @@ _METRICS = frozenset(
         "features", "quickack", "congctl", "reordering", "rto_min", "fastopen_no_cookie",
     }
 )  # fmt: skip
-"""Metrics of a route that say nothing about its path; each may be followed by `lock`."""
+"""Metrics of a route beside its MTU; each may be followed by `lock`."""
 
 
 def recognise(source: Source) -> int:
@@ -291,6 +291,8 @@ def _skip(word: str, cursor: Cursor, fields: RouteFields) -> bool:
         value = _value(cursor, word)
         if word == "mtu":
             fields.mtu, fields.mtu_locked = value, locked
+        elif word == "advmss":
+            fields.advmss = value
     elif word == "pref":
         fields.family = 6
         cursor.take()

@@ -66,6 +66,7 @@ class RouteFields:
     tos: str = ""
     mtu: str = ""
     mtu_locked: bool = False
+    advmss: str = ""
     family: Family | None = None
     """Where a word shows it: `pref` stands in IPv6 routes only, `via inet6` in those of the other
     family.
@@ -120,6 +121,7 @@ def assemble_route(fields: RouteFields, span: Span, listing: RouteListing) -> Ro
         tos=parse_tos(fields.tos) if fields.tos else None,
         mtu=parse_number(fields.mtu) if fields.mtu else None,
         mtu_locked=fields.mtu_locked,
+        advmss=parse_number(fields.advmss) if fields.advmss else None,
         flags=fields.flags,
         unread=fields.foreign,
     )

@@ -80,10 +80,12 @@ def _add_route(ledger: Ledger, item: JsonObject, listing: RouteListing) -> str |
     return None
 
 
+def _metric(value: Mapping[str, object], name: str) -> str:
+    found = (text_of(metrics, name) for metrics in objects_of(value, "metrics"))
+    return next(filter(None, found), "")
+
+
 def _fields(value: Mapping[str, object], prefix: str) -> RouteFields:
-    mtu = next(
-        (text for metrics in objects_of(value, "metrics") if (text := text_of(metrics, "mtu"))), ""
-    )
     fields = RouteFields(
         prefix,
         type=text_of(value, "type") or "",
@@ -93,7 +95,8 @@ def _fields(value: Mapping[str, object], prefix: str) -> RouteFields:
         prefsrc=text_of(value, "prefsrc") or "",
         metric=text_of(value, "metric") or "",
         tos="" if "encap" in value else text_of(value, "tos") or "",
-        mtu=mtu,
+        mtu=_metric(value, "mtu"),
+        advmss=_metric(value, "advmss"),
         family=6 if "pref" in value else None,
         flags=words_of(value, "flags") + (("encap",) if "encap" in value else ()),
         foreign="encap" if "encap" in value else "",

@@ -63,10 +63,6 @@ def parse_expression(value: object) -> nft.Expression:
                 return parser(body)
         except (KeyError, TypeError, ValueError, AttributeError):
             return nft.OpaqueExpression(_spell(value))
-        if name == "tcp option" and isinstance(body, dict):
-            return nft.OpaqueExpression(
-                f"tcp option {body.get('name', '')} {body.get('field', '')}".rstrip()
-            )
     return nft.OpaqueExpression(_spell(value))
 
 
@@ -163,6 +159,8 @@ _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
     "meta": lambda body: nft.Meta(str(body["key"])),
     "ct": lambda body: nft.Ct(str(body["key"]), str(body.get("dir", ""))),
     "fib": _fib,
+    "tcp option": lambda body: nft.TcpOption(str(body["name"]), str(body.get("field", ""))),
+    "rt": lambda body: nft.Rt(f"{body.get('family', '')} {body['key']}".lstrip()),
     "numgen": lambda body: nft.Numgen(
         str(body["mode"]), _number(body, "mod"), _number(body, "offset")
     ),

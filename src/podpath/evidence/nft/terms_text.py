@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from podpath.evidence.nft.tokens import TokenCursor
 from podpath.net import nft
@@ -34,7 +34,7 @@ _INTERVAL = re.compile(
     r"(?P<first>[0-9A-Fa-f][0-9A-Fa-f.:x]*|::[0-9A-Fa-f:]*)-(?P<last>[0-9A-Fa-f:][0-9A-Fa-f.:x]*)"
 )
 _OPAQUE = frozenset(
-    {"rt", "socket", "osf", "ipsec", "exthdr", "rt0", "frag", "hbh", "dst", "mh", "tunnel"}
+    {"socket", "osf", "ipsec", "exthdr", "rt0", "frag", "hbh", "dst", "mh", "tunnel"}
 )
 
 
@@ -64,7 +64,7 @@ def _parse_concat(words: TokenCursor) -> nft.Expression:
     return nft.Concat(tuple(parts))
 
 
-def _parse_primary(words: TokenCursor) -> nft.Expression:  # noqa: PLR0911  # one arm for each kind of expression
+def _parse_primary(words: TokenCursor) -> nft.Expression:  # one arm for each kind of expression
     if words.sees("("):
         words.take()
         inner = parse_expression(words)
@@ -77,16 +77,10 @@ def _parse_primary(words: TokenCursor) -> nft.Expression:  # noqa: PLR0911  # on
         return _parse_header(words)
     if words.sees(*_OPAQUE):
         return nft.OpaqueExpression(f"{words.take()} {words.take()}")
-    if words.accept("meta"):
-        return nft.Meta(words.take())
     if words.sees(*BARE_META):
         return nft.Meta(words.take())
-    if words.accept("ct"):
-        return _parse_ct(words)
-    if words.accept("fib"):
-        return _parse_fib(words)
-    if words.accept("numgen"):
-        return _parse_numgen(words)
+    if words.sees(*_NAMED):
+        return _NAMED[words.take()](words)
     if words.sees("jhash", "symhash"):
         return _parse_hash(words)
     if word.startswith("@"):
@@ -112,9 +106,9 @@ def _parse_header(words: TokenCursor) -> nft.Expression:
     protocol = words.take()
     field = words.take()
     if (protocol, field) == ("tcp", "option"):
-        option = f"tcp option {words.take()}"
+        option = words.take()
         asks = words.sees("exists", "missing")
-        return nft.OpaqueExpression(option if asks else f"{option} {words.take()}")
+        return nft.TcpOption(option, "" if asks else words.take())
     if field == "option":
         raise ValueError(f"an option of the {protocol} header")
     return nft.Payload(protocol, field)
@@ -163,6 +157,21 @@ def _parse_hash(words: TokenCursor) -> nft.Hash:
     mod = int(words.take(), 0)
     seed = int(words.take(), 0) if words.accept("seed") else None
     return nft.Hash(kind, mod, int(words.take(), 0) if words.accept("offset") else 0, seed, key)
+
+
+def _parse_rt(words: TokenCursor) -> nft.Rt:
+    family = words.accept("ip", "ip6")
+    return nft.Rt(f"{family} {words.take()}".lstrip())
+
+
+_NAMED: Mapping[str, Callable[[TokenCursor], nft.Expression]] = {
+    "meta": lambda words: nft.Meta(words.take()),
+    "ct": _parse_ct,
+    "fib": _parse_fib,
+    "rt": _parse_rt,
+    "numgen": _parse_numgen,
+}
+"""What reads the rest of an expression, by the word that begins it."""
 
 
 def parse_data(words: TokenCursor) -> nft.SetRef | nft.SetOf:

@@ -14,6 +14,8 @@ from podpath.xtables.registry import TARGETS
 
 def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each reason
     """Say what a rule or a policy decided."""
+    if isinstance(reason, rules.FieldReason):
+        return _spell_field(reason)
     match reason:
         case rules.RuleDecided(rule, verdict):
             return f"{name_rule(rule)} {verdict}s it"
@@ -46,6 +48,18 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
                 f"{name_rule(rule)} has conntrack look it up in zone "
                 f"{zone}{f', with the helper {helper}' if helper else ''}"
             )
+        case rules.PacketChanged(rule, statement):
+            return f"{place_rule(rule)}: {emit_statement(statement)}"
+        case rules.HandedToProxy(rule, port, mark):
+            return f"{name_rule(rule)} hands it to the socket on port {port}, mark {mark:#x}"
+        case rules.NoProxyListens(rule, port):
+            return f"{name_rule(rule)} hands it to port {port}, where nobody listens"
+        case _:
+            assert_never(reason)
+
+
+def _spell_field(reason: rules.FieldReason) -> str:
+    match reason:
         case rules.MarkSet(rule, mark):
             return f"{name_rule(rule)} sets the mark to {mark:#x}"
         case rules.MarksSet(rule, mark, connection_mark):
@@ -54,12 +68,10 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
             return f"{name_rule(rule)} sets TOS {tos:#x}"
         case rules.TtlSet(rule, ttl):
             return f"{name_rule(rule)} sets TTL {ttl}"
-        case rules.PacketChanged(rule, statement):
-            return f"{place_rule(rule)}: {emit_statement(statement)}"
-        case rules.HandedToProxy(rule, port, mark):
-            return f"{name_rule(rule)} hands it to the socket on port {port}, mark {mark:#x}"
-        case rules.NoProxyListens(rule, port):
-            return f"{name_rule(rule)} hands it to port {port}, where nobody listens"
+        case rules.MssLowered(rule, before, after):
+            known = f" from {before}" if before else ""
+            size = f"{known} to {after}" if after else ""
+            return f"{name_rule(rule)} lowers the MSS{size}"
         case _:
             assert_never(reason)
 

@@ -25,8 +25,11 @@ def _compile_mss(option: MatchOption, _: RuleContext) -> Check:
     )
 
     def check_mss(state: Surroundings) -> Answer:
+        packet = state.skb.packet
         # Only a SYN carries the option; without it the kernel answers as the negation says.
-        return doubt if state.skb.packet.flags & protocols.SYN else option.negated
+        if not packet.may_offer_mss:
+            return option.negated
+        return (low <= packet.mss <= high) is not option.negated if packet.mss else doubt
 
     return check_mss
 

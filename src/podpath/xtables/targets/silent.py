@@ -198,16 +198,6 @@ TARGETS: tuple[TargetExtension, ...] = (
         not_drawn=_NEEDS_OBJECT,
     ),
     TargetExtension(
-        name="TCPMSS",
-        effect="lowers the maximum segment size that a SYN offers",
-        options=make_options("set-mss", flags=("clamp-mss-to-pmtu",)),
-        forms=(
-            make_form("TCPMSS", r"TCPMSS (?P<flag_clamp_mss_to_pmtu>clamp to PMTU)"),
-            make_form("TCPMSS", r"TCPMSS set (?P<set_mss>\d+)"),
-        ),
-        not_drawn=_REWRITES,
-    ),
-    TargetExtension(
         name="TCPOPTSTRIP",
         effect="takes options out of a TCP header",
         options=make_options("strip-options", save={"strip-options": _spell_tcp_options}),
