@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac, MaskedMark, Prefix
-from podpath.net.probe import Probe
+from podpath.net.probe import USUALLY, Probe, Sending
 from podpath.net.provenance import Fact, Known, Listing, Option, Unknown
 from podpath.node.links import (
     Bridge,
@@ -235,8 +235,10 @@ def nodes(draw: st.DrawFn) -> Node:
 kinds = st.sampled_from((protocols.TCP, protocols.UDP, protocols.ICMP))
 ports = st.sampled_from((80, 53))
 senders = st.none() | st.sampled_from(NETNS)
+sendings = st.just(USUALLY) | st.builds(Sending, device=st.just(""))
+"""How a client sends; bound to no device, which its namespace may lack."""
 probes = st.builds(
-    Probe, kinds, addresses, addresses, st.just(40000), ports, senders, st.none()
+    Probe, kinds, addresses, addresses, st.just(40000), ports, senders, st.none(), sendings
 ) | st.builds(
     Probe,
     st.just(protocols.TCP),
@@ -246,5 +248,6 @@ probes = st.builds(
     st.just(80),
     senders,
     st.none(),
+    sendings,
 )
 """IPv6 probes take a namespace too, since their source may be anywhere."""

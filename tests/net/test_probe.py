@@ -27,6 +27,7 @@ def sendings(draw: st.DrawFn, *, socket: bool) -> Sending:
         mark=draw(st.integers(0, 2**32 - 1)) if socket else 0,
         ttl=draw(st.none() | st.integers(1, 255)),
         dscp=draw(st.integers(0, 63)),
+        device=draw(st.sampled_from(("", "eth0", "net1"))) if socket else "",
     )
 
 

@@ -6,6 +6,7 @@ udp 10.244.1.5 > 10.96.0.10:53 in lxc1234
 icmp 10.0.0.1 > 10.0.0.2
 tcp 10.244.1.5 > 10.244.2.7:8080 size 1400
 udp 10.244.1.5 > 10.96.0.10:53 from pod-a size 1200 nodf uid 1337 mark 0x40 ttl 3 dscp 46
+tcp 10.244.1.5 > 10.244.2.7:8080 from pod-a dev net1
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SYNTAX = re.compile(
     (
         r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|"
         r"in)\s+(?P<place>\S+))?"
-        r"(?P<sending>(?:\s+(?:(?:size|uid|mark|ttl|dscp)\s+\S+|df|nodf))*)\s*"
+        r"(?P<sending>(?:\s+(?:(?:size|uid|mark|ttl|dscp|dev)\s+\S+|df|nodf))*)\s*"
     ),
     re.IGNORECASE,
 )
@@ -62,6 +63,8 @@ class Sending(NamedTuple):
     ttl: int | None = None
     """TTL or hop limit; None for the namespace's own."""
     dscp: int = 0
+    device: str = ""
+    """The device that the socket is bound to (SO_BINDTODEVICE); empty for none."""
 
     def __str__(self) -> str:
         """Spell what is other than usual, as `Probe.parse` reads it."""
@@ -72,6 +75,7 @@ class Sending(NamedTuple):
         words += [f"mark {self.mark:#x}"] if self.mark else []
         words += [] if self.ttl is None else [f"ttl {self.ttl}"]
         words += [f"dscp {self.dscp}"] if self.dscp else []
+        words += [f"dev {self.device}"] if self.device else []
         return " ".join(words)
 
 
@@ -101,7 +105,7 @@ class Probe(NamedTuple):
         if found is None:
             raise UsageError(
                 "expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV] [size BYTES] "
-                f"[df | nodf] [uid N] [mark N] [ttl N] [dscp N], saw {text!r}; {example}"
+                f"[df | nodf] [uid N] [mark N] [ttl N] [dscp N] [dev DEV], saw {text!r}; {example}"
             )
         protocol = protocols.NUMBERS[found["protocol"].lower()]
         src, sport = parse_endpoint(found["src"])
@@ -115,7 +119,7 @@ class Probe(NamedTuple):
         place = found["place"]
         sending = _parse_sending(found["sending"], text)
         arrives = (found["where"] or "").lower() == "in"
-        if arrives and (sending.uid or sending.mark):
+        if arrives and (sending.uid or sending.mark or sending.device):
             raise UsageError(f"what arrives on a device has no socket of this node, saw {text!r}")
         return cls(
             protocol,
@@ -149,12 +153,16 @@ class Probe(NamedTuple):
 def _parse_sending(words: str, text: str) -> Sending:
     """Read the words behind a probe's ends; `UsageError` for a value that no packet has."""
     df: bool | None = None
+    device = ""
     numbers: dict[str, int] = {}
     for found in _SENDING.finditer(words):
         if found["flag"]:
             df = found["flag"].lower() == "df"
             continue
         word, value = found["word"].lower(), found["value"]
+        if word == "dev":
+            device = value
+            continue
         try:
             number = int(value, 0)
         except ValueError:
@@ -172,6 +180,7 @@ def _parse_sending(words: str, text: str) -> Sending:
         numbers.get("mark", 0),
         numbers.get("ttl"),
         numbers.get("dscp", 0),
+        device,
     )
 
 

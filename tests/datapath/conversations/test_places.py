@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.conversations.places import (
     UNSEEN,
     ConnectionEnd,
+    check_device,
     place_of,
     place_sender,
     send_from,
@@ -204,3 +205,16 @@ def test_behind_a_switch_the_host_is_known_by_its_internal_port() -> None:
     )
 
     assert "(MAC of mgnt in host)" == mac_of(node, "eth0", "10.0.0.9", "10.0.0.1")
+
+
+def test_a_socket_is_bound_to_a_device_that_there_is() -> None:
+    """A name that a whole listing lacks is refused, with those that there are."""
+    walk = given_walk(NODE)
+    pod = ConnectionEnd("pod")
+
+    check_device(walk, pod, "eth0")
+    check_device(walk, pod, "")
+    with pytest.raises(UsageError, match=r"expected a device of pod .*eth0.*, saw 'net1'"):
+        check_device(walk, pod, "net1")
+    with pytest.raises(UsageError, match="expected a sender on the node"):
+        check_device(walk, place_sender(walk, probe("tcp 10.8.0.9 > 192.0.2.2:80")), "eth0")

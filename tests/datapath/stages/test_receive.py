@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.stages.driver import drive
-from podpath.datapath.stages.receive import addressed_to, flow_of
+from podpath.datapath.stages.receive import addressed_to
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Outcome
+from podpath.datapath.walk.skb import input_flow
 from podpath.net.addresses import Mac
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
@@ -140,7 +141,7 @@ def test_input_routing_goes_by_addresses_mark_and_ports() -> None:
     walk = given_walk(given())
     skb = given_skb(walk, packet("203.0.113.5", "192.0.2.2", tos=8), "eth0")
     skb.mark = 7
-    flow = flow_of(skb, host(walk).link("eth0"))
+    flow = input_flow(skb, host(walk).link("eth0"))
 
     assert ("203.0.113.5", "192.0.2.2", "eth0", None, 7, 8, 6, 40000, 80) == (
         str(flow.src),

@@ -262,6 +262,8 @@ def _configure(client: socket.socket, probe: Probe) -> None:
     """Set the options that a probe names on its client's socket."""
     sending, six = probe.sending, probe.src.family == 6
     level = socket.IPPROTO_IPV6 if six else socket.IPPROTO_IP
+    if sending.device:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, sending.device.encode())
     if sending.mark:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, sending.mark)
     if sending.ttl is not None:

@@ -12,7 +12,6 @@ from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import resolve
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.nftables.registration import FAMILIES as NATIVE
 from podpath.datapath.reasons import bridges
@@ -25,7 +24,7 @@ from podpath.datapath.vocabulary import BoundaryName, DropCause, Hook, StageName
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, input_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link
@@ -155,18 +154,7 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     or up to be routed.
     """
     packet = skb.packet
-    flow = FlowKey(
-        packet.dst,
-        packet.src,
-        bridge.name,
-        None,
-        skb.mark,
-        packet.tos,
-        packet.protocol,
-        packet.sport,
-        packet.dport,
-    )
-    decided = route_input(walk.choices, namespace, flow, bridge)
+    decided = route_input(walk.choices, namespace, input_flow(skb, bridge), bridge)
     destination = decided.destination
     if decided.cause in _REFUSED:
         return _refuse(walk, skb, decided, decided.cause)

@@ -21,7 +21,13 @@ from podpath.datapath.conversations.full_size import (
     sends_smaller,
     with_sending,
 )
-from podpath.datapath.conversations.places import ConnectionEnd, place_of, place_sender, send_from
+from podpath.datapath.conversations.places import (
+    ConnectionEnd,
+    check_device,
+    place_of,
+    place_sender,
+    send_from,
+)
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.reasons import failures
 from podpath.datapath.reasons.failures import Failure
@@ -127,6 +133,8 @@ class _Ends(NamedTuple):
     asked: Packet
     server: ConnectionEnd | None = None
     seen: Packet | None = None
+    bound: str = ""
+    """The device that the client's socket is bound to; empty for none."""
 
 
 class _Failure(NamedTuple):
@@ -222,7 +230,9 @@ def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Addres
 def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:
     """Walk one branch of the conversation to its end."""
     walk = Walk(engine, choices)
-    ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
+    client = place_sender(walk, probe)
+    check_device(walk, client, probe.sending.device)
+    ends = _Ends(client, first_packet(probe, script[0]), bound=probe.sending.device)
     traces: list[Trace] = []
     lost: _Failure | None = None
     """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next
@@ -300,6 +310,7 @@ def _set_options(skb: Skb, sending: Sending, act: Act) -> None:
     skb.may_be_gso = act.full
     if not act.reply:
         skb.uid, skb.mark, skb.own_ttl = sending.uid, sending.mark, sending.ttl is not None
+        skb.bound = sending.device or None
     discovers = not act.reply and bool(sending.dont_fragment)
     skb.ignore_df = skb.packet.protocol != protocols.TCP and not discovers
 
@@ -473,7 +484,7 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
         if asked.src.is_unspecified:
             routed = (step for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT)
             asked = asked._replace(src=next((step.after.src for step in routed), asked.src))
-        return _Ends(ends.client, asked, place, packet), None
+        return ends._replace(asked=asked, server=place, seen=packet), None
     return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
 
 
@@ -529,6 +540,11 @@ def _judge_reply(
     asked = ends.asked
     if not place.same(ends.client):
         return _misdelivered(trace, place, ends.client, reply=True)
+    came = _came_by(trace)
+    if ends.bound and came and came not in {ends.bound, "lo"}:
+        return _Failure(
+            ConversationFailure.MISDELIVERED, failures.CameByOther(trace.name, came, ends.bound)
+        )
     if (packet.src, packet.dst, packet.dport) == (asked.dst, asked.src, asked.sport) and (
         packet.sport == asked.dport or packet.protocol in _ECHO
     ):
@@ -536,6 +552,14 @@ def _judge_reply(
     return _Failure(
         ConversationFailure.UNTRANSLATED, failures.NotTranslatedBack(trace.name, packet, asked)
     )
+
+
+def _came_by(trace: Trace) -> str:
+    """Return the device by which a packet came to where it ended: `lo` for what a host sends to
+    itself, whatever device it names; empty where no step tells.
+    """
+    steps = (step for step in reversed(trace.steps) if step.stage is StageName.DEVICE_RECEIVE)
+    return next((step.link or "" for step in steps), "")
 
 
 def _misdelivered(

@@ -103,6 +103,20 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
     return ConnectionEnd(owners[0]) if owners else _place_by_route(walk, probe)
 
 
+def check_device(walk: Walk, place: ConnectionEnd, device: str) -> None:
+    """Raise `UsageError` where a socket is to be bound to a device that its namespace lacks, or is
+    no socket of the node at all.
+    """
+    if device and place.link is not None:
+        raise UsageError(
+            f"expected a sender on the node, whose socket is bound to {device!r}, saw one outside"
+        )
+    namespace = walk.engine.namespace(place.netns)
+    if device and namespace.netns.links.complete and device not in namespace.links:
+        names = ", ".join(sorted(namespace.links))
+        raise UsageError(f"expected a device of {place.netns} ({names}), saw {device!r}")
+
+
 def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
     for name in sorted(walk.engine.node.namespaces, key=lambda name: name != HOST):
         namespace = walk.engine.namespace(name)

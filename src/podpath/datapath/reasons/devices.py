@@ -49,6 +49,14 @@ class LoopedBack(NamedTuple):
 
 
 @distinct
+class DiscardedOnLoopback(NamedTuple):
+    """A route leads out of the loopback device, and the host does not have the address."""
+
+    link: str
+    address: Address
+
+
+@distinct
 class SentThroughSlave(NamedTuple):
     """A bond sends by its active slave, with its own MAC."""
 
@@ -259,6 +267,7 @@ class ReachedSocket(NamedTuple):
 
 DeviceReason = (
     ReceivedOn | LinkDown | NoCarrier | HandedToMaster | FrameForOther | LoopedBack
+    | DiscardedOnLoopback
     | SentThroughSlave | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
     | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther
     | NoPeerFor | NoEndpointOf | KeyUnknown | PresharedAlone | SourceNotAllowed | NoDevice

@@ -87,6 +87,15 @@ class Misdelivered(NamedTuple):
 
 
 @distinct
+class CameByOther(NamedTuple):
+    """The answer came in by another device than the client's socket is bound to."""
+
+    name: str
+    came: str
+    bound: str
+
+
+@distinct
 class NotTranslatedBack(NamedTuple):
     """The answer reached the client with another source than it connected to."""
 
@@ -134,6 +143,6 @@ class LeftUntranslated(NamedTuple):
 
 Failure = (
     PacketDropped | PacketRejected | PacketUndecided | FrameEnded | NobodyListens | OuterDelivered
-    | Misdelivered | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftForPodOf
+    | Misdelivered | CameByOther | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftForPodOf
     | LeftUntranslated
 )  # fmt: skip

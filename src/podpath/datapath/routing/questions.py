@@ -8,7 +8,7 @@ from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
@@ -83,18 +83,7 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
     packet = skb.packet
     kind = address_type(walk, skb.netns, packet.src)
     source = packet.src if kind in {"local", "unicast"} else None
-    flow = FlowKey(
-        packet.dst,
-        source,
-        "lo",
-        None,
-        skb.mark,
-        packet.tos,
-        packet.protocol,
-        packet.sport,
-        packet.dport,
-        skb.uid or 0,
-    )
+    flow = output_flow(skb, source)
     return route_output(walk.choices, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons import routes
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
@@ -17,7 +16,7 @@ from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net.packet import USUAL_TTL
 from podpath.net.provenance import Known
@@ -39,18 +38,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
         return boundary(walk, skb, BoundaryName.LINK_LOCAL, packet.dst)
     source = None if packet.src.is_unspecified else packet.src
-    flow = FlowKey(
-        packet.dst,
-        source,
-        "lo",
-        None,
-        skb.mark,
-        packet.tos,
-        packet.protocol,
-        packet.sport,
-        packet.dport,
-        skb.uid or 0,
-    )
+    flow = output_flow(skb, source)
     decided = route_output(
         walk.choices,
         walk.engine.namespace(skb.netns.name),

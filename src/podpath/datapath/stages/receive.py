@@ -9,7 +9,6 @@ from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.nftables import netdev
 from podpath.datapath.reasons import devices, routes
@@ -29,7 +28,7 @@ from podpath.datapath.vocabulary import (
     StepDecision,
 )
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, input_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
 from podpath.node.links import Link
@@ -166,34 +165,41 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
     return None if isinstance(ended, Accept) else ended
 
 
-def flow_of(skb: Skb, link: Link) -> FlowKey:
-    """Return what input routing goes by."""
-    packet = skb.packet
-    return FlowKey(
-        packet.dst,
-        packet.src,
-        link.name,
-        None,
-        skb.mark,
-        packet.tos,
-        packet.protocol,
-        packet.sport,
-        packet.dport,
-    )
-
-
 def route(walk: Walk, skb: Skb) -> Next:
     """Decide by input routing whether the packet is delivered here, forwarded or dropped."""
     link = skb.iif
-    if link is None or skb.looped:
+    if link is None:
         return paths.LOCAL
+    if skb.looped:
+        return _keep_route(walk, skb, link)
     if skb.packet.dst.is_multicast:
         return boundary(walk, skb, BoundaryName.MULTICAST_DELIVERY)
     namespace = walk.engine.namespace(skb.netns.name)
     if namespace.may_own(skb.packet.dst):
         return boundary(walk, skb, BoundaryName.UNSEEN_NAMESPACE, namespace.name, skb.packet.dst)
-    decided = route_input(walk.choices, namespace, flow_of(skb, link), link)
+    decided = route_input(walk.choices, namespace, input_flow(skb, link), link)
     return _record(walk, skb, link, decided)
+
+
+def _keep_route(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Go on by the route with which the host sent a packet to itself: one to an address that is not
+    its own leads nowhere (`dst_discard`).
+    """
+    destination = skb.destination
+    if destination is None or destination.type != "unicast":
+        return paths.LOCAL
+    walk.trace.step(
+        StageName.ROUTE_INPUT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.DROP,
+        devices.DiscardedOnLoopback(link.name, skb.packet.dst),
+        spans=destination.spans,
+        link=link.name,
+    )
+    reason = drop_reason(DropCause.BLACKHOLE, walk.engine.node.kernel)
+    return Dropped(netns=skb.netns.name, reason=reason)
 
 
 def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:

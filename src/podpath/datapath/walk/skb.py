@@ -6,8 +6,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from podpath.datapath.conntrack.connection import TEMPLATE_ENTRY, Connection, Template
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.vocabulary import CtInfo, PacketType
+from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.links import Link
 from podpath.node.node import Netns
@@ -49,6 +51,8 @@ class Skb:
     """True for what the kernel sends by itself (an error, a reset, an echo reply): no process owns
     it.
     """
+    bound: str | None = None
+    """The device that the sending socket is bound to (`sk_bound_dev_if`); None for none."""
     own_ttl: bool = False
     """True for a TTL that the sending socket has set."""
     may_be_gso: bool = False
@@ -77,6 +81,37 @@ class Skb:
     """
     answer: Packet | None = None
     """The error that the packet's sender is sent, where it was rejected."""
+
+
+def input_flow(skb: Skb, link: Link) -> FlowKey:
+    """Return what input routing goes by."""
+    packet = skb.packet
+    return FlowKey(
+        packet.dst,
+        packet.src,
+        link.name,
+        mark=skb.mark,
+        tos=packet.tos,
+        protocol=packet.protocol,
+        sport=packet.sport,
+        dport=packet.dport,
+    )
+
+
+def output_flow(skb: Skb, source: Address | None) -> FlowKey:
+    """Return what output routing goes by; no source where the sender left it open."""
+    packet = skb.packet
+    return FlowKey(
+        packet.dst,
+        source,
+        oif=skb.bound,
+        mark=skb.mark,
+        tos=packet.tos,
+        protocol=packet.protocol,
+        sport=packet.sport,
+        dport=packet.dport,
+        uid=skb.uid or 0,
+    )
 
 
 def attached(skb: Skb) -> Connection | None:

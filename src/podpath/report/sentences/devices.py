@@ -26,6 +26,10 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"the frame is for {mac}, but {link} has {own}"
         case devices.LoopedBack(link):
             return f"it comes back in on {link}"
+        case devices.DiscardedOnLoopback(link, address):
+            return (
+                f"{address} is routed out of {link}, and no address of this host: it is discarded"
+            )
         case devices.SentThroughSlave(link, slave):
             return f"{link} sends it through its slave {slave}, with the MAC of {link}"
         case devices.SwallowedByDummy(link):

@@ -10,7 +10,7 @@ from podpath.net import protocols
 from podpath.report.sentences.reasons import spell_reason
 
 
-def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one arm for each failure
+def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each failure
     """Say in one line how a conversation fails; nothing where it does not."""
     match failure:
         case failures.PacketDropped(name, netns, stage, reason):
@@ -30,6 +30,11 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
             return (
                 f"{name} misdelivered: it reached {spell_end(reached)}, but {who} "
                 f"{spell_end(wanted)}"
+            )
+        case failures.CameByOther(name, came, bound):
+            return (
+                f"{name} not taken: it comes in by {came}, and the client's socket is bound to "
+                f"{bound}"
             )
         case failures.NotTranslatedBack(name, packet, asked):
             does = (
