@@ -92,3 +92,11 @@ def test_an_answer_has_the_precedence_of_what_it_answers() -> None:
     assert reset is not None
     assert error is not None
     assert (0x1C, 0xDC) == (reset.tos, error.tos)
+
+
+def test_an_error_may_be_fragmented() -> None:
+    """An ICMP error carries no DF (net/ipv4/icmp.c:icmp_send v6.12)."""
+    found = refuse(packet("10.0.0.1", "10.0.0.2", protocol=protocols.UDP, dont_fragment=True))
+
+    assert found is not None
+    assert not found.dont_fragment

@@ -286,3 +286,16 @@ def test_the_kernel_refuses_the_same_chains(
 
     assert accepted is (done.returncode == 0), done.stderr
     assert accepted is ("Too many links" not in done.stderr)
+
+
+def test_a_rule_that_changes_the_mark_is_not_met_again() -> None:
+    """What the rules behind it match by is the new mark, and the chain goes on behind it."""
+    node = given(
+        given_rules(
+            "PREROUTING -j MARK --set-xmark 0x1/0x0",
+            "PREROUTING -m mark --mark 0x1 -j DROP",
+            table="mangle",
+        )
+    )
+
+    assert [("PREROUTING", 1), ("PREROUTING", 2)] == matched_rules(node, "PREROUTING")

@@ -7,7 +7,7 @@ import pytest
 from podpath.datapath.netfilter.order import HOOK_ENTRIES, HOOKS
 from podpath.datapath.netfilter.ruleset import Ruleset, ruleset
 from podpath.datapath.tracing.exploration import Choices
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Family
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, Netfilter
 from tests.datapath.given import Sender, given, given_rules, with_netfilter
 
@@ -85,3 +85,12 @@ def test_what_the_evidence_leaves_out_is_assumed_empty() -> None:
     assert [("raw, mangle, nat, filter, security: taken to be empty", "iptables-save -c")] == [
         (assumption.meaning, assumption.ask) for assumption in choices.made
     ]
+
+
+@pytest.mark.parametrize(("family", "program"), [(4, "iptables"), (6, "ip6tables")])
+def test_tables_that_are_left_out_are_told_by_their_program(family: Family, program: str) -> None:
+    """What is missing of IPv6 is for ip6tables to show."""
+    sender = Sender(given(NAT, family=family, complete=False))
+    ruleset(sender.walk, sender.given.netns, family)
+
+    assert [made.fact.split()[0] for made in sender.walk.choices.made] == [program]

@@ -76,3 +76,15 @@ def test_a_pod_has_its_only_device() -> None:
     )
 
     assert ["eth0"] == [link.name for link in likeliest_uplinks(walk.engine.namespace("pod"))]
+
+
+@pytest.mark.parametrize(
+    ("target", "command"),
+    [("203.0.113.5", "ip route get 203.0.113.5"), ("fd00::5", "ip -6 route get fd00::5")],
+)
+def test_the_question_for_a_route_is_of_its_family(target: str, command: str) -> None:
+    """Whoever runs it gets the answer that the walk needs."""
+    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", complete=False)))
+    look_up(walk.choices, host(walk), FlowKey(ip(target)))
+
+    assert [command] == [made.ask for made in walk.choices.made]

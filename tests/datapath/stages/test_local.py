@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.tracing.trace import Delivered
+from podpath.datapath.tracing.trace import Delivered, Undecided
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import given_netns, given_node, probe
@@ -55,3 +55,16 @@ def test_packets_to_the_host_itself_keep_their_connection_over_lo() -> None:
 
     assert "ALWAYS" == found.verdict
     assert "host route input: local" not in decisions(found.branches[0].traces[0])
+
+
+def test_ipvs_takes_what_is_for_its_own_device_alone() -> None:
+    """A node that runs kube-proxy with IPVS still answers at its own address."""
+    host = given_netns(
+        "host", "eth0 192.0.2.2/24", "kube-ipvs0 10.96.0.1/32",
+        routes=["default via 192.0.2.254 dev eth0"],
+    )  # fmt: skip
+    own = converse(given_node(host), INCOMING)
+    service = converse(given_node(host), probe("tcp 203.0.113.5 > 10.96.0.1:80 in eth0"))
+
+    assert isinstance(own.branches[0].traces[0].outcome, Delivered)
+    assert isinstance(service.branches[0].traces[0].outcome, Undecided)

@@ -134,3 +134,14 @@ def test_ipv6_forwarding_is_that_of_all() -> None:
     assert "0" == given_walk(given_node(netns)).choices.resolve(
         settings.forwarding6(Namespace(netns, {}))
     )
+
+
+def test_the_line_that_says_whether_a_device_forwards_is_of_its_family() -> None:
+    """Each family has its own switch."""
+    keys = ("net.ipv4.conf.eth0.forwarding", "net.ipv6.conf.all.forwarding")
+    sysctls = dict.fromkeys(keys, "0")
+    namespace = host(given_walk(given_node(given_netns("host", "eth0", sysctls=sysctls))))
+
+    assert [f"{key} = 0" for key in keys] == [
+        settings.forwarding_spans(namespace, "eth0", family)[0].text for family in (4, 6)
+    ]

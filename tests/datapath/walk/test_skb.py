@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.vocabulary import CtInfo
-from podpath.datapath.walk.skb import attached, is_untouched
-from podpath.testing.nodes import given_node
-from tests.datapath.walks import given_skb, given_walk, packet
+from podpath.datapath.walk.skb import (
+    attached,
+    forget_connection,
+    input_flow,
+    is_untouched,
+    output_flow,
+)
+from podpath.testing.nodes import given_netns, given_node
+from tests.datapath.walks import given_skb, given_walk, host, packet
 
 
 def test_a_template_hangs_on_a_packet_until_conntrack_sees_it() -> None:
@@ -28,3 +36,24 @@ def test_what_is_invalid_may_be_marked_again() -> None:
         skb.ctinfo = state
         seen[state] = is_untouched(skb)
     assert seen == {CtInfo.INVALID: True, CtInfo.UNTRACKED: False}
+
+
+def test_what_hung_on_a_packet_is_forgotten() -> None:
+    """In another namespace it is a packet that nobody has seen."""
+    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.1/24")))
+    skb = given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0")
+    skb.ctinfo, skb.reply = CtInfo.RELATED, True
+    forget_connection(skb)
+
+    assert (CtInfo.NOT_SEEN, False, None) == (skb.ctinfo, skb.reply, skb.connection)
+
+
+def test_a_packet_is_routed_by_what_it_is() -> None:
+    """What comes in by its device, what is sent by its owner: root where nobody else is named."""
+    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.1/24")))
+    skb = given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0")
+    link = host(walk).link("eth0")
+    owned = output_flow(replace(skb, uid=1000), None)
+
+    assert ("eth0", 0) == (input_flow(skb, link).iif, output_flow(skb, None).uid)
+    assert (None, 1000) == (owned.src, owned.uid)

@@ -19,7 +19,7 @@ from podpath.datapath.reasons.bridges import (
 )
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
-from podpath.node.links import BridgePort, Link, Vxlan
+from podpath.node.links import BridgePort, Link, OvsBridge, Vxlan
 
 _PLAIN = BridgePort()
 NOBODY = Mac("00:00:00:00:00:00")
@@ -66,15 +66,7 @@ class _Survey:
                 self.arrive(peer.netns, self.walk.engine.namespace(peer.netns).link(peer.link))
                 return
         elif switch is not None and openvswitch.is_internal(switch, link):
-            others = [
-                port
-                for port in openvswitch.internal_ports(namespace, switch)
-                if port.name != link.name
-            ]
-            self.stations += [Station(netns, port) for port in others]
-            self.exits += [
-                Station(netns, port) for port in openvswitch.system_ports(namespace, switch)
-            ]
+            self.emit_by_switch(namespace, link, switch)
             return
         elif is_bridge(link):
             for port in namespace.ports.get(link.name, ()):
@@ -86,6 +78,14 @@ class _Survey:
         for end in underlay.others_on(self.walk, netns, link.name):
             self.arrive(end.netns, self.walk.engine.namespace(end.netns).link(end.link))
         self.exits.append(Station(netns, link))
+
+    def emit_by_switch(self, namespace: Namespace, link: Link, switch: OvsBridge) -> None:
+        """Let a frame of an internal port reach the other ports of its switch."""
+        for port in openvswitch.internal_ports(namespace, switch):
+            if port.name != link.name:
+                self.stations.append(Station(namespace.name, port))
+        for port in openvswitch.system_ports(namespace, switch):
+            self.exits.append(Station(namespace.name, port))
 
     def passes(self, bridge: Link, source: Link | None, port: Link, vlan: int | None) -> bool:
         """Tell whether a bridge lets the frame out of a port (`br_forward.c:br_flood`)."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from podpath.datapath.devices import wire
 from podpath.datapath.devices.segment import NOBODY
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
     OwnFrameReturned,
@@ -22,17 +24,17 @@ from podpath.datapath.reasons.devices import (
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import OUTPUT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.vocabulary import BoundaryName, CtInfo, DropCause, StageName, StepDecision
+from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
 from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, forget_connection
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
-from podpath.net.addresses import Address, Family
+from podpath.net.addresses import Address, Family, Mac
 from podpath.net.packet import Packet
 from podpath.net.probe import EPHEMERAL
 from podpath.net.provenance import Span
-from podpath.node.links import Link, Vxlan
+from podpath.node.links import FdbEntry, Geneve, Link, Vxlan
 
 VXLAN = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 IPIP = "net/ipv4/ip_tunnel.c:ip_tunnel_xmit v6.12"
@@ -58,56 +60,54 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     if details is None:
         return wire.send(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
-        walk.trace.step(
-            StageName.DEVICE_TRANSMIT,
-            skb,
-            RECURSION,
-            skb.packet,
-            StepDecision.DROP,
-            TunnelsNested(link.name, NESTED),
-            link=link.name,
-        )
-        return Dropped(
-            netns=skb.netns.name,
-            reason=drop_reason(DropCause.VXLAN_RECURSION, walk.engine.node.kernel),
-        )
+        nested = TunnelsNested(link.name, NESTED)
+        _record_at(walk, skb, link, RECURSION, StepDecision.DROP, nested)
+        return _dropped(walk, skb, DropCause.VXLAN_RECURSION)
     namespace = walk.engine.namespace(skb.netns.name)
-    remote, spans = details.remote, ((link.span,) if link.span is not None else ())
-    if skb.packet.dmac is not None:
-        entries = namespace.fdb.get((link.name, skb.packet.dmac), ())
-        if not any(entry.dst is not None for entry in entries):
-            entries = namespace.fdb.get((link.name, NOBODY), ())
-        for entry in entries:
-            if entry.dst is not None:
-                remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
-    if remote is None and namespace.netns.fdb.complete:
-        reason = NoRemoteEnd(link.name, skb.packet.dmac)
-        walk.trace.step(
-            StageName.DEVICE_TRANSMIT,
-            skb,
-            VXLAN,
-            skb.packet,
-            StepDecision.DROP,
-            reason,
-            link=link.name,
-        )
-        return Dropped(
-            netns=skb.netns.name,
-            reason=drop_reason(DropCause.VXLAN_NO_REMOTE, walk.engine.node.kernel),
-        )
-    if remote is None:
-        walk.trace.step(
-            StageName.DEVICE_TRANSMIT,
-            skb,
-            VXLAN,
-            skb.packet,
-            StepDecision.ENCAPSULATE,
-            WrappedForUnknownEnd(link.name),
-            link=link.name,
-        )
-        return wire.send(walk, skb, link)
-    port = _source_port(walk.draws, skb)
-    return wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
+    remote, spans = _remote_end(namespace, link, details, skb.packet.dmac)
+    if remote is not None:
+        port = _source_port(walk.draws, skb)
+        return wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
+    if namespace.netns.fdb.complete:
+        nowhere = NoRemoteEnd(link.name, skb.packet.dmac)
+        _record_at(walk, skb, link, VXLAN, StepDecision.DROP, nowhere)
+        return _dropped(walk, skb, DropCause.VXLAN_NO_REMOTE)
+    unknown = WrappedForUnknownEnd(link.name)
+    _record_at(walk, skb, link, VXLAN, StepDecision.ENCAPSULATE, unknown)
+    return wire.send(walk, skb, link)
+
+
+def _remote_end(
+    namespace: Namespace, link: Link, details: Vxlan, mac: Mac | None
+) -> tuple[Address | None, tuple[Span, ...]]:
+    """Return where a frame for a MAC goes, with the line that says so: the last entry of that MAC,
+    else of none, else the device's own remote end.
+    """
+    shown: Link | FdbEntry = link
+    remote = details.remote
+    if mac is not None:
+        entries = _ends(namespace, link, mac) or _ends(namespace, link, NOBODY)
+        for shown in entries[-1:]:
+            remote = shown.dst
+    return remote, (shown.span,) if shown.span is not None else ()
+
+
+def _ends(namespace: Namespace, link: Link, mac: Mac) -> list[FdbEntry]:
+    """Return the forwarding entries of a MAC that lead to a remote end."""
+    return [entry for entry in namespace.fdb.get((link.name, mac), ()) if entry.dst is not None]
+
+
+def _record_at(  # what a step tells
+    walk: Walk, skb: Skb, link: Link, function: str, word: StepDecision, reason: Reason
+) -> None:
+    """Record what a device makes of a packet that it is to send."""
+    stage = StageName.DEVICE_TRANSMIT
+    walk.trace.step(stage, skb, function, skb.packet, word, reason, link=link.name)
+
+
+def _dropped(walk: Walk, skb: Skb, cause: DropCause) -> Dropped:
+    reason = drop_reason(cause, walk.engine.node.kernel)
+    return Dropped(netns=skb.netns.name, reason=reason)
 
 
 def _source_port(draws: Draws, skb: Skb) -> int:
@@ -214,13 +214,7 @@ def wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...
     if skb.inner is not None and skb.tunnel is not None:
         skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
-        None,
-        CtInfo.NOT_SEEN,
-        False,
-        None,
-        None,
-    )
+    forget_connection(skb)
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = None
     return OUTPUT
 
@@ -259,24 +253,30 @@ def _receive_geneve(walk: Walk, skb: Skb, sender: Link) -> Next:
     listening = [(link, own) for link, own in held if link.up and own.port == outer.dport]
     if sent is None or any(own.external for _, own in listening):
         return boundary(walk, skb, BoundaryName.TUNNEL, sender.name, "geneve external")
-    alike = [(link, own) for link, own in listening if own.vni == sent.vni]
-    device = next((link for link, own in alike if own.remote == outer.src), None)
-    if device is not None:
-        return unwrap(walk, skb, device, GENEVE_RECEIVED)
-    if alike:
-        link, own = alike[0]
-        other = TunnelFromOther(link.name, outer.src, own.remote or outer.src)
-        return _refuse(walk, skb, link, other, DropCause.TUNNEL_END, sender.span)
+    for link, own in listening:
+        if (own.vni, own.remote) == (sent.vni, outer.src):
+            return unwrap(walk, skb, link, GENEVE_RECEIVED)
     if listening:
-        link, own = listening[0]
-        unknown = VniUnknown(link.name, sent.vni, own.vni)
-        return _refuse(walk, skb, link, unknown, DropCause.TUNNEL_END, sender.span)
-    closed = next(((link, own) for link, own in held if own.vni == sent.vni), None)
-    if closed is None or skb.netns.listens(protocols.UDP, outer.dst, outer.dport):
+        link, why = _other_geneve(outer, sent.vni, listening)
+        return _refuse(walk, skb, link, why, DropCause.TUNNEL_END, sender.span)
+    if skb.netns.listens(protocols.UDP, outer.dst, outer.dport):
         return None
-    link, own = closed
-    port = TunnelPortClosed(link.name, outer.dport, own.port, link.up)
-    return _refuse(walk, skb, link, port, DropCause.NO_SOCKET, sender.span)
+    for link, own in held:
+        if own.vni == sent.vni:
+            closed = TunnelPortClosed(link.name, outer.dport, own.port, link.up)
+            return _refuse(walk, skb, link, closed, DropCause.NO_SOCKET, sender.span)
+    return None
+
+
+def _other_geneve(
+    outer: Packet, vni: int, listening: Sequence[tuple[Link, Geneve]]
+) -> tuple[Link, TunnelFromOther | VniUnknown]:
+    """Say of which device a packet nearly is, and why it is not."""
+    for link, own in listening:
+        if own.vni == vni:
+            return link, TunnelFromOther(link.name, outer.src, own.remote or outer.src)
+    link, own = listening[0]
+    return link, VniUnknown(link.name, vni, own.vni)
 
 
 def unwrap(walk: Walk, skb: Skb, device: Link, function: str) -> Next:
@@ -297,13 +297,7 @@ def unwrap(walk: Walk, skb: Skb, device: Link, function: str) -> Next:
         Unwrapped(device.name),
         link=device.name,
     )
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
-        None,
-        CtInfo.NOT_SEEN,
-        False,
-        None,
-        None,
-    )
+    forget_connection(skb)
     return RECEIVE
 
 

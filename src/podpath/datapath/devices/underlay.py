@@ -10,9 +10,9 @@ from podpath.datapath.devices.frame_length import drop_longer
 from podpath.datapath.reasons.devices import CrossedWire
 from podpath.datapath.tracing.frames import is_group, with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
-from podpath.datapath.vocabulary import BoundaryName, CtInfo, StageName, StepDecision
+from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, forget_connection
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Basis, Inferred
@@ -134,13 +134,7 @@ def _enter(walk: Walk, skb: Skb, end: WireEnd) -> None:
     """Move the packet to another node: nothing comes with it but its bytes."""
     skb.netns = walk.engine.node.namespaces[end.netns]
     skb.link = walk.engine.namespace(end.netns).link(end.link)
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
-        None,
-        CtInfo.NOT_SEEN,
-        False,
-        None,
-        None,
-    )
+    forget_connection(skb)
     skb.mark, skb.hashed = 0, None
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

@@ -6,8 +6,8 @@ from podpath.datapath.devices import wire
 from podpath.datapath.devices.frame_length import refuse_longer
 from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.tracing.paths import RECEIVE, Next
-from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.vocabulary import StageName, StepDecision
+from podpath.datapath.walk.skb import Skb, forget_connection
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Known
 from podpath.node.links import Link, Peer
@@ -58,12 +58,6 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
         skb.mark = 0
     skb.netns = walk.engine.node.namespaces[peer.netns]
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
-        None,
-        CtInfo.NOT_SEEN,
-        False,
-        None,
-        None,
-    )
+    forget_connection(skb)
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

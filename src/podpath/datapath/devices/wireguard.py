@@ -94,26 +94,33 @@ def receive(walk: Walk, skb: Skb, sender: Link) -> Next:
     device = next((link for link in held if _listens(link, outer)), None)
     unknown = any(link.kind == "wireguard" and link.wireguard is None for link in links)
     if inner is None or sent is None or (device is None and unknown):
-        return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, sender.name, sender.kind)
+        return _leave_open(walk, skb, sender)
     if device is None or device.wireguard is None:
         return _refuse_port(walk, skb, held)
     own, target = device.wireguard, find_peer(sent, inner.dst)
     if target is None:
-        return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, sender.name, sender.kind)
+        return _leave_open(walk, skb, sender)
     peer = next((one for one in own.peers if one.key == sent.key), None)
     why = _find_refusal(device, own, target, peer, sent.key)
     if why is not None:
-        if peer is None and not own.complete and not (isinstance(why, KeyUnknown) and why.is_own):
-            return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, device.name, device.kind)
+        may_be_listed = peer is None and not own.complete
+        is_own_key = isinstance(why, KeyUnknown) and why.is_own
+        if may_be_listed and not is_own_key:
+            return _leave_open(walk, skb, device)
         return _drop(walk, skb, device, why, target)
     if peer is None or _is_secret(peer, target):
-        return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, device.name, device.kind)
+        return _leave_open(walk, skb, device)
     if find_peer(own, inner.src) is not peer:
         return _drop(walk, skb, device, SourceNotAllowed(device.name, inner.src), peer)
     met = PeerKey(skb.netns.name, device.name, peer.key)
     walk.learned.endpoints[met] = (outer.src, outer.sport)
     skb.mark = 0
     return tunnel.unwrap(walk, skb, device, RECEIVED)
+
+
+def _leave_open(walk: Walk, skb: Skb, device: Link) -> Next:
+    """End undecided: what the device knows of its peers is not all shown."""
+    return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, device.name, device.kind)
 
 
 def _listens(link: Link, outer: Packet) -> bool:

@@ -71,8 +71,8 @@ def answer(
     if link.noarp:
         return NoArp(link.name)
     if target.family == 6:
-        answers = namespace.owns(target) or (proxy and _is_neighbour_proxy(namespace, link, target))
-        return None if answers else NotAddressOf(target, namespace.name)
+        proxied = proxy and _is_neighbour_proxy(namespace, link, target)
+        return None if proxied or namespace.owns(target) else NotAddressOf(target, namespace.name)
     listed = (link.name, target) in namespace.netns.proxied
     private = _is_private(namespace, link)
     if proxy and not (listed or private or _is_proxy(namespace, link)):
@@ -84,8 +84,11 @@ def answer(
         return decided.check.reason if decided.check.cause else decided.reason
     if decided.path == "local":
         return _why_ignored(walk, namespace, link, sender, target)
-    out = decided.destination.link if decided.destination is not None else None
-    answers = proxy and (private if out is link else listed or _is_proxy(namespace, link))
+    destination = decided.destination
+    if proxy and destination is not None and destination.link is link:
+        answers = private
+    else:
+        answers = proxy and (listed or _is_proxy(namespace, link))
     return None if answers else NotAddressOf(target, namespace.name)
 
 

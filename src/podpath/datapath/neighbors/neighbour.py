@@ -293,32 +293,17 @@ def _presume(
     """
     target = question.target
     entry = namespace.neighbours.get((link.name, target))
-    if entry is not None and entry.state in {"FAILED", "INCOMPLETE"}:
-        options = (
-            Option(False, f"{target} does not answer: its entry is {entry.state}", entry.span),
-            Option(True, "it does by now"),
-        )
-        ask = f"ip neigh show {target} dev {link.name}"
-        if not walk.choices.choose(
-            f"does {target} answer on {link.name} in netns {namespace.name}", options, ask=ask
-        ):
-            return Resolution(
-                None,
-                reasons.NeighbourSilent(target, link.name, entry.state),
-                _span(entry),
-                failed=True,
-            )
-    guessed = (
-        destination.route is not None
-        and bool(destination.route.inferred)
-        and destination.gateway is None
-    )
+    if entry is not None and _stays_silent(walk, namespace, link, entry):
+        silent = reasons.NeighbourSilent(target, link.name, entry.state)
+        return Resolution(None, silent, _span(entry), failed=True)
+    route, gateway = destination.route, destination.gateway
+    guessed = gateway is None and route is not None and bool(route.inferred)
     partial = [
         item
         for item in around.stations
         if not walk.engine.namespace(item.netns).netns.addresses.complete
     ]
-    if partial and (destination.gateway is not None or guessed or not around.exits):
+    if partial and (gateway is not None or guessed or not around.exits):
         shown = [item for item in partial if not walk.engine.namespace(item.netns).may_own(target)]
         if shown:
             return _answered(walk, shown[0], target, entry)
@@ -330,6 +315,20 @@ def _presume(
             mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND
         )
     return _ask_proxy(walk, around, target, link)
+
+
+def _stays_silent(walk: Walk, namespace: Namespace, link: Link, entry: Neighbour) -> bool:
+    """Ask whether a neighbor that did not answer when its entry was listed answers by now."""
+    if entry.state not in {"FAILED", "INCOMPLETE"}:
+        return False
+    target = entry.address
+    options = (
+        Option(False, f"{target} does not answer: its entry is {entry.state}", entry.span),
+        Option(True, "it does by now"),
+    )
+    fact = f"does {target} answer on {link.name} in netns {namespace.name}"
+    ask = f"ip neigh show {target} dev {link.name}"
+    return not walk.choices.choose(fact, options, ask=ask)
 
 
 def _listed(link: Link) -> tuple[Span, ...]:

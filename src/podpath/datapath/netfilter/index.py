@@ -148,25 +148,31 @@ def _pin(rule: Rule, family: Family) -> _Pinned:
 def _group(pinned: Iterable[_Pinned], wanted: Signature) -> dict[Signature, dict[Key, list[int]]]:
     groups: dict[Signature, dict[Key, list[int]]] = {}
     for position, pin in enumerate(pinned):
-        dst, dst_value = pin.dst if wanted.dst else (0, 0)
-        src, src_value = pin.src if wanted.src else (0, 0)
-        protocol = pin.protocol if wanted.protocol else None
-        dport = pin.dport if wanted.dport else None
-        in_link = pin.in_link if wanted.in_link else None
-        out_link = pin.out_link if wanted.out_link else None
-        mask, mark = pin.mark if wanted.mark else (0, 0)
-        signature = Signature(
-            dst,
-            src,
-            protocol is not None,
-            dport is not None,
-            in_link is not None,
-            out_link is not None,
-            mask,
-        )
-        key = (dst_value, src_value, protocol or 0, dport or 0, in_link or "", out_link or "", mark)
+        signature, key = _sign(pin, wanted)
         groups.setdefault(signature, {}).setdefault(key, []).append(position)
     return groups
+
+
+def _sign(pin: _Pinned, wanted: Signature) -> tuple[Signature, Key]:
+    """Return what of the wanted a rule pins down, and to which values."""
+    dst, dst_value = pin.dst if wanted.dst else (0, 0)
+    src, src_value = pin.src if wanted.src else (0, 0)
+    protocol = pin.protocol if wanted.protocol else None
+    dport = pin.dport if wanted.dport else None
+    in_link = pin.in_link if wanted.in_link else None
+    out_link = pin.out_link if wanted.out_link else None
+    mask, mark = pin.mark if wanted.mark else (0, 0)
+    signature = Signature(
+        dst,
+        src,
+        protocol is not None,
+        dport is not None,
+        in_link is not None,
+        out_link is not None,
+        mask,
+    )
+    key = (dst_value, src_value, protocol or 0, dport or 0, in_link or "", out_link or "", mark)
+    return signature, key
 
 
 def _pinned_prefix(match: PrefixMatch | None, family: Family) -> tuple[int, int]:

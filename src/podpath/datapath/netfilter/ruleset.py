@@ -100,19 +100,15 @@ class Ruleset:
         ]
         if entry.name == "nat":
             # One nat chain in the namespace registers the dispatcher at all its hooks.
+            if not self.tracks or not (tables or self.native.translates):
+                return None
             native = self.native.translating(entry.hook)
-            exists = bool(tables) or self.native.translates
-            return (
-                NatStage(entry.hook, stages, native, entry.priority)
-                if exists and self.tracks
-                else None
-            )
+            return NatStage(entry.hook, stages, native, entry.priority)
         if not stages:
             return None
         stage: Stage = stages[0] if len(stages) == 1 else ContestedStage(stages)
-        return (
-            ReroutingStage(stage) if (entry.name, entry.hook) == ("mangle", Hook.OUTPUT) else stage
-        )
+        rerouting = (entry.name, entry.hook) == ("mangle", Hook.OUTPUT)
+        return ReroutingStage(stage) if rerouting else stage
 
 
 def _at_hook(entry: Registered, hook: Hook) -> Stage:

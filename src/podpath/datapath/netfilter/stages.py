@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from podpath.datapath.netfilter import near, snapshot
@@ -18,21 +19,20 @@ Stage = Callable[[HookState], Verdict | None]
 """What runs at a hook: gives a verdict that ends the hook, or None."""
 
 
-class TableStage:
-    """One base chain: a table of one flavor at one hook."""
+NFT_DO_CHAIN = "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+"""What walks the chains of nftables, and so those that iptables-nft writes."""
 
-    __slots__ = ("function", "hook", "label", "table")
 
-    def __init__(self, table: CompiledTable, hook: Hook, function: str) -> None:
-        """Stand for the table's base chain of that name."""
-        self.table = table
+class ChainStage(ABC):
+    """A base chain at its hook, whatever walks it."""
+
+    __slots__ = ("function", "hook", "label")
+
+    def __init__(self, hook: Hook, chain: str, function: str) -> None:
+        """Stand for a chain at a hook; `function` is the kernel's, which walks it."""
         self.hook = hook
-        self.label = HookStage(hook, table.source.name)
-        self.function = (
-            function
-            if table.source.flavour == "legacy"
-            else "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
-        )
+        self.label = HookStage(hook, chain)
+        self.function = function
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Walk the chain, record what it decided, and say what becomes of the packet."""
@@ -41,30 +41,18 @@ class TableStage:
         self.record(state, before, matched, misses)
         return verdict
 
+    @abstractmethod
     def evaluate(
         self, state: HookState, *, quiet: bool = False
     ) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
         """Walk the chain without a Step. Of a packet that ends, say as well what almost saved it,
         unless `quiet`.
         """
-        table = self.table
-        state.table = table.source.name
-        state.decision = None
-        state.assumed = ()
-        base = table.chain(state.walk, self.hook)
-        if base is None:
-            return None, ()
-        traversal = Traversal(state, table, base)
-        verdict = traversal.run()
-        assumed = state.assumed
-        misses = near.find_misses(traversal) if verdict is not None and not quiet else ()
-        state.assumed = assumed  # looking for what almost decided walks on behind the verdict
-        return verdict, misses
 
     def record(
         self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()
     ) -> None:
-        """Make a Step of what the table decided; a table that decided nothing makes none."""
+        """Make a Step of what the chain decided; a chain that decided nothing makes none."""
         decision = state.decision
         if decision is None:
             return
@@ -80,6 +68,36 @@ class TableStage:
             near=misses,
             assumed=state.assumed,
         )
+
+
+class TableStage(ChainStage):
+    """One base chain: a table of one flavor at one hook."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: CompiledTable, hook: Hook, function: str) -> None:
+        """Stand for the table's base chain of that name."""
+        legacy = table.source.flavour == "legacy"
+        super().__init__(hook, table.source.name, function if legacy else NFT_DO_CHAIN)
+        self.table = table
+
+    def evaluate(
+        self, state: HookState, *, quiet: bool = False
+    ) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
+        """Walk the chain without a Step."""
+        table = self.table
+        state.table = table.source.name
+        state.decision = None
+        state.assumed = ()
+        base = table.chain(state.walk, self.hook)
+        if base is None:
+            return None, ()
+        traversal = Traversal(state, table, base)
+        verdict = traversal.run()
+        assumed = state.assumed
+        misses = near.find_misses(traversal) if verdict is not None and not quiet else ()
+        state.assumed = assumed  # looking for what almost decided walks on behind the verdict
+        return verdict, misses
 
 
 def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:

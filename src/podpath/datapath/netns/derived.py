@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from podpath.net.addresses import WIDTH, Address, Family, IfName, Prefix
 from podpath.net.provenance import Basis, Inferred
@@ -33,28 +33,34 @@ def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> 
     The local table is taken as listed where it holds the route of an own address. Routes of the
     main table are added only to an incomplete listing: in a whole one a missing route was deleted.
     """
-    listed = tuple(route for route in netns.routes.items if route.prefix.family == family)
+    routes = [route for route in netns.routes.items if route.prefix.family == family]
+    have = set(map(_identity, routes))
+    for route in _imply_routes(netns, routes, links, family):
+        if _identity(route) not in have:
+            have.add(_identity(route))
+            routes.append(route)
+    return tuple(routes)
+
+
+def _imply_routes(
+    netns: Netns, listed: Sequence[Route], links: Mapping[str, Link], family: Family
+) -> Iterator[Route]:
+    """Yield the routes that addresses imply, of the tables whose listing leaves them out."""
     addresses = [item for item in netns.addresses.items if item.address.family == family]
     if not any(item.link == "lo" for item in addresses):
         addresses = [*_LOOPBACK[family], *addresses]
-    routes = list(listed)
-    have = {(route.table, route.type, route.prefix, _device(route)) for route in listed}
-    wanted: list[Route] = []
     own = {Prefix.of(item.address) for item in addresses}
-    if not any(
-        route.table == LOCAL and not route.inferred and route.prefix in own for route in listed
-    ):
+    stated = (route for route in listed if route.table == LOCAL and not route.inferred)
+    if not any(route.prefix in own for route in stated):
         for item in addresses:
-            wanted += _local_routes(item)
+            yield from _local_routes(item)
     if not netns.routes.complete:
         for item in addresses:
-            wanted += _connected_routes(item, links)
-    for route in wanted:
-        key = (route.table, route.type, route.prefix, _device(route))
-        if key not in have:
-            have.add(key)
-            routes.append(route)
-    return tuple(routes)
+            yield from _connected_routes(item, links)
+
+
+def _identity(route: Route) -> tuple[object, ...]:
+    return route.table, route.type, route.prefix, _device(route)
 
 
 def _device(route: Route) -> str | None:

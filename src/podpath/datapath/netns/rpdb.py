@@ -9,7 +9,7 @@ prefix wins over both (`include/net/ip_fib.h:fib_lookup v6.12`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from podpath.datapath.netns.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, FlowKey
 from podpath.net.addresses import Family
@@ -48,16 +48,11 @@ class Rpdb:
     def __init__(self, netns: Netns, family: Family, routes: Iterable[Route]) -> None:
         """Compile rules and tables."""
         self.family = family
-        own = [rule for rule in netns.rules.items if rule.family == family]
-        self.rules = tuple(sorted(own or DEFAULT_RULES[family], key=lambda rule: rule.priority))
+        self.rules = _rules_of(netns, family)
         self._unread = tuple(rule for rule in self.rules if rule.unread)
-        self._positions = {
-            rule.priority: index for index, rule in reversed(list(enumerate(self.rules)))
-        }
+        self._positions = _first_of_each_priority(self.rules)
         """The first rule of each priority, for `goto`."""
-        self.custom = [_essence(rule) for rule in self.rules] != [
-            _essence(rule) for rule in DEFAULT_RULES[family]
-        ]
+        self.custom = list(map(_essence, self.rules)) != list(map(_essence, DEFAULT_RULES[family]))
         """`fib_has_custom_rules`. Once a namespace had rules its tables stay apart; evidence does
         not show that.
         """
@@ -66,13 +61,12 @@ class Rpdb:
         self._netns = netns
         self._routes = tuple(routes)
         self._read_alone: Rpdb | None = None
-        by_table: dict[int, list[Route]] = {}
-        for route in self._routes:
-            by_table.setdefault(_merged(route.table, apart=self.custom or family == 6), []).append(
-                route
-            )
-        self.tables = {number: FibTable(family, group) for number, group in by_table.items()}
-        self.local = self.tables.get(LOCAL) if self.custom or family == 6 else self.tables.get(MAIN)
+        apart = self.custom or family == 6
+        self.tables = {
+            number: FibTable(family, group)
+            for number, group in _by_table(self._routes, apart=apart).items()
+        }
+        self.local = self.tables.get(LOCAL if apart else MAIN)
         """Where `inet_addr_type` looks."""
         self._unusable = _ignored_links(netns)
         self._key = _signature(self.rules) if self.custom else _plain_signature
@@ -161,6 +155,28 @@ class Rpdb:
         if not found.error and _suppressed(rule, found):
             return None
         return found._replace(rule=rule, spans=_join(found.spans, line))
+
+
+def _rules_of(netns: Netns, family: Family) -> tuple[PolicyRule, ...]:
+    """Return a namespace's rules in the order in which they are tried; the kernel's where none of
+    the family is listed.
+    """
+    own = [rule for rule in netns.rules.items if rule.family == family]
+    return tuple(sorted(own or DEFAULT_RULES[family], key=lambda rule: rule.priority))
+
+
+def _first_of_each_priority(rules: Sequence[PolicyRule]) -> dict[int, int]:
+    first: dict[int, int] = {}
+    for place, rule in enumerate(rules):
+        first.setdefault(rule.priority, place)
+    return first
+
+
+def _by_table(routes: Iterable[Route], *, apart: bool) -> dict[int, list[Route]]:
+    tables: dict[int, list[Route]] = {}
+    for route in routes:
+        tables.setdefault(_merged(route.table, apart=apart), []).append(route)
+    return tables
 
 
 def _join(first: tuple[Span, ...], second: tuple[Span, ...]) -> tuple[Span, ...]:

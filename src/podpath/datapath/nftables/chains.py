@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from podpath.datapath.netfilter.chains import MOST_JUMPS, MOST_LEVELS
 from podpath.datapath.netfilter.left_out import pass_left_out
-from podpath.datapath.netfilter.stages import collect_spans
+from podpath.datapath.netfilter.stages import NFT_DO_CHAIN, ChainStage
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.nftables.statements import BREAK
@@ -16,33 +16,23 @@ from podpath.datapath.nftables.tables import CompiledNftChain
 from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.tracing.trace import NearMiss
-from podpath.datapath.vocabulary import Hook, HookStage, StepDecision
+from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.net import nft
-from podpath.net.packet import Packet
 from podpath.net.provenance import Option
 
-FUNCTION = "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
 ASK = "nft list ruleset"
 
 
-class NftStage:
+class NftStage(ChainStage):
     """One native base chain at its hook."""
 
-    __slots__ = ("base", "hook", "label")
+    __slots__ = ("base",)
 
     def __init__(self, base: CompiledNftChain, hook: Hook) -> None:
         """Stand for a base chain."""
-        self.base = base
-        self.hook = hook
         source = base.table.source
-        self.label = HookStage(hook, f"{source.family} {source.name} {base.source.name}")
-
-    def __call__(self, state: HookState) -> Verdict | None:
-        """Walk the chain, record what it decided, and say what becomes of the packet."""
-        before, matched = state.skb.packet, len(state.walk.trace.matched)
-        verdict, misses = self.evaluate(state)
-        self.record(state, before, matched, misses)
-        return verdict
+        super().__init__(hook, f"{source.family} {source.name} {base.source.name}", NFT_DO_CHAIN)
+        self.base = base
 
     def evaluate(
         self, state: HookState, *, quiet: bool = False
@@ -53,26 +43,6 @@ class NftStage:
         state.decision = None
         state.assumed = ()
         return traverse(state, self.base), ()
-
-    def record(
-        self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()
-    ) -> None:
-        """Make a Step of what the chain decided; a chain that decided nothing makes none."""
-        decision = state.decision
-        if decision is None:
-            return
-        spans = collect_spans(state, matched, decision.span)
-        state.walk.trace.step(
-            self.label,
-            state.skb,
-            FUNCTION,
-            before,
-            decision.word,
-            decision.reason,
-            spans=spans,
-            near=misses,
-            assumed=state.assumed,
-        )
 
 
 class NftFrame(NamedTuple):

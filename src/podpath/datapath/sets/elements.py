@@ -160,18 +160,22 @@ def _parse_ports(text: str, *, bare: bool) -> list[tuple[int, int]]:
     if not colon:
         name, rest = ("0" if bare else "tcp"), text
     number = 0 if bare else protocols.protocol_number(name)
-    if number in {protocols.ICMP, protocols.ICMPV6}:
-        names = ICMP_PORTS if number == protocols.ICMP else ICMPV6_PORTS
-        kind, slash, code = rest.partition("/")
-        if slash:
-            port = int(kind) << 8 | int(code)
-        elif rest in names:
-            port = names[rest]
-        else:
-            port = int(rest) << 8
-        return [(number, port)]
+    if number == protocols.ICMP:
+        return [(number, _parse_message(rest, ICMP_PORTS))]
+    if number == protocols.ICMPV6:
+        return [(number, _parse_message(rest, ICMPV6_PORTS))]
     first, dash, last = rest.partition("-")
     low, high = int(first), int(last) if dash else int(first)
     if not 0 <= low <= high < WIDEST_RANGE:
         raise ValueError(f"expected ports, saw {text!r}")
     return [(number, port) for port in range(low, high + 1)]
+
+
+def _parse_message(text: str, names: Mapping[str, int]) -> int:
+    """Parse a kind of ICMP message, with or without its code, to the number that stands for a
+    port.
+    """
+    kind, slash, code = text.partition("/")
+    if slash:
+        return int(kind) << 8 | int(code)
+    return names[text] if text in names else int(text) << 8

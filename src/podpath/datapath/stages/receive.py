@@ -15,6 +15,7 @@ from podpath.datapath.reasons import devices, routes
 from podpath.datapath.routing.input import FUNCTION, InputRoute, route_input
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.routing.validation import FUNCTION as VALIDATION
+from podpath.datapath.routing.validation import SourceCheck
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.frames import BROADCAST, is_group, is_symbolic
 from podpath.datapath.tracing.paths import Next
@@ -203,66 +204,69 @@ def _keep_route(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
-    packet, check, found = skb.packet, decided.check, decided.found
-    if check.reason is not None:
-        word = StepDecision.DROP if check.cause else StepDecision.PASS
-        walk.trace.step(
-            StageName.RP_FILTER,
-            skb,
-            VALIDATION,
-            packet,
-            word,
-            check.reason,
-            spans=check.spans,
-            link=link.name,
-            rests_on=check.rests_on,
-        )
-    near = found.near if found is not None else ()
-    rests_on = found.rests_on if found is not None else None
+    _record_validation(walk, skb, link, decided.check)
     if decided.cause is not None:
-        if not check.cause and decided.reason is not None:
-            walk.trace.step(
-                StageName.ROUTE_INPUT,
-                skb,
-                FUNCTION,
-                packet,
-                StepDecision.DROP,
-                decided.reason,
-                spans=decided.spans,
-                near=near,
-                rests_on=rests_on,
-            )
+        if not decided.check.cause:
+            _record_end(walk, skb, decided, StepDecision.DROP)
         return _refuse(walk, skb, decided, decided.cause)
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
-        if decided.reason is not None:
-            walk.trace.step(
-                StageName.ROUTE_INPUT,
-                skb,
-                FUNCTION,
-                packet,
-                StepDecision.LOCAL,
-                decided.reason,
-                spans=decided.spans,
-                rests_on=rests_on,
-            )
+        _record_end(walk, skb, decided, StepDecision.LOCAL)
         return paths.LOCAL
     skb.oif = out = destination.link
     name = out.name if out is not None else None
-    reason = routes.RoutedOn(packet.dst, name, destination.gateway)
+    found = decided.found
     walk.trace.step(
         StageName.ROUTE_INPUT,
         skb,
         FUNCTION,
-        packet,
+        skb.packet,
         StepDecision.FORWARD,
-        reason,
+        routes.RoutedOn(skb.packet.dst, name, destination.gateway),
         spans=destination.spans,
-        near=near,
+        near=found.near if found is not None else (),
         link=name,
-        rests_on=rests_on,
+        rests_on=found.rests_on if found is not None else None,
     )
     return paths.FORWARD
+
+
+def _record_validation(walk: Walk, skb: Skb, link: Link, check: SourceCheck) -> None:
+    """Make a Step of what source validation said, where it said anything."""
+    if check.reason is None:
+        return
+    walk.trace.step(
+        StageName.RP_FILTER,
+        skb,
+        VALIDATION,
+        skb.packet,
+        StepDecision.DROP if check.cause else StepDecision.PASS,
+        check.reason,
+        spans=check.spans,
+        link=link.name,
+        rests_on=check.rests_on,
+    )
+
+
+def _record_end(walk: Walk, skb: Skb, decided: InputRoute, word: StepDecision) -> None:
+    """Make a Step of a route that leads to no other device; rules that nearly fit a packet are told
+    where it is dropped.
+    """
+    if decided.reason is None:
+        return
+    found = decided.found
+    dropped = word is StepDecision.DROP
+    walk.trace.step(
+        StageName.ROUTE_INPUT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        word,
+        decided.reason,
+        spans=decided.spans,
+        near=found.near if found is not None and dropped else (),
+        rests_on=found.rests_on if found is not None else None,
+    )
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute, cause: DropCause) -> Dropped | Rejected:

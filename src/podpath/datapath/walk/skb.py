@@ -83,6 +83,12 @@ class Skb:
     """The error that the packet's sender is sent, where it was rejected."""
 
 
+def forget_connection(skb: Skb) -> None:
+    """Take away what conntrack and routing hung on a packet (`skb_scrub_packet`)."""
+    skb.connection = skb.template = skb.destination = None
+    skb.ctinfo, skb.reply = CtInfo.NOT_SEEN, False
+
+
 def input_flow(skb: Skb, link: Link) -> FlowKey:
     """Return what input routing goes by."""
     packet = skb.packet
