@@ -7,6 +7,9 @@ import os
 from pathlib import PurePosixPath
 from typing import NotRequired, TypedDict
 
+from podpath.net import protocols
+from podpath.net.addresses import Mac
+from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
 from podpath.node.routing import PolicyRule
@@ -33,6 +36,8 @@ class RecordedCase(TypedDict):
     nft: NotRequired[dict[str, list[str]]]
     """Rules of the host by table, as `iptables-save` prints them, for iptables-nft."""
     legacy: NotRequired[dict[str, list[str]]]
+    macs: NotRequired[tuple[str, str]]
+    """Source and destination, where the probe is one frame that a packet socket sends."""
 
 
 def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
@@ -52,9 +57,20 @@ def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
     host.rules += [PolicyRule(family=4, **rule) for rule in held.get("rules", [])]  # type: ignore[arg-type]  # as above
     for flavour in ("nft", "legacy"):
         _add_rules(draft, held.get(flavour, {}), flavour)  # type: ignore[arg-type]  # one of the two keys
+    probe = Probe.parse(held["probe"])
     return GeneratedCase(
         seed=0, topology=topology.name, node=draft.freeze(os.uname().release, PORTS),
-        probe=Probe.parse(held["probe"]), nat=False, fault=name.stem,
+        probe=probe, nat=False, fault=name.stem, frame=_make_frame(probe, *held.get("macs", ())),
+    )  # fmt: skip
+
+
+def _make_frame(probe: Probe, smac: str = "", dmac: str = "") -> Packet | None:
+    """Make an ACK that no connection has; None where the probe is a whole conversation."""
+    if not dmac:
+        return None
+    return Packet(
+        probe.src, probe.dst, probe.protocol, probe.sport, probe.dport, protocols.ACK,
+        length=40, seq=1000, ack=1, smac=Mac(smac), dmac=Mac(dmac),
     )  # fmt: skip
 
 

@@ -181,6 +181,21 @@ def test_a_queue_forks() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("bypass", "verdicts"),
+    [("", ["Accept", "Drop"]), (" --queue-bypass", ["Accept", "Drop", "Accept"])],
+)
+def test_a_queue_may_let_go_on_where_no_program_listens(bypass: str, verdicts: list[str]) -> None:
+    """It accepts; it drops; and with the bypass what nobody takes goes on."""
+    node = given(given_rules(f"FORWARD -j NFQUEUE --queue-num 3{bypass}"))
+
+    def run(choices: Choices) -> str:
+        sender = Sender(node, choices)
+        return type(sender.send(sender.skb(tcp()), "FORWARD")).__name__
+
+    assert verdicts == list(explore(run, deviations=2).results)
+
+
 def test_a_syn_proxy_ends_undecided() -> None:
     """What comes after is not modeled, and the walk says so."""
     node = given(given_rules("FORWARD -p tcp -j SYNPROXY --mss 1460"))

@@ -52,6 +52,16 @@ def reject(walk: Walk, skb: Skb, cause: DropCause, answer: str) -> Dropped | Rej
     return Rejected(netns=name, reason=reason, answer=answer)
 
 
+def drop_outer(walk: Walk, skb: Skb, cause: DropCause) -> Dropped:
+    """Drop a tunnel's outer packet. Where no socket has its port, the other end of the tunnel is
+    told, and nobody tells the sender of what is inside.
+    """
+    if cause is DropCause.NO_SOCKET:
+        reject(walk, skb, cause, "icmp-port-unreachable")
+    kernel = walk.engine.node.home_of(skb.netns).kernel
+    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, kernel))
+
+
 def _error(packet: Packet, answer: str, source: Address) -> Packet:
     """Make the error as it enters OUTPUT: an unspecified source is chosen with its route."""
     six = packet.family == 6

@@ -237,6 +237,7 @@ class DropCause(StrEnum):
     TTL = "ttl"
     TOO_BIG = "too big"
     NEIGHBOUR_FAILED = "neighbour failed"
+    NEIGHBOUR_PURGED = "neighbour purged"
     NO_SOCKET = "no socket"
     DEVICE_DOWN = "device down"
     FRAME_TOO_LONG = "frame too long"

@@ -31,6 +31,7 @@ from podpath.datapath.conversations.places import (
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.reasons import failures
 from podpath.datapath.reasons.failures import Failure
+from podpath.datapath.routing.reasons import kernel_version
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
@@ -77,6 +78,8 @@ PAYLOAD = 100
 """Bytes of data: small enough for every MTU."""
 ECHO_PAYLOAD = 56
 """Bytes of data in an echo request, as ping(8) sends them."""
+RESETS_HAVE_OWNERS = (6, 13)
+"""Since which kernel a listening socket's reset is that socket's."""
 
 
 class Act(NamedTuple):
@@ -425,10 +428,11 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     host that did not want it.
     """
     outcome, direction = trace.outcome, trace.direction == Direction.ORIGINAL
-    if isinstance(outcome, Rejected) and skb.answer is not None:
+    if isinstance(outcome, Rejected | Dropped) and skb.answer is not None:
         error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
+        error.failed_at = skb.failed_at
         attach_answer(error, skb)
-        name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
+        name = _name_answer(outcome)
         path = _turn_back(error, skb)
         told = drive_packet(walk, name, error, error.packet, reply=direction, path=path)
         return (told, *answer_to(walk, error, told))
@@ -444,9 +448,26 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if answer is None:
         return ()
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
-    refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=True)
+    owned = isinstance(outcome, Delivered) and _resets_as_listener(walk, outcome)
+    refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=not owned)
     refused = drive_packet(walk, name, refusal, answer, reply=direction)
     return (refused, *answer_to(walk, refusal, refused))
+
+
+def _name_answer(outcome: Rejected | Dropped) -> str:
+    if isinstance(outcome, Dropped):
+        return "icmp-port-unreachable"
+    return "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
+
+
+def _resets_as_listener(walk: Walk, outcome: Delivered) -> bool:
+    """Tell whether a reset has the owner of the socket that listens there
+    (`net/ipv4/ip_output.c:ip_send_unicast_reply v6.13`, which before knew the kernel's own alone).
+    """
+    netns, packet = walk.engine.node.namespaces[outcome.netns], outcome.packet
+    kernel = walk.engine.node.home_of(netns).kernel
+    tcp = packet.protocol == protocols.TCP
+    return tcp and kernel_version(kernel) >= RESETS_HAVE_OWNERS and _listens(netns, packet)
 
 
 def _turn_back(answer: Skb, cause: Skb) -> paths.PathName | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from podpath.datapath.devices import wire
 from podpath.datapath.devices.segment import NOBODY
+from podpath.datapath.icmp import drop_outer
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.devices import (
@@ -342,8 +343,7 @@ def _refuse(
         spans=tuple(dict.fromkeys(filter(None, (device.span, other_end)))),
         link=device.name,
     )
-    kernel = walk.engine.node.home_of(skb.netns).kernel
-    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, kernel))
+    return drop_outer(walk, skb, cause)
 
 
 def _listens(link: Link, outer: Packet) -> bool:

@@ -10,6 +10,7 @@ one end knows is enough.
 from __future__ import annotations
 
 from podpath.datapath.devices import tunnel, wire
+from podpath.datapath.icmp import drop_outer
 from podpath.datapath.reasons.devices import (
     DeviceReason,
     KeyUnknown,
@@ -19,7 +20,6 @@ from podpath.datapath.reasons.devices import (
     SourceNotAllowed,
     TunnelPortClosed,
 )
-from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
@@ -174,5 +174,4 @@ def _drop(
         spans=spans,
         link=link.name,
     )
-    kernel = walk.engine.node.home_of(skb.netns).kernel
-    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, kernel))
+    return drop_outer(walk, skb, cause)

@@ -105,11 +105,8 @@ def compile_statement(statement: nft.Statement, place: RulePosition) -> Op:  # n
             case nft.NftReject():
                 return _compile_reject(statement, place)
             case nft.Queue(text):
-                number = next((word for word in text.split() if word[:1].isdigit()), "0")
-                options = (MatchOption("queue-num", (number.partition("-")[0],)),)
-                return borrow(
-                    place, lambda context: queue.compile_target(Target("NFQUEUE", options), context)
-                )
+                target = _translate_queue(text)
+                return borrow(place, lambda context: queue.compile_target(target, context))
             case nft.Notrack():
                 return _compile_notrack(place)
             case nft.Forward():
@@ -143,6 +140,16 @@ def borrow(place: RulePosition, compile_act: Callable[[RuleContext], TargetAct])
         return act(state, CompiledRule(rule, (), ACT, act))
 
     return run
+
+
+def _translate_queue(text: str) -> Target:
+    """Return the target of iptables that does what the words behind `queue` say."""
+    words = text.replace(",", " ").split()
+    number = next((word for word in words if word[:1].isdigit()), "0")
+    options = [MatchOption("queue-num", (number.partition("-")[0],))]
+    if "bypass" in words:
+        options.append(MatchOption("queue-bypass"))
+    return Target("NFQUEUE", tuple(options))
 
 
 def _record_hit(place: RulePosition) -> Op:

@@ -27,6 +27,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.TTL: (((0, 0), "IP_INHDR"),),
     DropCause.TOO_BIG: (((0, 0), "PKT_TOO_BIG"),),
     DropCause.NEIGHBOUR_FAILED: (((0, 0), "NEIGH_FAILED"),),
+    DropCause.NEIGHBOUR_PURGED: (((6, 7), "QUEUE_PURGE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.NO_SOCKET: (((0, 0), "NO_SOCKET"),),
     DropCause.DEVICE_DOWN: (((0, 0), "DEV_READY"),),
     DropCause.NO_CARRIER: (((0, 0), "QDISC_DROP"),),
@@ -50,8 +51,13 @@ MODELLED = (6, 12)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
+def kernel_version(kernel: str | None) -> tuple[int, int]:
+    """Return the version of a kernel (`uname -r`) that decides what it does."""
+    found = _VERSION.match(kernel or "")
+    return (int(found[1]), int(found[2])) if found is not None else MODELLED
+
+
 def drop_reason(cause: DropCause, kernel: str | None) -> str:
     """Return the name that a kernel (`uname -r`) has for a cause of `REASONS`."""
-    found = _VERSION.match(kernel or "")
-    version = (int(found[1]), int(found[2])) if found is not None else MODELLED
+    version = kernel_version(kernel)
     return next(name for since, name in REASONS[cause] if since <= version)

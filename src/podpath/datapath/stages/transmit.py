@@ -89,22 +89,23 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     if destination.type in {"broadcast", "multicast"}:
         skb.packet = with_macs(before, namespace.mac(link), BROADCAST)
         return None
+    nexthop = destination.gateway or before.dst
+    asked = NeighbourKey(namespace.name, link.name, nexthop)
     found = resolve(walk, namespace, link, destination, before)
-    found = _discover(walk, namespace, link, destination.gateway or before.dst, found)
+    found = _discover(walk, namespace, link, nexthop, found)
     if found.unseen is not None:
         return boundary(
             walk,
             skb,
             BoundaryName.UNSEEN_NAMESPACE,
             found.unseen,
-            destination.gateway or before.dst,
+            nexthop,
         )
     if found.sharing is not None:
         return boundary(walk, skb, BoundaryName.MACVLAN, found.sharing)
     if found.failed:
-        return _unreachable(walk, skb, found)
-    nexthop = destination.gateway or before.dst
-    walk.learned.neighbours.resolved.add(NeighbourKey(namespace.name, link.name, nexthop))
+        return _unreachable(walk, skb, found, asked)
+    walk.learned.neighbours.resolved.add(asked)
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.trace.step(
         StageName.NEIGHBOUR,
@@ -144,7 +145,9 @@ def _discover(
     return Resolution(None, lost.reason, lost.spans, failed=True)
 
 
-def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
+def _unreachable(
+    walk: Walk, skb: Skb, found: Resolution, asked: NeighbourKey
+) -> Dropped | Rejected:
     walk.trace.step(
         StageName.NEIGHBOUR,
         skb,
@@ -155,6 +158,12 @@ def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
         spans=found.spans,
         rests_on=found.rests_on,
     )
+    if skb.failed_at == asked:
+        # An error about what waited for this neighbor waits for it, too, and is thrown away with
+        # the rest of the queue (net/core/neighbour.c:neigh_invalidate v6.12).
+        reason = drop_reason(DropCause.NEIGHBOUR_PURGED, walk.engine.node.kernel)
+        return Dropped(netns=skb.netns.name, reason=reason)
+    skb.failed_at = asked
     ended = reject(walk, skb, DropCause.NEIGHBOUR_FAILED, "icmp-host-unreachable")
     if skb.iif is None and isinstance(ended, Rejected):
         # The error goes to the own host, over lo, and tells the socket

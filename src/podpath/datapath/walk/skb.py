@@ -79,6 +79,10 @@ class Skb:
     """What is inside `inner`, where tunnels are nested: packets and the devices that wrapped them,
     the innermost first.
     """
+    failed_at: Hashable | None = None
+    """The neighbor that did not answer for it, or of an error, for the packet it is about: what
+    waits for one that has just failed is thrown away with it (`neigh_invalidate`).
+    """
     answer: Packet | None = None
     """The error that the packet's sender is sent, where it was rejected."""
 

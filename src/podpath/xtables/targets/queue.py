@@ -14,12 +14,13 @@ from podpath.xtables.wording import make_form
 
 FREED = Drop("NOT_SPECIFIED")
 """What is not queued is freed without a reason (net/netfilter/nf_queue.c:nf_queue v6.12)."""
+ASK = "cat /proc/net/netfilter/nfnetlink_queue"
 OPTIONS = make_options("queue-num", "queue-balance", flags=("queue-bypass", "queue-cpu-fanout"))
 
 
 def compile_target(target: Target, context: RuleContext) -> TargetAct:
-    """Compile to a fork: the program accepts the packet, or drops it (as the kernel does where no
-    program listens).
+    """Compile to a fork: the program accepts the packet, or drops it. Where no program listens the
+    kernel drops it, too, unless the rule says that it goes on then.
     """
     options = {option.name: option for option in target.options}
     if not options.keys() <= OPTIONS.keys():
@@ -29,12 +30,16 @@ def compile_target(target: Target, context: RuleContext) -> TargetAct:
         Option(True, f"the program on queue {number} accepts the packet"),
         Option(False, f"the program on queue {number} drops the packet, or none listens"),
     )
+    listens = (
+        Option(True, f"a program listens on queue {number}"),
+        Option(False, f"no program listens on queue {number}"),
+    )
+    place = f"netfilter queue {number} of netns {context.netns}"
 
     def queue(state: RuleActions) -> Verdict:
-        name = (
-            f"the program on netfilter queue {number} of netns {context.netns} accepts the packet"
-        )
-        accepted = state.choose(name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue")
+        accepted = state.choose(f"the program on {place} accepts the packet", choices, ask=ASK)
+        if not accepted and "queue-bypass" in options:
+            accepted = not state.choose(f"a program listens on {place}", listens, ask=ASK)
         state.take_queue(accepted=accepted)
         return ACCEPT if accepted else FREED
 
