@@ -6,12 +6,15 @@ from dataclasses import replace
 
 from podpath.checks.cni import pod_address_twice
 from podpath.checks.conntrack import stale_conntrack
+from podpath.checks.dns import dns_without_endpoints
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.services import proxy_behind
+from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.asked import keep_asked
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.net.probe import Probe
 from podpath.node.case import Case
+from podpath.node.node import Pod, Service
 from podpath.testing.nodes import given_netns, given_node, span
 
 PROBE = Probe.parse("tcp 10.244.0.2 > 10.244.1.2:80")
@@ -57,3 +60,30 @@ def test_where_it_fails_unexplained_what_speaks_of_its_ends_may_be_why() -> None
     failing = Conclusion(possible=(seen,))
 
     assert keep_asked(CASE, (seen, other), failing, (PROBE,)) == (seen,)
+
+
+def test_beside_a_certain_cause_of_the_walk_nothing_else_bears() -> None:
+    """It says why the connection fails; another fault of its ends is another story."""
+    failing = Branch(assumptions=(), traces=(), works=False)
+    cause = replace(found("no-route", "default via 192.0.2.254"), shown_by=failing)
+    possible = replace(cause, certainty=0.5)
+    other = found("no-endpoints", "10.244.1.2")
+
+    named = keep_asked(CASE, (cause, other), Conclusion(causes=(cause,)), (PROBE,))
+    open_still = keep_asked(CASE, (possible, other), Conclusion(possible=(possible,)), (PROBE,))
+
+    assert ((cause,), (possible, other)) == (named, open_still)
+
+
+def test_a_name_server_without_endpoints_bears_on_a_pod_that_asks_for_a_service() -> None:
+    """Programs ask by name, though the probe has an address."""
+    address = PROBE.dst
+    service = Service(
+        namespace="shop", name="web", type="ClusterIP", addresses=(address,), ports=()
+    )
+    pod = Pod(namespace="shop", name="cart", address=PROBE.src)
+    named = replace(CASE, node=replace(CASE.node, services=(service,), pods=(pod,)))
+    silent = found(dns_without_endpoints.NAME, "kube-dns <none>")
+
+    assert (silent,) == keep_asked(named, (silent,), Conclusion(), (PROBE,))
+    assert () == keep_asked(CASE, (silent,), Conclusion(), (PROBE,))

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.captured import check_captures
+from dataclasses import replace
+
+from podpath.checks.finding import Finding, Severity
+from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.vocabulary import Reachability
+from podpath.diagnosis.captured import add_captured, check_captures
+from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.diagnose import diagnose
+from podpath.diagnosis.fit import Fit
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import Judgement
+from podpath.net.probe import Probe
+from podpath.net.provenance import Source, Span
 from tests.checks.made_captures import (
     CLIENT,
     SERVER,
@@ -58,3 +69,47 @@ def test_capture_of_what_works_changes_nothing() -> None:
     answer = diagnose(case_of(*handshake(), *exchange(0.1)))
 
     assert ("possible", ()) == (answer.verdict, answer.findings)
+
+
+def captured(check: str, *lines: int, severity: Severity = Severity.FAULT) -> Finding:
+    """Return a finding that quotes lines of one capture."""
+    source = Source(name="eth0.txt", lines=tuple(f"frame {number}" for number in range(1, 9)))
+    spans = tuple(Span(source, line, line) for line in lines)
+    return Finding(check=check, severity=severity, claim=check, evidence=spans)
+
+
+def judged(fit: Fit, line: int) -> Conclusion:
+    """Conclude a cause, and one connection that a line of the capture shows."""
+    span = captured("x", line).evidence[0]
+    asked = Probe.parse("tcp 10.0.0.1 > 10.0.0.2:80")
+    symptom = Symptom(probe=asked, fails=fit == Fit.EXPLAINS, spans=(span,))
+    conversation = Conversation(
+        probe=asked, branches=(), verdict=Reachability.UNDECIDED, truncated=False
+    )
+    return Conclusion(
+        causes=(captured("no-route"),), judgements=(Judgement(symptom, conversation, None, fit),)
+    )
+
+
+def test_what_is_told_already_is_not_added_and_the_rest_is() -> None:
+    """The same fault, or the line that decided another one, is told once."""
+    told = captured("lost-ack", 1)
+    again, same_line, other = captured("lost-ack", 5), captured("one-way", 1), captured("reset", 3)
+
+    assert (told, other) == add_captured((told,), (again, same_line, other), Conclusion())
+
+
+def test_a_possibility_hides_nothing_that_a_capture_shows() -> None:
+    """Only what is certain is told once and for all."""
+    possible = replace(captured("lost-ack", 1), certainty=0.5)
+    shown = captured("lost-ack", 5)
+
+    assert (possible, shown) == add_captured((possible,), (shown,), Conclusion())
+
+
+def test_frames_of_the_connection_that_a_cause_explains_are_not_told_again() -> None:
+    """Those of one that works are."""
+    shown = captured("handshake-repeated", 2)
+
+    assert () == add_captured((), (shown,), judged(Fit.EXPLAINS, 2))
+    assert (shown,) == add_captured((), (shown,), judged(Fit.KEEPS, 2))

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.diagnosis.carried import SUSPECTED, find_broken, tell_walked
+from podpath.diagnosis.carried import SUSPECTED, find_broken, find_complained, tell_walked
+from podpath.diagnosis.complained import ChosenBy, place_complaints
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.flows import BaselineKind, list_flows
 from podpath.diagnosis.verdict import Verdict
@@ -18,6 +19,7 @@ from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import Node
 from tests.checks.nodes import chain, rule, table
 from tests.diagnosis.scenes import bridged_node, case, whole
+from tests.diagnosis.test_complained import complain
 
 
 def with_drop(name: str, out_link: str = "") -> Node:
@@ -77,3 +79,18 @@ def test_a_sound_node_breaks_nothing() -> None:
     said = tell_walked(flows)
     assert f"{BaselineKind.POD_TO_POD.value}: 2" in said
     assert said in diagnose(case(made)).notes
+
+
+def test_a_complaint_whose_ends_are_named_is_a_fault_and_another_is_suspected() -> None:
+    """A policy may keep out on purpose whom the evidence has several of."""
+    made = complain("From pod 10.1.0.2 a curl to 10.2.0.2:8080 times out.", forward="0")
+    (meant,) = place_complaints(made)
+    guessed = replace(
+        meant, choices=tuple(choice._replace(how=ChosenBy.FIRST) for choice in meant.choices)
+    )
+    base = World(made.node, ())
+
+    faults, suspected = (find_complained(base, (one,)) for one in (meant, guessed))
+
+    assert (1, 0) == (len(faults.faults), len(faults.suspected))
+    assert (0, 1) == (len(suspected.faults), len(suspected.suspected))

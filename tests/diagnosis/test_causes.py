@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.checks.cause import Claim
 from podpath.datapath.conversations.conversation import converse
-from podpath.diagnosis.causes import find_cause
+from podpath.diagnosis.causes import _is_unredirected, find_cause
 from podpath.net.provenance import Listing
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -157,3 +159,13 @@ def test_a_frame_to_its_own_mac_is_the_fault_of_the_device_without_arp() -> None
 
     assert check == "arp-off"
     assert "veth0 does no ARP (NOARP)" in claim
+
+
+def test_a_sender_that_no_namespace_is_shown_for_was_not_left_unredirected() -> None:
+    """What its rules are nobody knows."""
+    made = router("drop", "tcp dport 22 accept")
+    asked = probe("tcp 10.0.0.5 > 192.0.2.9:80 in lan")
+    cause = find_cause(made, converse(made, asked).branches[0])
+    assert cause is not None
+
+    assert not _is_unredirected(made, replace(cause.trace, start="gone"))

@@ -131,3 +131,13 @@ def test_connections_that_stop_working_are_told() -> None:
 
     assert "simulated" == how
     assert [f"{ping}: works before, fails after"] == list(effects)
+
+
+def test_a_repair_of_what_no_check_looks_for_stays_unproven() -> None:
+    """A fault that walks alone find, or that nothing does, is not looked for on another node."""
+    made = node("0")
+
+    for check in ("hairpin", "no-such-check"):
+        found = finding(made, setting("1"), check=check)
+        (repair,) = prove_check(Case(node=made), found, ()).repairs
+        assert not repair.proven

@@ -144,3 +144,23 @@ def test_a_complaint_that_the_walk_contradicts_forbids_the_all_clear() -> None:
     assert not answer.forbids or any(
         isinstance(one, ComplaintUnexplained) for one in answer.forbids
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol"),
+    [
+        ("10.2.0.2 cannot be pinged from 10.1.0.2, it times out.", protocols.ICMP),
+        ("From pod 10.1.0.2 a curl to 10.2.0.2:8080 times out.", protocols.TCP),
+    ],
+)
+def test_the_protocol_is_that_of_the_addresses(text: str, protocol: int) -> None:
+    """A ping of an IPv4 address is ICMP, not ICMPv6."""
+    assert protocol == placed(text).probe.protocol
+
+
+def test_a_service_that_no_name_tells_is_one_of_the_users_own() -> None:
+    """Not the cluster's name server, though it is listed first; the only one needs no guess."""
+    one = placed("The pod web-1 cannot reach the service, it times out.")
+
+    assert "10.96.0.20" == str(one.probe.dst)
+    assert ChosenBy.ONLY in {choice.how for choice in one.choices if choice.side is Side.TARGET}

@@ -161,3 +161,14 @@ def test_names_outside_that_fail_at_times_convict_the_upstream(
     found = first(UPSTREAM, prose=prose)
 
     assert settled is (found.check == "upstream-silent" and found.certainty == 1)
+
+
+def test_an_ending_in_another_document_settles_nothing() -> None:
+    """Whose lines these are, and when, is another question there."""
+    given = [
+        Pasted(f"The rules are missing after each boot.\n\n```\n{RULES}\n```\n", "ticket.md"),
+        Pasted(f"```\n{FAILED.format(unit='iptables')}\n```\n", "other.md"),
+    ]
+    found = diagnose(read_together(given).facts).findings
+
+    assert not any(Ground.ENDED in one.reasoning for one in found)

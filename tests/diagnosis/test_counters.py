@@ -13,6 +13,7 @@ import pytest
 
 from podpath.checks.finding import Finding, Severity
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Trace
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
@@ -21,6 +22,8 @@ from podpath.testing.nodes import ip, probe
 from tests.checks.nodes import netns, node, span
 from tests.command import podpath
 from tests.diagnosis import scenes
+from tests.diagnosis.test_repairs import cause_of
+from tests.diagnosis.test_repairs import node as repaired
 
 
 def host(**counters: int) -> Node:
@@ -218,3 +221,21 @@ def test_the_counter_of_an_incident_is_quoted(repository: Path) -> None:
     ).stdout
     assert "The kernel counts it: TcpExtIPReversePathFilter is 12." in said
     assert '"TcpExtIPReversePathFilter": 12,' in said
+
+
+def test_counters_are_those_of_where_the_last_packet_ended() -> None:
+    """The host's say nothing of what a pod's namespace dropped."""
+    shown = replace(finding("rp-filter"), shown_by=Branch(assumptions=(), traces=(), works=False))
+    at_host, in_pod = (
+        cause_of(repaired("FORWARD -j DROP")).trace,
+        cause_of(repaired("OUTPUT -j DROP", at="pod")).trace,
+    )
+    counting = host(TcpExtIPReversePathFilter=12)
+
+    def told(*traces: Trace) -> tuple[str, ...]:
+        ended = replace(shown, shown_by=Branch(assumptions=(), traces=traces, works=False))
+        (weighed,) = add_counters([ended], counting)
+        return tuple(map(str, weighed.reasoning))
+
+    assert told(in_pod, at_host)
+    assert not told(at_host, in_pod)

@@ -15,21 +15,23 @@ from hypothesis import strategies as st
 
 from podpath.diagnosis.difference.chains import compare_chains, merge_chains
 from podpath.diagnosis.difference.compare import compare_cases
-from podpath.diagnosis.difference.difference import Difference
+from podpath.diagnosis.difference.difference import Difference, paired_namespaces
 from podpath.diagnosis.difference.nodes import compare_nodes, take_over
 from podpath.diagnosis.difference.smallest import find_smallest, order_by_nearness
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.provenance import Known
+from podpath.node.case import Case
 from podpath.node.change import SetSysctl
 from podpath.node.links import BridgePort, Neighbour
 from podpath.node.netfilter import Chain, IpSet, Netfilter, SetMember
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, Netns, Node
 from podpath.report.diff_json import render_diff_json
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
 from podpath.testing.nodes import given_cilium, probe
 from tests.checks.nodes import address, chain, link, listing, netns, node, route, rule, span, table
 from tests.command import podpath
+from tests.datapath.given import given_rules, given_tables
 from tests.diagnosis import scenes
 from tests.nftables import native_tables
 
@@ -404,3 +406,32 @@ def test_names_from_the_evidence_are_escaped() -> None:
     compared = compare_cases(scenes.case(bad), scenes.case(good))
     assert "\x1b" not in render_diff(compared, Style(verbose=True))
     assert "\x1b" not in json.loads(render_diff_json(compared))["differences"][0]["says"]
+
+
+def test_one_difference_behind_two_connections_hides_no_third() -> None:
+    """Each connection that fails is looked at, whatever explained the one before."""
+    drops = [f"FORWARD -p tcp -m tcp --dport {port} -j DROP" for port in (80, 443)]
+    bad, good = (
+        replace(scenes.bridged_node("1"), namespaces=_with_rules(*rules)) for rules in (drops, ())
+    )
+    asked = [
+        probe(f"tcp 10.22.0.5 > 203.0.113.{last}:{port}")
+        for last, port in ((9, 80), (10, 80), (9, 443))
+    ]
+    found = compare_cases(Case(node=bad), Case(node=good), asked)
+
+    assert [2, 1] == [len(one.probes) for one in found.explanations]
+
+
+def _with_rules(*rules: str) -> dict[str, Netns]:
+    made = scenes.bridged_node("1")
+    tables = given_tables(given_rules(*rules))
+    ruled = replace(made.host, netfilter={4: Netfilter(tables=tables, complete=True)})
+    return {**made.namespaces, HOST: ruled}
+
+
+def test_namespaces_are_compared_in_the_order_of_their_names_after_the_host() -> None:
+    """So that the host's differences are told first."""
+    made = node(netns("host"), netns("a"), netns("z"))
+
+    assert ["host", "a", "z"] == [here.name for here, _ in paired_namespaces(made, made)]

@@ -8,9 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from podpath.diagnosis.flows import OTHER_NODES, PODS, BaselineKind, derive_flows, list_flows
+from podpath.diagnosis.flows import (
+    OTHER_NODES,
+    PODS,
+    BaselineKind,
+    _services_by_rules,
+    derive_flows,
+    list_flows,
+)
 from podpath.library.reading import read
+from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
+from podpath.testing.nodes import given_netns, given_node
+from tests.datapath.given import given_rules, given_tables
 from tests.diagnosis.scenes import bridged_node, whole
 
 RULES = Path(__file__).parent.parent / "data" / "live" / "kube-proxy-and-flannel.rules"
@@ -75,3 +85,17 @@ def test_a_node_without_kubernetes_has_fewer() -> None:
     """Nothing is made up: without rules and tunnels there are pods, a service and the world."""
     probes = derive_flows(whole(bridged_node("1")))
     assert len(set(probes)) == len(probes) > 0
+
+
+def test_a_service_is_what_a_rule_sends_on_by_its_whole_address() -> None:
+    """A range is none, nor an address that a rule decides about at once."""
+    rules = given_rules(
+        "PREROUTING -d 10.96.0.0/16 -p tcp -m tcp --dport 81 -j KUBE-SVC-A",
+        "PREROUTING -d 10.96.0.2/32 -p tcp -m tcp --dport 82 -j ACCEPT",
+        "PREROUTING -d 10.96.0.3/32 -p tcp -m tcp --dport 83 -j KUBE-SVC-A",
+        table="nat", chains=("KUBE-SVC-A",),
+    )  # fmt: skip
+    netfilter = Netfilter(tables=given_tables(rules), complete=True)
+    host = given_node(given_netns("host", netns={"netfilter": {4: netfilter}}))
+
+    assert [83] == [service.port for service in _services_by_rules(host)]

@@ -54,3 +54,14 @@ def test_two_captures_show_where_a_packet_was_lost() -> None:
 
     assert AnsweringOutput.CAPTURE not in held(case)
     assert AnsweringOutput.CAPTURE in held(replace(case, sightings=(one, other)))
+
+
+def test_routes_are_held_only_with_the_rules_that_choose_among_tables() -> None:
+    """Whole routes say nothing where a policy rule may look elsewhere, nor rules without routes."""
+    host = given_netns("host")
+    no_rules = replace(host, rules=host.rules._replace(complete=False))
+    no_routes = replace(host, routes=host.routes._replace(complete=False))
+
+    assert AnsweringOutput.ROUTES in held(Case(node=given_node(host)))
+    assert AnsweringOutput.ROUTES not in held(Case(node=given_node(no_rules)))
+    assert AnsweringOutput.ROUTES not in held(Case(node=given_node(no_routes)))

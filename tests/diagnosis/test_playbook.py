@@ -204,3 +204,13 @@ def test_complaint_alone_is_undecided_with_the_experts_questions() -> None:
 def test_where_nothing_is_said_to_fail_no_expert_is_asked() -> None:
     """Then the connection in question is asked for."""
     assert (False, True) == (is_asked(EMPTY), is_asked(complain()))
+
+
+def test_the_strongest_clues_weigh_and_weak_ones_add_nothing_to_them() -> None:
+    """A question that many weak clues fit is not asked before one that fits well."""
+    clues = [
+        Technology.VLAN, Technology.VXLAN, Technology.FLANNEL, Technology.CALICO, Technology.CILIUM
+    ]  # fmt: skip
+    play = Play(fact="", ask="", decides=(), signs=dict(zip(clues, (1, 4, 2, 2, 2), strict=True)))
+
+    assert 10 == weigh(play, frozenset(clues))

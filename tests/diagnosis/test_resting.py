@@ -16,7 +16,7 @@ from podpath.diagnosis.connections import ConnectionFrame, FramePlace
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.forbids import RestsOnInference
-from podpath.diagnosis.resting import PlacedGuess, is_made_up
+from podpath.diagnosis.resting import PlacedGuess, _steps_before, is_made_up
 from podpath.diagnosis.verdict import Verdict
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -27,6 +27,7 @@ from podpath.node.node import HOST, Netns
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.style import Style
 from tests.diagnosis.scenes import BAD, GOOD, OUTSIDE, POD, attempt, case, cilium_node, known, whole
+from tests.diagnosis.test_repairs import DROP, cause_of, node
 
 PROBE = f"tcp {POD}:5000 > {OUTSIDE}:80"
 FAILING = case(whole(cilium_node(known(BAD))), attempt(PROBE))
@@ -172,3 +173,16 @@ def test_a_guessed_owner_is_seen_by_frames_of_its_address(
     """On a device that the capture names."""
     guess = PlacedGuess(GUESS, addresses=frozenset({Address.parse(owned)}))
     assert is_seen is guess.is_seen([frame(place_at(None, link))])
+
+
+def test_a_cause_rests_on_what_was_decided_before_it() -> None:
+    """On all that earlier packets met, and on its own packet's way up to the deciding step."""
+    cause = cause_of(node(DROP))
+    earlier = replace(cause.trace, name="SYN")
+    after = replace(cause.trace, name="data")
+    branch = replace(cause.branch, traces=(earlier, cause.trace, after))
+    before = list(_steps_before(replace(cause, branch=branch)))
+    steps = len(cause.trace.steps)
+
+    assert steps + cause.trace.steps.index(cause.step) == len(before)
+    assert cause.step not in [step for trace, step in before if trace is cause.trace]

@@ -8,6 +8,7 @@ import pytest
 
 import podpath
 from podpath.checks.finding import Finding, Severity
+from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.sharing import list_ends, shares_ends
 from podpath.library.given import Pasted
 from podpath.net.addresses import Address
@@ -120,3 +121,17 @@ def test_a_fault_of_a_service_that_nobody_complains_of_is_no_certain_cause(
 
     assert findings[0].check in {"no-endpoints", "endpoint-not-ready"}
     assert sure is any(finding.certainty == 1 for finding in findings)
+
+
+def test_what_looks_like_an_address_and_is_none_hides_no_other() -> None:
+    """A number of 300 in a line is skipped."""
+    line = "300.1.1.1 10.2.0.0/16 via 10.9.0.1"
+
+    assert shares_ends(finding(line), list_ends(case(TRIED)))
+
+
+def test_what_a_walk_found_is_about_the_connection_that_was_walked() -> None:
+    """Whatever its line says."""
+    walked = replace(finding("no address"), shown_by=Branch(assumptions=(), traces=(), works=False))
+
+    assert shares_ends(walked, list_ends(case(TRIED)))

@@ -8,7 +8,7 @@ changes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.net import protocols
@@ -129,17 +129,7 @@ def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
     if first is None:
         return None
     clients = {_client(strand) for strand in strands}
-    seen = tuple(
-        ConnectionFrame(
-            kind_of(frame.packet),
-            (frame.packet.src, frame.packet.sport) in clients,
-            frame.packet,
-            FramePlace(frame.capture, frame.netns, frame.link, frame.direction),
-            frame.time,
-            frame.span,
-        )
-        for frame in frames
-    )
+    seen = tuple(_see(frame, clients) for frame in frames)
     packet = first.packet
     icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
     probe = Probe(
@@ -148,16 +138,20 @@ def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
     return Observed(probe, seen, tuple(_find_missing(seen)))
 
 
+def _see(frame: Sighting, clients: Collection[tuple[Address, int]]) -> ConnectionFrame:
+    packet = frame.packet
+    place = FramePlace(frame.capture, frame.netns, frame.link, frame.direction)
+    original = (packet.src, packet.sport) in clients
+    return ConnectionFrame(kind_of(packet), original, packet, place, frame.time, frame.span)
+
+
 def _client(strand: list[_Numbered]) -> tuple[Address, int]:
-    """Return the end of a strand that began it."""
-    for _, seen in strand:
-        kind = kind_of(seen.packet)
-        if kind in BEGINS:
-            return seen.packet.src, seen.packet.sport
-        if kind in ("SYN-ACK", "reply"):
-            return seen.packet.dst, seen.packet.dport
-    first = strand[0][1].packet
-    return min((first.src, first.sport), (first.dst, first.dport), key=lambda end: -end[1])
+    """Return the end of a strand that began it; some frame of each tells."""
+    packets = [seen.packet for _, seen in strand]
+    telling = next(one for one in packets if kind_of(one) in (*BEGINS, "SYN-ACK", "reply"))
+    if kind_of(telling) in BEGINS:
+        return telling.src, telling.sport
+    return telling.dst, telling.dport
 
 
 def _find_missing(seen: Sequence[ConnectionFrame]) -> Iterator[Missing]:

@@ -79,22 +79,29 @@ def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
 
 def _tell(finding: Finding, counted: Counted, share: float) -> Finding:
     grown = [(name, known) for name, known in counted if known.value]
-    sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
-    if counted and not grown and finding.severity == Severity.CAUSE:
-        names = " and ".join(name for name, _ in counted)
-        sentences = [f"Counting against it: {names} {'is' if len(counted) == 1 else 'are'} 0."]
+    against = not grown and finding.severity == Severity.CAUSE
     certainty = finding.certainty
     if _is_possible(finding):
         certainty = round(finding.certainty * _weight(counted) * share, 3)
-    quoted = (grown or counted) if sentences else ()
+    quoted = counted if against else grown
     spans = (known.span for _, known in quoted if known.span is not None)
     return replace(
         finding,
-        reasoning=(*finding.reasoning, *sentences),
+        reasoning=(*finding.reasoning, *_say(quoted, against=against)),
         evidence=tuple(dict.fromkeys((*finding.evidence, *spans))),
         marks=(*finding.marks, *(name for name, _ in grown)),
         certainty=certainty,
     )
+
+
+def _say(counted: Counted, *, against: bool) -> Iterator[str]:
+    """Say what was counted, or that nothing was."""
+    if not against:
+        for name, known in counted:
+            yield f"The kernel counts it: {name} is {known.value}."
+    elif counted:
+        names = " and ".join(name for name, _ in counted)
+        yield f"Counting against it: {names} {'is' if len(counted) == 1 else 'are'} 0."
 
 
 def _weight(counted: Counted) -> float:

@@ -100,15 +100,18 @@ def _make(
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
-        repairs=tuple(
-            describe_cure(repair) if unsure or (not sure and _is_guessed(repair)) else repair
-            for repair in repairs
-        ),
+        repairs=tuple(_offer(repair, sure=sure, unsure=unsure) for repair in repairs),
         rests_on=rests_on,
         prevention=PREVENTIONS.get(cause.check, ""),
         marks=marks_of(cause),
         shown_by=cause.branch,
     )
+
+
+def _offer(repair: Repair, *, sure: bool, unsure: bool) -> Repair:
+    """Return a repair, as a description alone where its cause or itself is a guess."""
+    guessed = unsure or (not sure and _is_guessed(repair))
+    return describe_cure(repair) if guessed else repair
 
 
 def _list_candidates(

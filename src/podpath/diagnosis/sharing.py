@@ -53,34 +53,33 @@ class ComplainedEnds(NamedTuple):
 
 def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     """Return the ends of what fails, or is asked about."""
-    addresses: set[Address] = set()
-    names: set[str] = set()
-    ports: set[int] = set()
-    for probe in (*probes, *(attempt.probe for attempt in case.attempts if attempt.is_bad)):
-        addresses |= {probe.src, probe.dst}
-        ports.add(probe.dport)
-    for one in case.unplaced:
-        ports.add(one.dport or 0)
-        if one.dst is not None:
-            addresses.add(one.dst)
     failing = [complaint for complaint in case.complaints if not complaint.works]
-    spoken = {word.partition(".")[0] for one in failing for word in one.spoken | one.words}
+    tried = [*probes, *(attempt.probe for attempt in case.attempts if attempt.is_bad)]
+    addresses = {end for probe in tried for end in (probe.src, probe.dst)}
+    addresses.update(one.dst for one in case.unplaced if one.dst is not None)
+    ports = {probe.dport for probe in tried} | {one.dport or 0 for one in case.unplaced}
+    names: set[str] = set()
+    spoken: set[str] = set()
     for complaint in failing:
         addresses.update(complaint.addresses)
-        names.update(name.partition(".")[0].casefold() for name in complaint.names)
         ports.update(complaint.ports)
-    leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
+        names.update(_first_label(name).casefold() for name in complaint.names)
+        spoken.update(map(_first_label, complaint.spoken | complaint.words))
     ends = ComplainedEnds(
         frozenset(addresses),
         frozenset(names),
         frozenset(ports - {0}),
-        leaving,
+        frozenset(str(name) for name in uplinks(case.node) if name is not None),
         frozenset(spoken),
         bool(failing),
     )
     known = _with_partners(case.node, ends)
     local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
     return known._replace(addresses=known.addresses - local)
+
+
+def _first_label(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.netfilter import compare_netfilter
+from podpath.diagnosis.difference.nodes import take_over
 from podpath.net.provenance import Listing
 from podpath.node.netfilter import IpSet, Netfilter, SetMember
 from podpath.node.node import Node
@@ -133,3 +134,22 @@ def test_native_tables_are_deleted_where_the_good_node_has_none() -> None:
     assert [] == differing(native(complete=False), tabled)
     assert [] == differing(tabled, native(complete=False))
     assert [] == differing(tabled, tabled)
+
+
+def test_a_chain_that_nothing_calls_hides_no_other() -> None:
+    """A user chain comes with the rule that calls it; the policies behind it are compared."""
+    forward = "*filter\n:AAA - [0:0]\n:FORWARD {} [0:0]\nCOMMIT"
+    here = ruled(forward.replace(":AAA - [0:0]\n", "").format("DROP"))
+
+    assert [("iptables -t filter -P FORWARD ACCEPT",)] == commands(
+        here, ruled(forward.format("ACCEPT"))
+    )
+
+
+def test_a_rule_brings_the_chains_that_it_calls_at_any_depth() -> None:
+    """Whatever rules stand before the jump, and though a listing may show chains in a circle."""
+    rules = ("FORWARD -p tcp -j A", "A -j ACCEPT", "A -j B", "B -j A")
+    here, there = ruled(given_rules()), ruled(given_rules(*rules, chains=("A", "B")))
+    made = take_over(here, tuple(differing(here, there)))
+
+    assert {"A", "B"} <= made.host.netfilter[4].tables[0].chains.keys()

@@ -28,7 +28,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
@@ -68,13 +68,6 @@ def own_addresses(case: Case) -> frozenset[Address]:
     """Return the addresses that listings show on the machine whose evidence it is."""
     return frozenset(
         item.address for item in case.node.host.addresses.items if item.span is not None
-    )
-
-
-def is_sent(seen: Sighting, own: Iterable[Address]) -> bool:
-    """Tell whether a frame left where it was captured."""
-    return seen.direction == "out" or (
-        seen.direction is None and seen.packet.src in own and seen.packet.dst not in own
     )
 
 

@@ -97,6 +97,35 @@ def unpaired(
                 yield item, is_there
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnOneNode:
+    """A thing that only one of two nodes has."""
+
+    kind: str
+    netns: str
+    spelled: str
+    """As `ip` takes it."""
+    command: str
+    """What adds or deletes it: `ip addr`."""
+    span: Span | None
+    taken: bool
+    """True where the other node has it."""
+
+    def tell(self, change: Change) -> Difference:
+        """Return the difference that the change evens out."""
+        verb = "add" if self.taken else "del"
+        lines = spans_of(self.span)
+        return Difference(
+            kind=self.kind,
+            netns=self.netns,
+            words=f"the {self.kind} {self.spelled} {tell_owner(taken=self.taken)}",
+            here=() if self.taken else lines,
+            there=lines if self.taken else (),
+            commands=(inside(self.netns, f"{self.command} {verb} {self.spelled}"),),
+            changes=(change,),
+        )
+
+
 def tell_owner(*, taken: bool) -> str:
     """Say which node has a thing that only one has; `taken` where it is the other one."""
     return "is missing here and present where it works" if taken else "is absent where it works"

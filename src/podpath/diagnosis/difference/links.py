@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from podpath.diagnosis.difference.difference import (
     Difference,
+    OnOneNode,
     inside,
     paired_namespaces,
     spans_of,
-    tell_owner,
     unpaired,
 )
 from podpath.node.change import AddAddress, Change, DeleteAddress, PutNeighbour, SetLink
@@ -54,38 +54,44 @@ def _link(netns: str, mine: Link, theirs: Link, *, ports: bool) -> Iterator[Diff
         spoken.append(("hairpin", _switch(on=mine.port.hairpin), _switch(on=theirs.port.hairpin)))
     for name, here, there in spoken:
         if here != there:
-            words = f"{name} {there}" if name != "state" else there
-            command = (
-                f"bridge link set dev {mine.name} hairpin {there}"
-                if name == "hairpin"
-                else f"ip link set {mine.name} {words}"
-            )
             yield Difference(
                 kind="link",
                 netns=netns,
                 words=f"{mine.name}: {name} is {here} here, and {there} where it works",
                 here=spans_of(mine.span),
                 there=spans_of(theirs.span),
-                commands=(inside(netns, command),),
+                commands=(inside(netns, _switching(mine.name, name, there)),),
                 changes=(SetLink(netns=netns, link=mine.name, attributes=((name, there),)),),
             )
-    for name, ours, other in (
-        ("master", mine.master, theirs.master),
-        ("kind", mine.kind, theirs.kind),
-    ):
-        if ours != other and (
-            name == "master" or (ours and other)
-        ):  # no kind: the listing does not say
-            yield Difference(
-                kind="link",
-                netns=netns,
-                words=(
-                    f"{mine.name}: {name} is {ours or 'none'} here, and {other or 'none'} where it "
-                    "works"
-                ),
-                here=spans_of(mine.span),
-                there=spans_of(theirs.span),
-            )
+    if mine.master != theirs.master:
+        yield _told_alone(netns, mine, theirs, ("master", mine.master, theirs.master))
+    if mine.kind and theirs.kind and mine.kind != theirs.kind:  # none: the listing does not say
+        yield _told_alone(netns, mine, theirs, ("kind", mine.kind, theirs.kind))
+
+
+def _switching(link: str, name: str, value: str) -> str:
+    """Return the command that gives a device's attribute a value."""
+    match name:
+        case "hairpin":
+            return f"bridge link set dev {link} hairpin {value}"
+        case "state":
+            return f"ip link set {link} {value}"
+        case _:
+            return f"ip link set {link} {name} {value}"
+
+
+def _told_alone(
+    netns: str, mine: Link, theirs: Link, attribute: tuple[str, str | None, str | None]
+) -> Difference:
+    """Tell of an attribute that no command sets by itself."""
+    name, here, there = attribute
+    return Difference(
+        kind="link",
+        netns=netns,
+        words=f"{mine.name}: {name} is {here or 'none'} here, and {there or 'none'} where it works",
+        here=spans_of(mine.span),
+        there=spans_of(theirs.span),
+    )
 
 
 def _address(netns: str, address: InterfaceAddress, *, taken: bool) -> Difference:
@@ -95,15 +101,15 @@ def _address(netns: str, address: InterfaceAddress, *, taken: bool) -> Differenc
         if taken
         else DeleteAddress(netns=netns, address=address)
     )
-    return Difference(
+    one = OnOneNode(
         kind="address",
         netns=netns,
-        words=f"the address {spelled} {tell_owner(taken=taken)}",
-        here=() if taken else spans_of(address.span),
-        there=spans_of(address.span) if taken else (),
-        commands=(inside(netns, f"ip addr {'add' if taken else 'del'} {spelled}"),),
-        changes=(change,),
+        spelled=spelled,
+        command="ip addr",
+        span=address.span,
+        taken=taken,
     )
+    return one.tell(change)
 
 
 def _neighbour(netns: str, mine: Neighbour, theirs: Neighbour) -> Difference:

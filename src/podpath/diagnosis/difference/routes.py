@@ -8,6 +8,7 @@ from dataclasses import replace
 from podpath.checks.links.enslaved_route import spell_route
 from podpath.diagnosis.difference.difference import (
     Difference,
+    OnOneNode,
     inside,
     paired_namespaces,
     spans_of,
@@ -97,16 +98,15 @@ def _policy_rule(netns: str, rule: PolicyRule, *, taken: bool) -> Difference:
     change: Change = (
         AddPolicyRule(netns=netns, rule=rule) if taken else DeletePolicyRule(netns=netns, rule=rule)
     )
-    family = "-6 " if rule.family == 6 else ""
-    return Difference(
+    one = OnOneNode(
         kind="policy rule",
         netns=netns,
-        words=f"the policy rule {spelled} {tell_owner(taken=taken)}",
-        here=() if taken else spans_of(rule.span),
-        there=spans_of(rule.span) if taken else (),
-        commands=(inside(netns, f"ip {family}rule {'add' if taken else 'del'} {spelled}"),),
-        changes=(change,),
+        spelled=spelled,
+        command="ip rule" if rule.family == 4 else "ip -6 rule",
+        span=rule.span,
+        taken=taken,
     )
+    return one.tell(change)
 
 
 def _route_identity(route: Route) -> Hashable:

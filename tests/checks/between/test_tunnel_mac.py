@@ -1,0 +1,34 @@
+"""Entries of a tunnel's other end with a MAC that it does not have."""
+
+from __future__ import annotations
+
+from podpath.checks.between.tunnel_mac import NAME
+from tests.checks.between.walked import find, works
+from tests.datapath.devices.test_underlay import tunneled
+from tests.diagnosis.nodes_between import WRONG, with_neighbour
+
+
+def test_a_mac_that_the_other_device_does_not_have() -> None:
+    """The neighbor entry of the node that sends is the line, though the other node drops it."""
+    found = find(with_neighbour(tunneled(0)), tunneled(1))
+
+    assert found is not None
+    assert found[:2] == (NAME, "host")
+
+
+def test_a_wrong_mac_on_the_way_back_is_the_other_nodes() -> None:
+    """What is asked arrives; the answer does not."""
+    found = find(tunneled(0), with_neighbour(tunneled(1), "192.0.2.1"))
+
+    assert found is not None
+    assert found[:2] == (NAME, "b/host")
+
+
+def test_the_macs_that_the_devices_have() -> None:
+    """Nothing is wrong then; the wrong one is on no device."""
+    pair = tunneled(0), tunneled(1)
+    macs = {link.mac for node in pair for link in node.host.links.items}
+
+    assert WRONG not in macs
+    assert find(*pair) is None
+    assert works(*pair)

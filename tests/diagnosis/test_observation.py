@@ -1,0 +1,25 @@
+"""What captures and other lines say against a branch of a walk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podpath.datapath.tracing.trace import Branch, Dropped
+from podpath.diagnosis.observation import compare
+from podpath.diagnosis.symptoms import Symptom
+from podpath.testing.nodes import probe, span
+from tests.diagnosis.test_repairs import DROP, OUT, cause_of, node
+
+
+def test_a_packet_that_passed_the_host_did_not_end_there() -> None:
+    """The first packet's fate counts, whatever became of an answer; an end in a pod is another."""
+    dropped = cause_of(node(DROP)).trace
+    inside = replace(dropped, outcome=Dropped(netns="pod", reason="NETFILTER_DROP"))
+    passed = span("ESTABLISHED src=10.1.0.2 dst=203.0.113.9")
+    symptom = Symptom(probe=probe(OUT), fails=True, passed=(passed,))
+
+    at_host = Branch(assumptions=(), traces=(dropped, inside), works=False)
+    in_pod = Branch(assumptions=(), traces=(inside, dropped), works=False)
+
+    assert (passed,) == compare(at_host, symptom).against
+    assert () == compare(in_pod, symptom).against
