@@ -35,6 +35,7 @@ from podpath.node.netfilter import (
 )
 from podpath.node.node import Netns, NetnsRole, Node, Socket
 from podpath.node.routing import LOCAL, Nexthop, Route
+from podpath.testing.nodes import span
 
 ADDRESSES: Mapping[str, str] = {"eth0": "192.0.2.1/24", "cni0": "10.244.0.1/24"}
 """The devices of the host, unless a test says otherwise."""
@@ -143,7 +144,10 @@ def given(*texts: str, **facts: Unpack[Facts]) -> Given:
         },
         conntrack=Listing(tuple(facts.get("conntrack", ())), True, "conntrack -L"),
         sockets=facts.get("sockets", Listing((), True, "ss -tuln")),
-        sysctls={key: Known(value) for key, value in facts.get("sysctls", {}).items()},
+        sysctls={
+            key: Known(value, span(f"{key} = {value}"))
+            for key, value in facts.get("sysctls", {}).items()
+        },
         sysctls_complete=True,
     )
     return Given(node=Node(name="node", namespaces={"host": host}))

@@ -17,8 +17,9 @@ from podpath.net.addresses import Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
 from podpath.node.links import Link
+from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.node.node import Node
-from podpath.testing.nodes import forwarding, given_netns, given_node, ip, listening
+from podpath.testing.nodes import forwarding, given_netns, given_node, ip, listening, span
 
 SYN = Packet(ip("10.244.0.5"), ip("198.51.100.7"), protocols.TCP, 40000, 80, protocols.SYN)
 
@@ -174,6 +175,37 @@ def test_a_full_table_of_connections_is_quoted() -> None:
     assert [span.text for span in found.spans] == [f"{count} = 10", f"{most} = 10"]
 
 
+@pytest.mark.parametrize(
+    ("family", "kind", "agreement"),
+    [
+        ("bridge", "bridge", DropAgreement.OUTSIDE),
+        ("bridge", "", DropAgreement.DISAGREES),
+        ("arp", "bridge", DropAgreement.DISAGREES),
+    ],
+)
+def test_what_a_chain_of_the_bridge_may_drop_is_no_disagreement(
+    family: str, kind: str, agreement: DropAgreement
+) -> None:
+    """No walk goes through such chains: their lines are quoted, and nothing is claimed of them."""
+    rule = NftRule(family, "admin", "deny", 1, span("udp dport 5300 drop"), ())
+    chain = NftChain(name="deny", type="filter", hook="forward", rules=(rule,))
+    table = NftTable(family=family, name="admin", chains={"deny": chain})
+    host = node().host
+    links = tuple(
+        replace(link, kind=kind) if link.name == "cni0" else link for link in host.links.items
+    )
+    host = replace(
+        host,
+        nftables=Listing((table,), True, "nft list ruleset"),
+        links=Listing(links, True, "ip link"),
+    )
+    found = explain_drop(Engine(given_node(host)), "host", drop("NETFILTER_DROP"))
+
+    assert found.agreement is agreement
+    quoted = ["udp dport 5300 drop"] if agreement is DropAgreement.OUTSIDE else []
+    assert [span.text for span in found.spans] == quoted
+
+
 def test_a_reason_of_sockets_quotes_the_socket() -> None:
     """What is full is the socket that listens there."""
     arriving = SYN._replace(src=ip("198.51.100.7"), dst=ip("192.0.2.1"), dport=22)
@@ -190,4 +222,21 @@ def test_a_function_that_has_no_reason_says_whose_drop_it_is() -> None:
     late = explain_drop(Engine(node()), "host", drop("NOT_SPECIFIED"), "tcp_v4_rcv+0x91")
 
     assert (found.agreement, found.reason) == (DropAgreement.OUTSIDE, "XDP")
-    assert late.agreement is DropAgreement.OUTSIDE
+    assert (late.agreement, late.reason) == (DropAgreement.OUTSIDE, "TRANSPORT")
+
+
+def test_a_neighbor_that_does_not_answer_is_no_disagreement() -> None:
+    """Who is on the wire outside is what no evidence of the node says."""
+    heard = drop("NEIGH_FAILED")
+    heard = heard._replace(key=heard.key._replace(ifindex=DEVICES["eth0"]))
+    found = explain_drop(Engine(node()), "host", heard)
+
+    assert (found.agreement, found.link) == (DropAgreement.OUTSIDE, "eth0")
+
+
+def test_a_packet_that_wraps_another_is_no_disagreement() -> None:
+    """Which network it is of stands in what it wraps, which the walk of it does not see."""
+    outer = SYN._replace(protocol=protocols.UDP, dport=8472)
+    found = explain(drop("VXLAN_VNI_NOT_FOUND", outer, came="eth0"))
+
+    assert found.agreement is DropAgreement.OUTSIDE

@@ -82,6 +82,15 @@ def test_each_agreement_has_its_words(found: DropExplanation, words: str) -> Non
     assert words in spell_drop(KEY, found)
 
 
+def test_a_table_is_said_to_be_full_of_what_netfilter_dropped_alone() -> None:
+    """Of another reason, the lines are those of the device."""
+    found = explanation(DropAgreement.DISAGREES, step=None, spans=(span("count = 1"),))
+    filtered = KEY._replace(reason="NETFILTER_DROP")
+
+    assert "table of connections is full" in spell_drop(filtered, found)
+    assert spell_drop(KEY, found) == "the model lets it pass"
+
+
 def test_an_old_model_says_its_age() -> None:
     """A disagreement with a node that was read long before the drop is said to be of that node."""
     found = explanation(DropAgreement.DISAGREES, step=None)

@@ -17,8 +17,9 @@ from podpath.checks.owned import NOBODY, OwnerPlaces, place_drop
 from podpath.datapath.conversations.arrival import ArrivalBranch, PacketPlace, follow
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.routing.reasons import REASONS
-from podpath.datapath.tracing.trace import Dropped, Rejected, Step, Undecided
+from podpath.datapath.tracing.trace import Dropped, Rejected, Step, Transmitted, Undecided
 from podpath.datapath.walk.compiled import Engine
+from podpath.diagnosis.unmodelled import list_unwalked
 from podpath.drops.events import UNNAMED, DropKey, HeardDrop
 from podpath.net.owners import Owner
 from podpath.net.packet import Packet
@@ -32,20 +33,31 @@ _TRANSPORT = ("tcp_", "udp", "__udp", "raw", "unix_", "sk_", "sctp_", "packet_",
 """How functions begin that work for sockets: what they free without a reason has passed the
 model.
 """
+_OF_SOCKETS = "TRANSPORT"
+"""What the lack of a reason comes to where such a function freed the packet."""
 _OF_QUEUES = "QDISC_DROP"
 """What a full queue gives too, which the model does not have: noop_enqueue and every qdisc's limit
 (net/sched/sch_generic.c).
 """
 _MODELED_CAUSES = frozenset(name for names in REASONS.values() for _, name in names)
-MODELED = (_MODELED_CAUSES | {FILTERED}) - {_OF_QUEUES}
+_OF_NETWORKS = "VXLAN_VNI_NOT_FOUND"
+"""What the kernel says of an outer packet: the network stands in what it wraps."""
+MODELED = (_MODELED_CAUSES | {FILTERED}) - {_OF_QUEUES, _OF_NETWORKS}
 """The kernel's reasons that nothing but what the model ends packets for gives."""
 CHECKSUMS = frozenset({"IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"})
 _SOCKETS = frozenset(
-    {"SOCKET_RCVBUFF", "SOCKET_BACKLOG", "TCP_LISTEN_OVERFLOW", "PROTO_MEM", "NO_SOCKET"}
-)
+    {
+        "SOCKET_RCVBUFF", "SOCKET_BACKLOG", "TCP_LISTEN_OVERFLOW", "PROTO_MEM", "NO_SOCKET",
+        _OF_SOCKETS,
+    }
+)  # fmt: skip
 _NEIGHBORS = frozenset({"NEIGH_FAILED", "NEIGH_DEAD", "NEIGH_QUEUEFULL"})
 _GENERIC_XDP = "do_xdp_generic"
 """The function that frees what an XDP program drops, without a reason up to v6.18."""
+_OF_BRIDGES = "BRIDGE_CHAIN"
+"""What the kernel's word for Netfilter comes to where nothing but a bridge's chains may be meant:
+no walk goes through them.
+"""
 _COUNT, _MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 
 
@@ -105,13 +117,20 @@ def explain_drop(
         drop = drop._replace(packet=_without_own_frame(engine, netns, link, drop.packet))
     if function.startswith(_GENERIC_XDP):
         drop = drop._replace(key=drop.key._replace(reason="XDP"))
+    elif drop.key.reason == UNNAMED and function.startswith(_TRANSPORT):
+        drop = drop._replace(key=drop.key._replace(reason=_OF_SOCKETS))
     strange = drop.packet is None or (drop.key.input and not came)
     if strange and drop.key.reason in MODELED:
         return DropExplanation(agreement=DropAgreement.ELSEWHERE, netns=netns, link=link)
     # what came in on lo was sent by the namespace itself
     start = None if came == _LOOPBACK else came or None
     place = PacketPlace(netns=netns, link=start, mark=drop.mark)
-    agreement, branch, step = _explain(engine, place, drop, function)
+    agreement, branch, step = _explain(engine, place, drop)
+    if agreement is DropAgreement.DISAGREES and drop.key.reason == FILTERED and link:
+        bridging = any(_list_bridge_rules(namespace))
+        if bridging and _is_bridged(namespace, link):
+            agreement = DropAgreement.OUTSIDE
+            drop = drop._replace(key=drop.key._replace(reason=_OF_BRIDGES))
     unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
     spans = step.spans if step is not None else ()
     quoted = spans or tuple(_list_related(namespace, link, drop, filtered=step is None))
@@ -146,12 +165,11 @@ def _without_own_frame(
 _Found = tuple[DropAgreement, ArrivalBranch | None, Step | None]
 
 
-def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop, function: str) -> _Found:
+def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop) -> _Found:
     """Walk the packet as its connection began and as it was, for a walk that ends as it did."""
     if drop.packet is None:
         return DropAgreement.OUTSIDE, None, None
-    unnamed = drop.key.reason == UNNAMED and function.startswith(_TRANSPORT)
-    if unnamed or drop.key.reason in CHECKSUMS:
+    if drop.key.reason in CHECKSUMS or drop.key.reason == _OF_SOCKETS:
         return DropAgreement.OUTSIDE, None, None
     tried = [
         _judge(follow(engine, place, packet), place.netns, drop.key)
@@ -182,6 +200,9 @@ def _judge(branches: tuple[ArrivalBranch, ...], netns: str, key: DropKey) -> _Fo
     for branch in branches:
         if isinstance(branch.trace.outcome, Dropped | Rejected):
             return DropAgreement.OTHERWISE, branch, branch.trace.deciding
+    leaves = any(isinstance(branch.trace.outcome, Transmitted) for branch in branches)
+    if leaves and key.reason in _NEIGHBORS:
+        return DropAgreement.OUTSIDE, None, None  # who answers on a wire is what no model knows
     return DropAgreement.DISAGREES, branches[0], None
 
 
@@ -209,14 +230,43 @@ def _list_related(
         for socket in namespace.sockets.items:
             if (socket.protocol, socket.port) == (key.protocol, key.dport) and socket.span:
                 yield socket.span
+    elif key.reason == _OF_NETWORKS:
+        for each in namespace.links.items:
+            if each.span is not None and each.vxlan is not None and each.vxlan.port == key.dport:
+                yield each.span
+    elif key.reason == _OF_BRIDGES:
+        yield from _list_bridge_rules(namespace)
     elif key.reason == FILTERED and filtered:
         yield from _list_full_table(namespace)
     elif key.reason in _NEIGHBORS:
         listed = (each for each in namespace.neighbours.items if each.address == key.dst)
         yield from (each.span for each in listed if each.span is not None)
+        yield from _list_links(namespace, link)
     elif key.reason not in CHECKSUMS:
-        named = (each for each in namespace.links.items if each.name == link)
-        yield from (each.span for each in named if each.span is not None)
+        yield from _list_links(namespace, link)
+
+
+def _list_links(namespace: Netns, link: str) -> Iterator[Span]:
+    """Yield the line of a device."""
+    named = (each for each in namespace.links.items if each.name == link)
+    yield from (each.span for each in named if each.span is not None)
+
+
+def _list_bridge_rules(namespace: Netns) -> Iterator[Span]:
+    """Yield the lines of the bridges' own chains that may end a frame."""
+    for table in list_unwalked(namespace):
+        if table.family == "bridge":
+            for chain in table.chains.values():
+                if chain.policy == "drop" and chain.span is not None:
+                    yield chain.span
+                yield from (rule.span for rule in chain.rules)
+
+
+def _is_bridged(namespace: Netns, link: str) -> bool:
+    """Tell whether a device is a bridge or a port of one."""
+    kinds = {str(each.name): each.kind for each in namespace.links.items}
+    found = next((each for each in namespace.links.items if each.name == link), None)
+    return found is not None and "bridge" in {found.kind, kinds.get(found.master or "")}
 
 
 def _list_full_table(namespace: Netns) -> Iterator[Span]:

@@ -38,17 +38,20 @@ class Unmodelled(NamedTuple):
 def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]:
     """Yield what the evidence shows in the namespaces that were passed, and walks leave out."""
     for name in sorted(set(passed) & set(node.namespaces)):
+        for table in list_unwalked(node.namespaces[name]):
+            about = f"table {table.family} {table.name}"
+            yield _name(_BOUNDARY_OF[table.family], _spans(table.span), about)
         for table in node.namespaces[name].nftables.items:
-            spans = (table.span,) if table.span is not None else ()
-            left_out = _BOUNDARY_OF.get(table.family)
-            if left_out is not None and _decides(table):
-                boundary = BOUNDARIES[left_out]
-                yield Unmodelled(
-                    f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans
-                )
             if any(item.startswith("flowtable ") for item in table.objects):
-                yield _name(BoundaryName.FLOWTABLE, spans)
+                yield _name(BoundaryName.FLOWTABLE, _spans(table.span))
         yield from _find_on_devices(node, node.namespaces[name])
+
+
+def list_unwalked(netns: Netns) -> Iterator[NftTable]:
+    """Yield the tables of a namespace that may end a frame and that no walk goes through."""
+    for table in netns.nftables.items:
+        if table.family in _BOUNDARY_OF and _decides(table):
+            yield table
 
 
 def _find_on_devices(node: Node, netns: Netns) -> Iterator[Unmodelled]:

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from podpath.collect.drop_program import DropLosses
 from podpath.collect.drop_sources import DropSource
 from podpath.collect.namespaces import find_namespaces, list_inodes
+from podpath.datapath.netfilter.tracking import track_known
 from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.freed import DropAgreement, DropExplanation, explain_drop
 from podpath.drops.choice import DropChoice
@@ -68,9 +69,10 @@ def read_node(progress: Progress = silent, *, node: str | None = None) -> Watche
     case = read(ThisNode(node=node), progress=progress)
     known = {inode: name for inode, name in netns.items() if name in case.node.namespaces}
     pods = {each.name: each.pod for each in found.collected if each.pod is not None}
-    return WatchedNode(
-        engine=Engine(case.node), netns=known, pods=pods, owners=find_owners(case.node)
-    )
+    engine = Engine(case.node)
+    for namespace in case.node.namespaces.values():
+        track_known(engine, namespace)  # a large table's index would keep the first drop waiting
+    return WatchedNode(engine=engine, netns=known, pods=pods, owners=find_owners(case.node))
 
 
 def find_owners(node: Node) -> Mapping[Address, str]:

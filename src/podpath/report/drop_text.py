@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from podpath.diagnosis.freed import DropAgreement, DropExplanation
+from podpath.diagnosis.freed import FILTERED, DropAgreement, DropExplanation
 from podpath.drops.events import DropKey, DropNames, DropNotes
 from podpath.drops.tally import FlowCount
 from podpath.net import protocols
@@ -29,6 +29,10 @@ MEANINGS: dict[str, str] = {
     "TCP_LISTEN_OVERFLOW": (
         "the queue of the listening socket is full: its program accepts too slowly"
     ),
+    "TRANSPORT": (
+        "its protocol dropped it without a reason; of a new connection, the listening socket's "
+        "queue may be full (ss -ltn)"
+    ),
     "QDISC_DROP": "the queue of the device dropped it (tc -s qdisc)",
     "QDISC_OVERLIMIT": "the queue of the device is full, or over its rate (tc -s qdisc)",
     "QDISC_CONGESTED": "the queue of the device is congested (tc -s qdisc)",
@@ -37,7 +41,14 @@ MEANINGS: dict[str, str] = {
     "TC_INGRESS": "a program or filter at the device's ingress dropped it (tc filter show ingress)",
     "TC_EGRESS": "a program or filter at the device's egress dropped it (tc filter show egress)",
     "XDP": "the XDP program of the device dropped it (ip link, bpftool net)",
+    "BRIDGE_CHAIN": (
+        "a chain of the bridge may have dropped it, which podpath does not walk "
+        "(nft list tables bridge)"
+    ),
+    "XFRM_POLICY": "an IPsec policy blocks it, or wants it encrypted (ip xfrm policy)",
     "BPF_CGROUP_EGRESS": "a BPF program of the process's cgroup dropped it",
+    "VXLAN_VNI_NOT_FOUND": "no VXLAN device of the node at that port has the packet's network",
+    "NEIGH_FAILED": "nobody answers for the next hop on the device's wire (ip neigh)",
     "NEIGH_QUEUEFULL": "more packets wait for the neighbor's answer than may",
     "NEIGH_DEAD": "the neighbor entry was removed while it waited",
     "PKT_TOO_SMALL": "the packet is shorter than its headers",
@@ -78,7 +89,7 @@ def render_drop(
     said = spell_drop(key, found)
     if age > OLD or (age and found.agreement in _UNFIT):
         said = f"of the node as it was read {age:.0f} s before: {said}"
-    elif found.agreement is DropAgreement.DISAGREES and not found.spans:
+    elif found.agreement is DropAgreement.DISAGREES and not _is_full(key, found):
         said += ": podpath and this kernel disagree (--save DIR keeps what shows it)"
     lines = [head, *style.wrap(said, "    ")]
     lines += [
@@ -86,6 +97,11 @@ def render_drop(
     ]
     lines += render_owned(found.owners.list_owned(found.spans), style, "    ")
     return "\n".join(lines) + "\n"
+
+
+def _is_full(key: DropKey, found: DropExplanation) -> bool:
+    """Tell whether the lines of a drop that the model does not have are those of a full table."""
+    return key.reason == FILTERED and bool(found.spans)
 
 
 def spell_ends(names: DropNames) -> str:
@@ -108,7 +124,7 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
             return f"the model ends it too, but otherwise, in {place}: {said}"
         case DropAgreement.UNDECIDED:
             return f"undecided: {said}"
-        case DropAgreement.DISAGREES if found.spans:
+        case DropAgreement.DISAGREES if _is_full(key, found):
             return "no rule of the model drops it, and the table of connections is full"
         case DropAgreement.DISAGREES:
             return "the model lets it pass"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, WrappedForUnknownEnd
+from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Delivered, Transmitted
+from podpath.datapath.vocabulary import DropCause
 from podpath.net.addresses import Mac
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -63,6 +65,8 @@ def test_a_tunnel_without_a_remote_end() -> None:
 
     nowhere = NoRemoteEnd("flannel.1", Mac("02:00:00:00:0f:01"))
     assert nowhere == reason_at_end(last(whole))
+    assert reason_of(last(whole).outcome) == "NOT_SPECIFIED"
+    assert drop_reason(DropCause.VXLAN_NO_REMOTE, "6.18.1") == "NO_TX_TARGET"
     assert cut.branches[0].works
     assert WrappedForUnknownEnd("flannel.1") == cut.branches[0].traces[0].steps[-2].reason
 

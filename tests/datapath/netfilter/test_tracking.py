@@ -186,14 +186,16 @@ def test_a_full_table_turns_new_connections_away_or_not(count: str) -> None:
         sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in limits.items()},
     )
 
-    def run(choices: Choices) -> tuple[str, str]:
+    def run(choices: Choices) -> tuple[str, str, int]:
         sender = Sender(node, choices)
         verdict, _ = sender.forward(tcp())
-        return type(verdict).__name__, spell_reason(sender.walk.trace.steps[0].reason)
+        first = sender.walk.trace.steps[0]
+        quoted = sum("nf_conntrack_" in span.text for span in first.spans)
+        return type(verdict).__name__, spell_reason(first.reason), quoted
 
     assert [
-        ("Drop", "nf_conntrack: table full, dropping packet"),
-        ("Accept", "tcp 10.244.0.5:40000 > 198.51.100.7:80"),
+        ("Drop", "nf_conntrack: table full, dropping packet", 2),
+        ("Accept", "tcp 10.244.0.5:40000 > 198.51.100.7:80", 0),
     ] == list(explore(run).results)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.tracing.exploration import Choices
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, Span
 from podpath.node.node import Netns
 
 PREFIX = "net.netfilter.nf_conntrack_"
@@ -54,6 +54,13 @@ class ConntrackSettings:
         """
         count, most = self._number("count"), self._number("max")
         return count is not None and most is not None and 0 < most * NEARLY <= count
+
+    @property
+    def limits(self) -> tuple[Span, ...]:
+        """Return the lines that say how many entries there are, and how many there may be."""
+        facts = (self._netns.sysctls.get(PREFIX + name) for name in ("count", "max"))
+        spans = (fact.span for fact in facts if isinstance(fact, Known))
+        return tuple(span for span in spans if span is not None)
 
     def _flag(self, name: str, default: str, other: str, meaning: str) -> bool:
         value: str = self._choices.resolve(

@@ -22,10 +22,11 @@ from podpath.datapath.netfilter.verdicts import Drop, Verdict
 from podpath.datapath.reasons import tracking as reasons
 from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote, TrackingReason
 from podpath.datapath.vocabulary import CONNTRACK, CtInfo, Hook, HookStage, StepDecision
+from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
-from podpath.net.provenance import Option
+from podpath.net.provenance import Option, Span
 from podpath.node.node import Netns
 
 TRACK = "net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12"
@@ -44,11 +45,17 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     """
     table = walk.learned.conntrack.get(netns.name)
     if table is None:
-        snapshot: TableSnapshot | None = walk.engine.tracked.get(netns.name)
-        if snapshot is None:
-            snapshot = walk.engine.tracked[netns.name] = index(netns.conntrack.items)
+        snapshot = track_known(walk.engine, netns)
         table = walk.learned.conntrack[netns.name] = ConntrackTable(snapshot)
     return table
+
+
+def track_known(engine: Engine, netns: Netns) -> TableSnapshot:
+    """Return the evidence's entries of a namespace, indexed when they are first asked for."""
+    snapshot: TableSnapshot | None = engine.tracked.get(netns.name)
+    if snapshot is None:
+        snapshot = engine.tracked[netns.name] = index(netns.conntrack.items)
+    return snapshot
 
 
 def track(state: HookState) -> Verdict | None:
@@ -151,7 +158,7 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
         if made is None:
             _declare_invalid(state, reasons.AnswersNoQuery())
             return None
-        if settings.is_full and _is_turned_away(state):
+        if settings.is_full and _is_turned_away(state, settings):
             return Drop("NETFILTER_DROP")
         connection, reply = made, False
     if packet.protocol != protocols.TCP:
@@ -246,7 +253,7 @@ def _declare_invalid(
     )
 
 
-def _is_turned_away(state: HookState) -> bool:
+def _is_turned_away(state: HookState, settings: ConntrackSettings) -> bool:
     """Ask whether the full table drops the new connection: it may find an entry that it can drop
     early.
     """
@@ -257,14 +264,17 @@ def _is_turned_away(state: HookState) -> bool:
     name = f"conntrack table of netns {state.skb.netns.name} is full"
     full = state.walk.choices.choose(name, options, ask="conntrack -S; dmesg | grep nf_conntrack")
     if full:
-        _step(state, StepDecision.DROP, reasons.ConntrackFull())
+        _step(state, StepDecision.DROP, reasons.ConntrackFull(), settings.limits)
     return full
 
 
-def _step(state: HookState, decision: StepDecision, reason: TrackingReason) -> None:
+def _step(
+    state: HookState, decision: StepDecision, reason: TrackingReason, spans: tuple[Span, ...] = ()
+) -> None:
     skb = state.skb
     connection = skb.connection
-    spans = (connection.span,) if connection is not None and connection.span is not None else ()
+    if connection is not None and connection.span is not None:
+        spans = (connection.span, *spans)
     state.walk.trace.step(
         HookStage(state.hook, CONNTRACK), skb, TRACK, skb.packet, decision, reason, spans=spans
     )

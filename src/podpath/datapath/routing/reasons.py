@@ -36,7 +36,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.BRIDGE_HELD: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.BRIDGE_FLOODED: (((6, 14), "NO_TX_TARGET"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VLAN: (((0, 0), "NOT_SPECIFIED"),),
-    DropCause.VXLAN_NO_REMOTE: (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.VXLAN_NO_REMOTE: (((6, 13), "NO_TX_TARGET"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_RECURSION: (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_VNI: (((6, 13), "VXLAN_VNI_NOT_FOUND"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.TUNNEL_END: (((0, 0), "NOT_SPECIFIED"),),
