@@ -362,7 +362,7 @@ def test_w4_both_families_are_tested(bare: Pod) -> None:
 @KERNEL
 def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
     """With one of its ports taken it still proves what it can; with both it says that it has no
-    listener.
+    listener, and where all depends on the taken one that it is busy, not that a rule is missing.
     """
     bare.restore(*istio(), families="4")
     options = ("--mode", "istio", "--families", "4", "--probe-timeout", "1s")
@@ -392,12 +392,16 @@ def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
     )
     wait_for("Listening", other)
     both = bare.validate(*options)
-    for process in (blocker, other):
-        process.kill()
-        process.communicate(timeout=5)
+    blocker.kill()
+    blocker.communicate(timeout=5)
+    outbound = bare.validate(*options)
+    other.kill()
+    other.communicate(timeout=5)
 
-    assert (0, 126) == (one.code, both.code)
+    assert (0, 126, 126) == (one.code, both.code, outbound.code)
     assert "no listener available" in both.document["claim"]
+    assert "busy" == outbound.document["cause"], outbound.document
+    assert "port 15001 is busy" in outbound.document["claim"]
 
 
 @pytest.mark.parametrize(

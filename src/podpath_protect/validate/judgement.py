@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from podpath_protect.validate.addresses import Family
@@ -94,11 +95,12 @@ def judge(
     outcomes: Sequence[ProbeOutcome],
     untried: Sequence[Untried],
     tracked: dict[Family, bool],
+    busy: Mapping[tuple[Family, int], str] = MappingProxyType({}),
 ) -> Validation:
     """Judge a round. `tracked` says of which families conntrack follows connections here: without
-    it there is no NAT.
+    it there is no NAT. `busy` are ports that somebody else has, and why we do not listen there.
     """
-    checks = list(_merge(settings, outcomes, tracked))
+    checks = list(_merge(settings, _Round(outcomes, tracked, busy)))
     checks += [
         RedirectionCheck(
             one.purpose,
@@ -151,12 +153,19 @@ def explain(verdict: Validation, kernel: Sequence[Kernel]) -> Validation:
     return replace(conclude(checks), kernel=tuple(kernel))
 
 
-def _merge(
-    settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[Family, bool]
-) -> Iterator[RedirectionCheck]:
+class _Round(NamedTuple):
+    """What a round showed."""
+
+    outcomes: Sequence[ProbeOutcome]
+    tracked: Mapping[Family, bool]
+    busy: Mapping[tuple[Family, int], str]
+
+
+def _merge(settings: Settings, seen: _Round) -> Iterator[RedirectionCheck]:
     """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows
     something that no other does.
     """
+    outcomes, tracked = seen.outcomes, seen.tracked
     for outcome in outcomes:
         probe = outcome.probe
         if probe.purpose == "loopback" and not outcome.as_wanted:
@@ -168,7 +177,7 @@ def _merge(
             telling = settings.style == "istio" or not tracked.get(probe.family, True)
             if not telling or has_no_route(outcome) or not all(map(has_no_route, others)):
                 continue
-        yield _judge(settings, outcome, tracked)
+        yield _judge(settings, outcome, seen)
 
 
 _DECISIVE = ("outbound", "inbound-chain")
@@ -178,9 +187,7 @@ are refused.
 """
 
 
-def _judge(
-    settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool]
-) -> RedirectionCheck:
+def _judge(settings: Settings, outcome: ProbeOutcome, seen: _Round) -> RedirectionCheck:
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
     if has_no_route(outcome):
@@ -213,7 +220,7 @@ def _judge(
         )
     if not probe.redirected:
         return _judge_skipped(settings, outcome, what)
-    return _judge_missing(settings, outcome, what, tracked)
+    return _judge_missing(settings, outcome, what, seen)
 
 
 def has_no_route(outcome: ProbeOutcome) -> bool:
@@ -248,7 +255,7 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Redi
 
 
 def _judge_missing(
-    settings: Settings, outcome: ProbeOutcome, what: str, tracked: dict[Family, bool]
+    settings: Settings, outcome: ProbeOutcome, what: str, seen: _Round
 ) -> RedirectionCheck:
     probe = outcome.probe
     rule = _redirect_rule(settings, outcome)
@@ -275,12 +282,20 @@ def _judge_missing(
             f"redirected to a port other than {_spell_ports(probe.ports)}, or rejected by a rule."
         )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
-    if not tracked.get(probe.family, True):
+    if not seen.tracked.get(probe.family, True):
         said = (
             f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack "
             "follows no connection of it)."
         )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "no-rules", rule)
+    taken = [port for port in probe.ports if (probe.family, port) in seen.busy]
+    if taken and not outcome.error:
+        said = (
+            f"{what}: port {_spell_ports(taken)} is busy ({seen.busy[probe.family, taken[0]]}), so "
+            f"that what is redirected there ends at another process: whether a rule redirects the "
+            f"connection to {probe.target} cannot be told."
+        )
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "busy")
     if probe.purpose in _LOCAL:
         said = (
             f"{what}: the connection to {probe.target} was not redirected to "

@@ -92,7 +92,8 @@ def _try(
             began = time.monotonic()
             outcomes = attempt(listeners, probes, deadline) if probes else ()
             tracked = dict.fromkeys(families, True)
-            verdict = conclude([*known, *judge(settings, outcomes, untried, tracked).checks])
+            judged = judge(settings, outcomes, untried, tracked, listeners.busy)
+            verdict = conclude([*known, *judged.checks])
             settled = verdict.cause == "undecided" and not any(map(has_no_route, outcomes))
             if not verdict.cause or settled or time.monotonic() >= deadline:
                 break
@@ -100,7 +101,8 @@ def _try(
             time.sleep(max(0.0, min(began + LONGEST, deadline) - time.monotonic()))
         if verdict.cause:
             tracked = {family: is_tracked(family) for family in families}
-            verdict = conclude([*known, *judge(settings, outcomes, untried, tracked).checks])
+            judged = judge(settings, outcomes, untried, tracked, listeners.busy)
+            verdict = conclude([*known, *judged.checks])
     finally:
         listeners.close()
     return verdict
