@@ -50,6 +50,9 @@ class AgentFinding:
     """The commands or settings that mend it, for a person."""
 
 
+Labels = tuple[tuple[str, str], ...]
+
+
 class Sample(NamedTuple):
     """One value for `/metrics`; the agent adds the prefix `podpath_protect_`, and `_total` to
     counters.
@@ -57,9 +60,11 @@ class Sample(NamedTuple):
 
     name: str
     value: float
-    labels: tuple[tuple[str, str], ...] = ()
-    kind: Literal["counter", "gauge"] = "gauge"
+    labels: Labels = ()
+    kind: Literal["counter", "gauge", "histogram"] = "gauge"
     help: str = ""
+    ending: str = ""
+    """Of a histogram's value: `_bucket`, `_sum`, `_count`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

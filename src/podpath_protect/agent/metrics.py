@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from podpath.version import __version__
-from podpath_protect.agent.keeper import KeeperStatus, Sample
+from podpath_protect.agent.keeper import KeeperStatus, Labels, Sample
 from podpath_protect.plain import plain
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -38,7 +38,10 @@ def render_metrics(samples: Iterable[Sample]) -> str:
         if members[0].help:
             lines.append(f"# HELP {full} {_escape(members[0].help)}")
         lines.append(f"# TYPE {full} {members[0].kind}")
-        lines += [f"{full}{_labels(member.labels)} {member.value:.17g}" for member in members]
+        lines += [
+            f"{full}{member.ending}{_labels(member.labels)} {member.value:.17g}"
+            for member in members
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -97,11 +100,27 @@ def process_samples(proc: Path = Path("/proc/self")) -> tuple[Sample, ...]:
             pages * os.sysconf("SC_PAGE_SIZE"),
             help="Memory in use.",
         ),
+        Sample(
+            "process_start_time_seconds",
+            _read_start(proc),
+            help="When the process began, in seconds since 1970.",
+        ),
         Sample("process_open_fds", len(os.listdir(proc / "fd")), help="Open descriptors."),  # noqa: PTH208  # only counted
     )
 
 
-def _labels(labels: tuple[tuple[str, str], ...]) -> str:
+def _read_start(proc: Path) -> float:
+    """Return when this process began, in seconds since 1970: the machine's start by /proc/stat, and
+    the ticks from there (fs/proc/array.c:do_task_stat v6.12, field 22).
+    """
+    own = (proc / "stat").read_text(encoding="ascii", errors="replace")
+    ticks = int(own.rpartition(")")[2].split()[19])  # the name before it may hold anything
+    stat = (proc.parent / "stat").read_text(encoding="ascii").splitlines()
+    booted = next(int(line.split()[1]) for line in stat if line.startswith("btime "))
+    return booted + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _labels(labels: Labels) -> str:
     joined = ",".join(f'{name}="{_escape(value)}"' for name, value in labels)
     return f"{{{joined}}}" if joined else ""
 

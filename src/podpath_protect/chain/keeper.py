@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding, KeeperContext, KeeperStatus, Sample
 from podpath_protect.apply import Applier, ApplyError
 from podpath_protect.chain.guard import ChainGuard, FolderState, describe_options
@@ -38,6 +39,9 @@ class ChainKeeperState:
     writers: WriterWatch | None = None
     seen: dict[str, None] = field(default_factory=dict)
     """Processes that fanotify saw write in this fight, in their order."""
+    took: Histogram = field(
+        default_factory=lambda: Histogram("chain_look_seconds", "How long looks at the chain took.")
+    )
     told: frozenset[tuple[str, str]] = frozenset()
     """Findings that were logged and still hold."""
 
@@ -67,6 +71,7 @@ def _keep(
         now = time.monotonic()
         watch.changes()
         look = guard.look(now)
+        memory.took.observe(time.monotonic() - now)
         _count(memory, look)
         rival = _find_rival(guard, memory, look, now)
         desk.report(make_status(guard, memory, look, rival, watch.why_polling))
@@ -167,6 +172,7 @@ def make_status(
             float(bool(why_polling)),
             help="inotify is not to be had; the folder is listed at intervals.",
         ),
+        *memory.took.samples(),
     ]
     return KeeperStatus(
         ready=look.holds,

@@ -13,10 +13,12 @@ node's pods alone, so there is no leader.
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable
 
 from podpath.kube.client import KubeError
+from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.budget import RepairBudget
@@ -64,6 +66,7 @@ class Controller:
         self.counts: Counter[tuple[str, str]] = Counter()
         """(action, result): how often."""
         self.event_errors = 0
+        self.took = Histogram("repair_deed_seconds", "How long deeds on pods took.")
 
     def consider(
         self, pod: KubePod, now: float, sight: NamespaceObservation | None = None
@@ -209,7 +212,9 @@ class Controller:
             memory.not_before = now + wait
             return self._describe_wait(owner, wait)
         self._spent()
+        began = time.monotonic()
         outcome = self._do(action, pod, memory)
+        self.took.observe(time.monotonic() - began, (("action", action),))
         if sends_away:
             self._settle(outcome, owner, now)
         elif outcome.result in {"skip", "impossible"}:

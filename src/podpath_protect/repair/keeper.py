@@ -269,6 +269,7 @@ class Work:
         ]
         return (
             *deeds,
+            *self.controller.took.samples(),
             Sample(
                 "repair_pods_broken",
                 self.controller.broken,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import time
 
 import pytest
 
@@ -65,6 +68,16 @@ def test_the_process_is_measured() -> None:
 
     for name in ("process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"):
         assert re.search(rf"^{name} [0-9.e+]+$", text, re.MULTILINE)
+
+
+def test_the_processs_start_is_that_of_the_kernel() -> None:
+    """As ps counts it: by the machine's start and the process's ticks, to a second."""
+    samples = {each.name: each.value for each in gather_samples({})}
+    done = subprocess.run(
+        ["ps", "-o", "etimes=", "-p", str(os.getpid())], capture_output=True, check=True, text=True
+    )
+
+    assert abs(time.time() - samples["process_start_time_seconds"] - int(done.stdout)) < 3
 
 
 def test_a_bad_name_is_a_bug() -> None:
