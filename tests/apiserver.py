@@ -231,6 +231,19 @@ class ApiServer:
             raise AssertionError(f"kubectl {' '.join(map(str, arguments))}: {done.stderr}")
         return done.stdout if done.returncode == 0 else done.stderr
 
+    def await_right(self, token: str, *what: str, there: bool = True) -> None:
+        """Wait until a user's right (`patch nodes --subresource=status`) holds, or holds no more:
+        the server's authorizer follows roles and bindings a moment after they are written.
+        """
+        until = time.monotonic() + PATIENCE
+        while True:
+            told = self.kubectl("auth", "can-i", *what, token=token, check=False)
+            if (told.strip().splitlines()[-1:] == ["yes"]) is there:
+                return
+            if time.monotonic() > until:
+                raise TimeoutError(f"{' '.join(what)}: the server still says {told.strip()!r}")
+            time.sleep(0.05)
+
     def apply(self, *objects: dict[str, Any]) -> None:
         """Create objects, whatever they are."""
         self.kubectl(

@@ -158,6 +158,8 @@ class AgentConfig:
                 f"a section [kubernetes] beside [{asking[0]}], which speaks to the API server"
             )
 
+        if self.chain is not None and self.chain.config_map and self.kubernetes is None:
+            raise ValueError("a section [kubernetes] beside [chain] with a config_map")
         if self.drops is not None and self.drops.watchers and self.snapshot is None:
             raise ValueError("a section [snapshot] beside [drops] with watchers, whom it serves")
 

@@ -7,6 +7,7 @@ parts that it is about alone.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,6 +78,8 @@ def list_recipes(config: AgentConfig, environment: Mapping[str, str]) -> dict[st
         recipes[NODE] = (config.kubernetes, node, config.dry_run)
     for name in config.parts():
         recipes[name] = (getattr(config, name), config.dry_run)
+    if config.chain is not None and config.chain.config_map:
+        recipes["chain"] = (config.chain, config.dry_run, config.kubernetes)
     if config.repair is not None:
         recipes["repair"] = (config.repair, config.dry_run, config.kubernetes, node, config.state)
     if config.snapshot is not None:
@@ -105,11 +108,28 @@ def _order(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
 
 def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # as above
     from podpath_protect.chain.keeper import keep_chain  # noqa: PLC0415  # as above
+    from podpath_protect.chain.running import RunningRuntimes  # noqa: PLC0415  # as above
 
     options, applier = _required(config.chain), Applier(dry_run=config.dry_run)
     if config.state and not options.remember:
         options = replace(options, remember=str(Path(config.state) / "chain-entry.json"))
-    return lambda desk: keep_chain(desk, options, applier)
+    running = RunningRuntimes(time.monotonic)
+    if not options.config_map:
+        return lambda desk: keep_chain(desk, options, applier, running=running.look)
+    try:
+        from podpath.kube.client import Client  # noqa: PLC0415  # needs an extra
+        from podpath_protect.agent.node import find_access  # noqa: PLC0415  # as above
+        from podpath_protect.chain.mesh import MeshConfigMap  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise MissingExtra(_EXTRA) from error
+    kubernetes = _required(config.kubernetes)
+
+    def body(desk: KeeperContext) -> None:
+        with Client(find_access(kubernetes)) as client:
+            mesh = MeshConfigMap(client, options, time.monotonic)
+            keep_chain(desk, options, applier, mesh.look, running.look)
+
+    return body
 
 
 def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:

@@ -5,14 +5,15 @@ A mesh is upgraded by its own installer, which writes an entry of its own schema
 another over it would make a node run a plugin with the settings of an older release. So the entry
 is learned from the files, kept over restarts, and taken back from there when a vendor's new file
 lacks it. The configured entry may be a file that is mounted from the mesh's ConfigMap: it is read
-anew each time.
+anew each time. Where none is configured, the mesh's ConfigMap may offer one through the API.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from podpath.cni.conf import ConfFile, ConfProblem, parse_json
 from podpath_protect.apply import Applier, ApplyError
@@ -30,12 +31,34 @@ LONGEST = 1 << 18
 """Letters of a remembered entry that are read."""
 
 
+class MeshInstallation(NamedTuple):
+    """What the mesh's own ConfigMap says of it."""
+
+    state: Literal["installed", "absent", "unknown"]
+    why: str
+    entry: ChainedPlugin | None = None
+    """The entry as it stands in the ConfigMap; None where it has none, or one that its installer
+    has yet to fill in.
+    """
+
+
+Mesh = Callable[[], MeshInstallation]
+"""Says whether there is a mesh."""
+
+
 class WantedEntry:
     """The entry that is to be chained. Mutable: it learns."""
 
-    def __init__(self, options: ChainOptions, applier: Applier) -> None:
-        """Take what was remembered; `EditingError` where the configured entry is none."""
-        self._options, self._applier = options, applier
+    def __init__(
+        self,
+        options: ChainOptions,
+        applier: Applier,
+        offered: Callable[[], ChainedPlugin | None] = lambda: None,
+    ) -> None:
+        """Take what was remembered; `EditingError` where the configured entry is none. `offered`
+        returns the entry that the mesh itself holds, where it can be asked.
+        """
+        self._options, self._applier, self._offered = options, applier, offered
         configured = read_entry(options.entry) if options.entry else None
         self.type = options.type or (configured.type if configured is not None else "")
         self._learned = self._recall()
@@ -56,6 +79,9 @@ class WantedEntry:
         if self._learned is not None:
             return self._learned
         if not self._options.entry:
+            offered = self._offered()
+            if offered is not None and offered.type == self.type:
+                return offered
             raise EditingError(
                 f"expected an entry of {self.type} in a configuration, as its installer chains it: "
                 "none was there yet, and none is configured"

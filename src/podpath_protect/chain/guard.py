@@ -33,6 +33,7 @@ from podpath.net.errors import PodpathError
 from podpath_protect.apply import ABSENT, Applier, ApplyError
 from podpath_protect.chain.editing import (
     LIST,
+    ChainedPlugin,
     EditingError,
     chain,
     has_entry,
@@ -42,7 +43,7 @@ from podpath_protect.chain.editing import (
     same_network,
     strip,
 )
-from podpath_protect.chain.entries import WantedEntry
+from podpath_protect.chain.entries import Mesh, WantedEntry
 from podpath_protect.chain.folder import list_programs, read_folder
 from podpath_protect.chain.kubeconfig import write_kubeconfig
 from podpath_protect.chain.options import ChainOptions
@@ -78,12 +79,17 @@ class FolderState:
     held: tuple[str, ...]
     """Files that are not written for now, since somebody keeps changing them back."""
     troubles: tuple[ChainProblem, ...]
+    idle: str = ""
+    """Why there is nothing to keep; empty where there is."""
 
     @property
     def holds(self) -> bool:
-        """Tell whether every runtime that is asked about would run the plugin for the next pod."""
-        return bool(self.verdicts) and all(
-            verdict.runtime in self.chained for verdict in self.verdicts
+        """Tell whether every runtime that is asked about would run the plugin for the next pod, or
+        none has to.
+        """
+        return bool(self.idle) or (
+            bool(self.verdicts)
+            and all(verdict.runtime in self.chained for verdict in self.verdicts)
         )
 
 
@@ -99,12 +105,21 @@ class _Edits:
 class ChainGuard:
     """Looks and mends; it remembers only what it had to mend how often."""
 
-    def __init__(self, options: ChainOptions, applier: Applier) -> None:
-        """Read the entry; `EditingError` where it is none."""
+    def __init__(
+        self,
+        options: ChainOptions,
+        applier: Applier,
+        mesh: Mesh | None = None,
+        running: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        """Read the entry; `EditingError` where it is none. `mesh` says whether there is one, and
+        `running` which runtimes run here, as far as that can be seen.
+        """
         self.options = options
         self.applier = applier
         self.directory = Path(options.conf_dir)
-        self.entry = WantedEntry(options, applier)
+        self._mesh, self._running = mesh, running
+        self.entry = WantedEntry(options, applier, self._offer)
         self._gone_since: float | None = None
         self._installed: list[tuple[int, ...]] = []
         self.fights = Fights(rounds=options.fight_rounds, longest_pause=options.longest_pause)
@@ -114,8 +129,13 @@ class ChainGuard:
         troubles = list(self._prepare())
         files = self._read(troubles)
         self.entry.learn(files)
+        idle = self._find_idle(files, troubles)
+        if idle:
+            troubles = []
         edits = _Edits(troubles)
-        if not troubles:
+        if idle:
+            self._gone_since = None
+        elif not troubles:
             self._gone_since = None
             for file in self._targets(files):
                 if not self._is_right(file, files):
@@ -139,7 +159,29 @@ class ChainGuard:
             edited=tuple(edited),
             held=tuple(held),
             troubles=tuple(troubles),
+            idle=idle,
         )
+
+    def _offer(self) -> ChainedPlugin | None:
+        return None if self._mesh is None else self._mesh().entry
+
+    def _find_idle(self, files: Sequence[ConfFile], troubles: list[ChainProblem]) -> str:
+        """Say why there is nothing to keep: the node has neither program nor entry, and the cluster
+        no mesh. Where the cluster does not say, that is a trouble more.
+        """
+        if self._mesh is None or self.options.entry or self.options.binaries:
+            return ""
+        here = self.entry.type in list_programs(map(Path, self.options.bin_dirs))
+        others = any(each.check != "chain-unprepared" for each in troubles)
+        if here or others or any(has_entry(file, self.entry.type) for file in files):
+            return ""
+        found = self._mesh()
+        if found.state == "absent":
+            return f"{self.entry.type} is not installed in this cluster ({found.why})"
+        if found.state == "unknown":
+            subject = self.options.config_map
+            troubles.append(ChainProblem(check="chain-mesh", subject=subject, claim=found.why))
+        return ""
 
     def pending(self, now: float) -> float | None:
         """Return the seconds until a program that is gone is believed to be; None where none is."""
@@ -270,7 +312,8 @@ class ChainGuard:
         }
         if self.options.runtime != "auto":
             return (judged[self.options.runtime],)
-        return tuple(judged.values())
+        seen = self._running() & judged.keys()
+        return tuple(judged[name] for name in judged if len(seen) != 1 or name in seen)
 
     def _programs(self) -> Programs | None:
         return list_programs(map(Path, self.options.bin_dirs)) or None

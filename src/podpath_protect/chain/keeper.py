@@ -11,13 +11,14 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding, KeeperContext, KeeperStatus, Sample
 from podpath_protect.apply import Applier, ApplyError
+from podpath_protect.chain.entries import Mesh
 from podpath_protect.chain.guard import ChainGuard, FolderState, describe_options
 from podpath_protect.chain.options import ChainOptions
 from podpath_protect.chain.removal import remove
@@ -39,6 +40,7 @@ class ChainKeeperState:
     writers: WriterWatch | None = None
     seen: dict[str, None] = field(default_factory=dict)
     """Processes that fanotify saw write in this fight, in their order."""
+    idle: bool = False
     took: Histogram = field(
         default_factory=lambda: Histogram("chain_look_seconds", "How long looks at the chain took.")
     )
@@ -46,9 +48,17 @@ class ChainKeeperState:
     """Findings that were logged and still hold."""
 
 
-def keep_chain(desk: KeeperContext, options: ChainOptions, applier: Applier) -> None:
-    """Watch and mend until the desk says stop: a keeper's body."""
-    guard, memory = ChainGuard(options, applier), ChainKeeperState()
+def keep_chain(
+    desk: KeeperContext,
+    options: ChainOptions,
+    applier: Applier,
+    mesh: Mesh | None = None,
+    running: Callable[[], frozenset[str]] = frozenset,
+) -> None:
+    """Watch and mend until the desk says stop: a keeper's body. `mesh` says whether there is a
+    mesh at all, and `running` which runtimes run here.
+    """
+    guard, memory = ChainGuard(options, applier, mesh, running), ChainKeeperState()
     _log.info(
         "keeping the chain", extra={"fields": dict(describe_options(options, guard.entry.type))}
     )
@@ -112,7 +122,7 @@ def make_status(
         for one in look.troubles
     ]
     for verdict in look.verdicts:
-        if verdict.runtime not in look.chained and not look.troubles:
+        if verdict.runtime not in look.chained and not look.troubles and not look.idle:
             claim = (
                 f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it"
                 if verdict.network
@@ -145,7 +155,10 @@ def make_status(
             ),
         )
     _log_news(memory, findings, kind)
-    why = next((finding.claim for finding in findings), why_polling)
+    if look.idle and not memory.idle:
+        _log.info(f"nothing to keep: {look.idle}")
+    memory.idle = bool(look.idle)
+    why = next((finding.claim for finding in findings), look.idle or why_polling)
     runtimes = (verdict.runtime for verdict in look.verdicts)
     samples = [
         *(
@@ -166,6 +179,11 @@ def make_status(
         ),
         Sample(
             "chain_fight", float(rival is not None), help="Somebody keeps changing the chain back."
+        ),
+        Sample(
+            "chain_idle",
+            float(memory.idle),
+            help="The mesh is not installed in this cluster: there is nothing to keep.",
         ),
         Sample(
             "chain_polling",
@@ -195,7 +213,7 @@ def _log_news(memory: ChainKeeperState, findings: Sequence[AgentFinding], kind: 
                 f"{finding.claim}{shown}",
                 extra={"fields": {"check": finding.check, "subject": finding.subject}},
             )
-    if memory.told and not now_wrong:
+    if memory.told and not now_wrong and not memory.idle:
         _log.info(f"{kind} is in the chain")
     memory.told = now_wrong
 

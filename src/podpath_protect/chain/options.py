@@ -30,12 +30,20 @@ class ChainOptions:
     """The plugin's type, where there is no entry: its installer's own is kept, and nothing else."""
     remember: str = ""
     """A file in which the installer's last entry outlives the process; empty keeps it in memory."""
+    config_map: str = ""
+    """NAMESPACE/NAME of the ConfigMap that the mesh's chart creates: where a node has neither entry
+    nor program, it says whether there is a mesh at all. Empty takes it that there is one.
+    """
+    config_key: str = "cni_network_config"
+    """Under which key the ConfigMap has the plugin's entry."""
     gone_after: float = field(default=2.0, metadata={"parse": parse_duration})
     """How long the plugin's program must be gone before its entries are taken out."""
     conf_dir: str = "/etc/cni/net.d"
     bin_dirs: tuple[str, ...] = ("/opt/cni/bin",)
     runtime: Literal["auto", "containerd", "cri-o"] = "auto"
-    """Whose choice of file counts; `auto` chains into what either would load."""
+    """Whose choice of file counts; `auto` is the one that runs, in the agent, which sees the node's
+    processes, and otherwise what either would load.
+    """
     scope: Literal["loaded", "every"] = "loaded"
     """`every` chains into every file that a runtime could load, as linkerd's installer does."""
     conf_name: str = ""
@@ -63,3 +71,6 @@ class ChainOptions:
         """Refuse options that name no plugin."""
         if not self.entry and not self.type:
             raise ValueError("an entry, or a type whose installer's entry is kept")
+        parts = self.config_map.split("/")
+        if self.config_map and (len(parts) != 2 or not all(parts)):  # namespace and name
+            raise ValueError("a config_map as NAMESPACE/NAME")

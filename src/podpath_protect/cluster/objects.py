@@ -200,6 +200,13 @@ class KubeNode(Struct, frozen=True, gc=False):
     spec: NodeSpec = NodeSpec()
 
 
+class KubeConfigMap(Struct, frozen=True, gc=False):
+    """A ConfigMap."""
+
+    metadata: Metadata
+    data: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class MetadataFilter(NamedTuple):
     """Which labels and annotations are kept in memory, None keeps all; and which variables of
     containers.

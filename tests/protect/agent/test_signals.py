@@ -93,6 +93,8 @@ def test_what_is_only_reported_keeps_no_pod_away(mends: bool) -> None:  # noqa: 
         ('[sysctl]\n[health]\nlisten = "[::ffff:0.0.0.0]:9809"\n', "ADDRESS:PORT"),
         ('[reflect]\nlisten = "[::ffff:0.0.0.0]:15105"\n', "ADDRESS:PORT"),
         ("[chain]\n", "an entry, or a type"),
+        ('[chain]\ntype = "x"\nconfig_map = "x"\n', "NAMESPACE/NAME"),
+        ('[chain]\ntype = "x"\nconfig_map = "a/b"\n', "beside \\[chain\\]"),
     ],
 )
 def test_what_would_fail_later_is_refused_at_once(tmp_path: Path, text: str, word: str) -> None:
