@@ -257,12 +257,20 @@ class Controller:
         """Label a pod once; where that fails, again with the next look, so often as any deed."""
         if "label" not in self._policy.actions or memory.labeled or "label" in memory.hopeless:
             return
-        self._deeds.announce(pod, "label", memory.judgement)
-        outcome = self._deeds.do("label", pod)
+        outcome = self._set_label(pod, memory)
         memory.note("label", outcome, self._policy, now)
         if outcome.result != "fail" or memory.failures["label"] >= self._policy.attempts:
             memory.hopeless.add("label")
+        if outcome.result == "fail":
+            self._tell("the pod cannot be labeled", pod, outcome.why)
         self._count("label", outcome, pod)
+
+    def _set_label(self, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
+        untold = self._deeds.announce(pod, "label", memory.judgement)
+        self.event_errors += bool(untold)
+        if untold and self._policy.require_event:
+            return RepairOutcome("fail", f"its event cannot be written: {untold}")
+        return self._deeds.do("label", pod)
 
     def _describe_wait(self, owner: str, wait: float) -> str:
         vain = self._budget.in_vain(owner)

@@ -75,8 +75,8 @@ class Policy:
     good.
     """
     require_event: bool = True
-    """Whether an eviction or deletion waits until its event is written: nothing dies without a
-    word.
+    """Whether a label, an eviction or a deletion waits until its event is written: nothing dies
+    without a word.
     """
     label: str = "podpath.dev/unredirected"
     label_value: str = "true"
