@@ -93,7 +93,7 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
     """
     port = free_port()
     api_server.apply(kube.node(NODE), kube.namespace(SPACE))
-    for name in ("namespace.yaml", "access.yaml"):
+    for name in ("namespace.yaml", "access.yaml", "budget.yaml"):
         api_server.kubectl("apply", "-f", DEPLOY / "base" / name)
     with Runtime(tmp_path) as runtime:
         early = runtime.run_pod()

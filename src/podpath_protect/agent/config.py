@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 
 from podpath.net.tables import TableError, parse_duration, parse_tables
 from podpath_protect.chain.options import ChainOptions
+from podpath_protect.cluster.limits import ClusterLimits
 from podpath_protect.drops.options import DropOptions
 from podpath_protect.order.options import OrderOptions
 from podpath_protect.reflect.options import ReflectOptions
@@ -116,6 +117,12 @@ class KubernetesOptions:
     moment is no regression.
     """
     events: bool = True
+    condition: bool = False
+    """Write the node's condition PodpathReady. It needs `patch` of nodes/status, by which a stolen
+    token could write any condition, so it is granted only beside the policy (deploy/policy).
+    """
+    budget: ClusterLimits | None = None
+    """What all agents together may do; None leaves each node to its own budgets."""
 
     def __post_init__(self) -> None:
         """Refuse a taint that no server takes."""

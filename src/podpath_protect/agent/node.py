@@ -20,15 +20,20 @@ from podpath.kube import access
 from podpath.kube.client import Client, KubeError
 from podpath_protect.agent.config import KubernetesOptions
 from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, Sample
-from podpath_protect.cluster import taints
+from podpath_protect.cluster import conditions, taints
 from podpath_protect.cluster.backoff import Backoff
+from podpath_protect.cluster.conditions import NodeStanding
 from podpath_protect.cluster.events import KubeEvent, Recorder, Regarding
+from podpath_protect.cluster.lease import LeaseBudget
+from podpath_protect.cluster.shared import Contended
 
 _log = logging.getLogger("podpath.protect.node")
 
 STEP_SECONDS = 1.0
 CHECK_SECONDS = 300.0
 """How often a taint that is as it should be is read again: somebody else may have taken it off."""
+HELD_BACK_SECONDS = 30.0
+"""When a taint for which there was no place is tried again."""
 
 Standings = Callable[[], Mapping[str, KeeperStatus]]
 
@@ -94,11 +99,15 @@ class _Publisher:
         self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
         self._taint = TaintPolicy(voice.options.grace)
         self._applied: bool | None = None
-        self._checked = 0.0
+        self._checked = self._reported = 0.0
+        self._stood: NodeStanding | None = None
         self._not_before = 0.0
         self._told: set[tuple[str, str, str]] = set()
         self._pending: list[KubeEvent] = []
-        self._error = ""
+        self._error = self._held_back = ""
+        self._places: LeaseBudget | None = None
+        if voice.options.budget is not None and not voice.dry_run:
+            self._places = LeaseBudget(client, voice.options.budget, voice.node, time.time)
         self.written = 0
 
     def step(self, statuses: Mapping[str, KeeperStatus], now: float) -> None:
@@ -109,16 +118,16 @@ class _Publisher:
         if now < self._not_before:
             return
         try:
-            if self._voice.options.taint and (
-                self._applied is not wanted or now - self._checked > CHECK_SECONDS
-            ):
+            if self._voice.options.taint and self._is_due(wanted, now):
                 self._apply(wanted, statuses)
                 self._checked = now
+            if self._voice.options.condition and not self._voice.dry_run:
+                self._report_condition(NodeStanding(ready, _why_unready(statuses)), now)
             while self._pending:
                 if not self._voice.dry_run:
                     self._recorder.publish(self._pending[0])
                 del self._pending[0]
-        except KubeError as error:
+        except (KubeError, Contended) as error:
             if str(error) != self._error:
                 _log.warning(
                     "the API server did not do it", extra={"fields": {"error": str(error)}}
@@ -129,22 +138,49 @@ class _Publisher:
             self._error = ""
             self._backoff.reset()
 
+    def _is_due(self, wanted: bool, now: float) -> bool:  # noqa: FBT001  # whether it shall be there
+        if wanted and self._held_back:
+            return now - self._checked > HELD_BACK_SECONDS
+        return self._applied is not wanted or now - self._checked > CHECK_SECONDS
+
+    def _report_condition(self, standing: NodeStanding, now: float) -> None:
+        """Write the node's condition where it is another, and now and then as a sign of life."""
+        if standing == self._stood and now - self._reported < CHECK_SECONDS:
+            return
+        conditions.report(self._client, self._voice.node, standing, time.time())
+        self._stood, self._reported = standing, now
+
+    def _has_place(self) -> bool:
+        """Take or renew this node's place among those that may be tainted at one time."""
+        if self._places is None or self._places.hold():
+            self._held_back = ""
+            return True
+        if not self._held_back:
+            self._held_back = (
+                "the taint is held back: as many nodes are tainted as [kubernetes.budget] allows"
+            )
+            _log.warning("the taint is held back", extra={"fields": {"why": self._held_back}})
+        return False
+
     def _apply(self, wanted: bool, statuses: Mapping[str, KeeperStatus]) -> None:  # noqa: FBT001  # whether it shall be there
         options, node, dry = self._voice.options, self._voice.node, self._voice.dry_run
         if wanted:
+            if not self._has_place():
+                return
             outcome = taints.add(
                 self._client, node, key=options.taint_key, effect=options.taint_effect, dry_run=dry
             )
         else:
             outcome = taints.remove(self._client, node, key=options.taint_key, dry_run=dry)
+            self._held_back = ""
+            if self._places is not None:
+                self._places.release()
         self.written += outcome == "written"
         first = self._applied is None
         self._applied = wanted
         if outcome == "unchanged" and not first:
             return
-        why = "; ".join(
-            f"{name}: {status.why}" for name, status in statuses.items() if not status.ready
-        )
+        why = _why_unready(statuses)
         fields = {"taint": options.taint_key, "there": wanted, "outcome": outcome, "why": why}
         _log.info("the node's taint was put right", extra={"fields": fields})
         if options.events and not (wanted and first):
@@ -215,13 +251,18 @@ class _Publisher:
             ),
             Sample("api_failures", self._backoff.failures, help="Requests that failed in a row."),
         )
-        return KeeperStatus(
-            ready=True, why=self._error, degraded=bool(self._error), samples=samples
-        )
+        why = self._error or self._held_back
+        return KeeperStatus(ready=True, why=why, degraded=bool(why), samples=samples)
 
 
 MOST_PENDING = 64
 """Events that wait for a server that is away; more would tell nothing new."""
+
+
+def _why_unready(statuses: Mapping[str, KeeperStatus]) -> str:
+    return "; ".join(
+        f"{name}: {status.why}" for name, status in statuses.items() if not status.ready
+    )
 
 
 def camel(check: str) -> str:

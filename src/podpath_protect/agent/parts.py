@@ -153,6 +153,7 @@ def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
             own_pod="/".join(names) if all(names) else "",
             chain=lambda: unhealthy_chain(surroundings.statuses()),
             state=Path(config.state) / "repair.json" if config.state else None,
+            cluster=kubernetes.budget,
         )
         make_body(assignment)(desk)
 

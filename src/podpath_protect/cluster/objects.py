@@ -193,11 +193,25 @@ class NodeSpec(Struct, frozen=True, gc=False):
     taints: tuple[KubeTaint, ...] = ()
 
 
+class KubeCondition(Struct, frozen=True, gc=False):
+    """One condition of a node."""
+
+    type: str
+    status: str = "Unknown"
+
+
+class NodeStatus(Struct, frozen=True, gc=False):
+    """What is said of a node."""
+
+    conditions: tuple[KubeCondition, ...] = ()
+
+
 class KubeNode(Struct, frozen=True, gc=False):
-    """A node, as far as its taints go."""
+    """A node, as far as its taints and conditions go."""
 
     metadata: Metadata
     spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
 
 
 class KubeConfigMap(Struct, frozen=True, gc=False):
@@ -205,6 +219,12 @@ class KubeConfigMap(Struct, frozen=True, gc=False):
 
     metadata: Metadata
     data: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class KubeLease(Struct, frozen=True, gc=False):
+    """A Lease: what agents share stands in its annotations."""
+
+    metadata: Metadata
 
 
 class MetadataFilter(NamedTuple):

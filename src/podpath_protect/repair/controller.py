@@ -21,6 +21,7 @@ from podpath.kube.client import KubeError
 from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding
 from podpath_protect.cluster.objects import KubePod
+from podpath_protect.cluster.shared import Contended
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.deeds import PodActions, RepairOutcome
 from podpath_protect.repair.judgement import (
@@ -211,6 +212,9 @@ class Controller:
         if wait > 0:
             memory.not_before = now + wait
             return self._describe_wait(owner, wait)
+        held = self._ask_cluster(action, owner, memory, now)
+        if held:
+            return held
         self._spent()
         began = time.monotonic()
         outcome = self._do(action, pod, memory)
@@ -218,11 +222,34 @@ class Controller:
         if sends_away:
             self._settle(outcome, owner, now)
         elif outcome.result in {"skip", "impossible"}:
-            self._budget.give_back_mend(owner, now)
+            self._give_back(action, owner, now)
+            self._deeds.cluster.refund("mend")
         self._spent()
         memory.note(action, outcome, self._policy, now)
         self._count(action, outcome, pod)
         return "" if outcome.result in {"success", "would"} else f"{action}: {outcome.why}"
+
+    def _ask_cluster(self, action: Action, owner: str, memory: BrokenPod, now: float) -> str:
+        """Take from the cluster's budget; say why nothing is done where it gives nothing, and put
+        back what the node's own gave.
+        """
+        try:
+            wait = self._deeds.cluster.spend("mend" if action == "mend" else "evict")
+        except (KubeError, Contended) as error:
+            wait, why = RECHECK, f"the cluster's budget cannot be asked: {error}"
+        else:
+            why = f"the cluster's budget allows the next deed in {wait:.0f} s"
+        if wait <= 0:
+            return ""
+        self._give_back(action, owner, now)
+        memory.not_before = now + max(wait, RECHECK)
+        return why
+
+    def _give_back(self, action: Action, owner: str, now: float) -> None:
+        if action == "mend":
+            self._budget.give_back_mend(owner, now)
+        else:
+            self._budget.give_back(owner, now)
 
     def _settle(self, outcome: RepairOutcome, owner: str, now: float) -> None:
         """Keep what a deed cost where it was done, and give it back where it was not."""
@@ -231,6 +258,7 @@ class Controller:
             self._sent[owner] = now
         elif not outcome.unsure:
             self._budget.give_back(owner, now)
+            self._deeds.cluster.refund("evict")
 
     def _do(self, action: Action, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
         """Look once more, tell of the deed, do it."""

@@ -9,13 +9,14 @@ budget's no is waited out, everything else failed and says why.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
 
 from podpath.kube.client import Client, KubeError, Refused
 from podpath_protect.apply import Applier
 from podpath_protect.cluster import pods
 from podpath_protect.cluster.events import KubeEvent, Recorder, Regarding
+from podpath_protect.cluster.limits import SharedDeed
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.judgement import NamespaceObservation, PodJudgement
 from podpath_protect.repair.mend import Mending, mend, see
@@ -47,6 +48,27 @@ class RepairOutcome(NamedTuple):
     """The answer was lost: it may have been done."""
 
 
+class ClusterBudget(Protocol):
+    """What all nodes together may do."""
+
+    def spend(self, deed: SharedDeed) -> float:
+        """Take a token and return 0; or take nothing and return the seconds to wait."""
+
+    def refund(self, deed: SharedDeed) -> None:
+        """Put a token back, since nothing happened."""
+
+
+class Unbounded:
+    """A cluster in which each node has its own budgets alone."""
+
+    def spend(self, deed: SharedDeed) -> float:  # noqa: ARG002  # as a budget has it
+        """Grant it."""
+        return 0.0
+
+    def refund(self, deed: SharedDeed) -> None:
+        """Take nothing back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodActions:
     """The deeds on one cluster's pods."""
@@ -57,6 +79,8 @@ class PodActions:
     evictor: pods.Evictor
     applier: Applier
     namespaces: Callable[[], Namespaces]
+    cluster: ClusterBudget = field(default_factory=Unbounded)
+    """What all nodes together may do, beside the node's own budget."""
 
     def read(self, pod: KubePod) -> KubePod | None:
         """Read a pod as it is now; None where it is gone. `KubeError` where the server does not

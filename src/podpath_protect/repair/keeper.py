@@ -24,12 +24,14 @@ from podpath.kube.client import Client, Unreachable
 from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath_protect.apply import Applier, ApplyError
 from podpath_protect.cluster.events import Recorder
+from podpath_protect.cluster.lease import LeaseBudget
+from podpath_protect.cluster.limits import ClusterLimits
 from podpath_protect.cluster.listwatch import ListWatch
 from podpath_protect.cluster.objects import KubePod, MetadataFilter
 from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
-from podpath_protect.repair.deeds import PodActions
+from podpath_protect.repair.deeds import PodActions, Unbounded
 from podpath_protect.repair.judgement import (
     MIRROR,
     NamespaceObservation,
@@ -70,6 +72,8 @@ class RepairScope:
     """Says why the node's own CNI chain is unhealthy; empty where it is well."""
     state: Path | None = None
     """Where the budget's state outlives this process; None keeps it in memory."""
+    cluster: ClusterLimits | None = None
+    """What all nodes together may do; None leaves this one to its own budget."""
     proc: Path = PROC
     """The node's /proc."""
     bound: tuple[Path, ...] = BOUND
@@ -116,6 +120,8 @@ class Work:
         draw, now = random.SystemRandom().random, time.monotonic()
         instance = assignment.own_pod.rpartition("/")[2] or assignment.node
         self.recorder = Recorder(client, instance, clock=time.monotonic, wall=time.time, draw=draw)
+        limits = None if policy.dry_run else assignment.cluster
+        shared = None if limits is None else LeaseBudget(client, limits, assignment.node, time.time)
         deeds = PodActions(
             policy=policy,
             client=client,
@@ -123,6 +129,7 @@ class Work:
             evictor=Evictor(client),
             applier=Applier(dry_run=policy.dry_run),
             namespaces=lambda: read_namespaces(assignment.proc, assignment.bound),
+            cluster=Unbounded() if shared is None else shared,
         )
         self.budget = RepairBudget(policy, now)
         self._load(now)

@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from podpath.kube import access
+from podpath.kube.client import Client
 from podpath_protect.agent.config import KubernetesOptions
 from podpath_protect.agent.keeper import AgentFinding, KeeperStatus, ThreadKeeper
 from podpath_protect.agent.node import NodeReporting, TaintPolicy, camel, speak_of_node
+from podpath_protect.cluster.lease import LeaseBudget
+from podpath_protect.cluster.limits import ClusterLimits
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 
@@ -166,6 +170,53 @@ def test_who_may_not_write_says_so(
     assert wait_until(lambda: "403" in keeper.status().why)
     assert "nobody-token" not in keeper.status().why
     assert not tainted(server)
+
+
+def test_the_condition_says_what_the_taint_says(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
+    """Where it is asked for, the node's condition follows its parts, with the reason."""
+    parts, _ = speaking(BAD, condition=True)
+
+    def condition() -> tuple[str, str]:
+        found = server.read("node", NODE)["status"].get("conditions", [])
+        ours = [each for each in found if each["type"] == "PodpathReady"]
+        return (ours[0]["status"], ours[0].get("message", "")) if ours else ("", "")
+
+    assert wait_until(lambda: condition() == ("False", "sysctl: ip_forward is 0"))
+    assert wait_until(lambda: tainted(server))
+    parts.standing = {"sysctl": GOOD}
+    assert wait_until(lambda: condition() == ("True", ""))
+
+
+@pytest.mark.parity("G14")
+def test_no_more_nodes_are_tainted_than_the_cluster_allows(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
+    """Where every place is taken the taint is held back and the part says so; a node that is ready
+    gives its place back.
+    """
+    lease = {"name": "places", "namespace": "default"}
+    server.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": lease})
+    limits = ClusterLimits(lease="default/places", taints=1)
+    try:
+        with Client(access.find(server.kubeconfig())) as client:
+            rival = LeaseBudget(client, limits, "another-node", time.time)
+            assert rival.hold()
+            parts, keeper = speaking(BAD, budget=limits)
+            assert wait_until(lambda: "held back" in keeper.status().why)
+            assert (True, True) == (keeper.status().ready, keeper.status().degraded)
+            assert not tainted(server)
+            keeper.stop()
+            rival.release()
+            parts, keeper = speaking(BAD, budget=limits)
+            assert wait_until(lambda: tainted(server))
+            assert not rival.hold()
+            parts.standing = {"sysctl": GOOD}
+            assert wait_until(lambda: not tainted(server))
+            assert wait_until(rival.hold)
+    finally:
+        server.kubectl("delete", "lease", "places")
 
 
 def test_a_moment_of_drift_is_no_regression() -> None:

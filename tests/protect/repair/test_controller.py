@@ -9,6 +9,7 @@ import logging
 
 import pytest
 
+from podpath.kube.client import KubeError, Unreachable
 from podpath_protect.repair.judgement import NamespaceObservation
 from podpath_protect.repair.namespaces import Namespaces
 from tests import kube_objects as kube
@@ -69,6 +70,63 @@ def test_r8_without_its_event_no_pod_is_sent_away(ward: Ward) -> None:
     finally:
         mute.close()
         ward.server.kubectl("delete", "clusterrolebinding/ward-mute", "clusterrole/ward-mute")
+
+
+class Spent:
+    """A cluster's budget as the test has it."""
+
+    def __init__(self, *answers: float | KubeError) -> None:
+        """Answer so, one after the other."""
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    def spend(self, deed: str) -> float:
+        """Give the next answer."""
+        self.asked.append(deed)
+        answer = self.answers.pop(0)
+        if isinstance(answer, KubeError):
+            raise answer
+        return answer
+
+    def refund(self, deed: str) -> None:
+        """Note it."""
+        self.asked.append(f"{deed} back")
+
+
+def test_what_the_cluster_does_not_allow_is_not_done(ward: Ward) -> None:
+    """A budget that is spent, or that cannot be asked, leaves the pod; what the node's own budget
+    gave for it is there again, and the next answer counts.
+    """
+    cluster = Spent(40.0, Unreachable("no answer"), 0.0)
+    controller = ward.controller(cluster=cluster, node_burst=1, owner_burst=1)
+    pod = ward.pod("rationed")
+
+    controller.consider(pod, 1.0)
+    first = controller.findings()[0].evidence
+    controller.consider(pod, 2.0)
+    controller.consider(pod, 41.0)
+    second = controller.findings()[0].evidence
+    there = ward.there("rationed")
+    controller.consider(pod, 46.0)
+
+    assert ("the cluster's budget allows the next deed in 40 s",) == first
+    assert ("the cluster's budget cannot be asked: no answer",) == second
+    assert (True, False) == (there, ward.there("rationed"))
+    assert ["evict", "evict", "evict"] == cluster.asked
+
+
+def test_what_did_not_happen_is_given_back_to_the_cluster(ward: Ward) -> None:
+    """A pod that became well in between costs the cluster nothing."""
+    cluster = Spent(0.0)
+    controller = ward.controller(cluster=cluster)
+    stale = ward.pod("spared")
+    well = kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95))
+    ward.server.set_status("pod", SPACE, "spared", well)
+
+    controller.consider(stale, 1.0)
+
+    assert ward.there("spared")
+    assert ["evict", "evict back"] == cluster.asked
 
 
 def test_i4_a_pod_that_changed_since_is_judged_anew(ward: Ward) -> None:
@@ -269,6 +327,32 @@ def test_i5_a_label_is_set_once_and_taken_off_when_well(ward: Ward) -> None:
     assert {} == ward.read("labeled").metadata.labels
     assert {("label", "success"): 1, ("unlabel", "success"): 1} == dict(controller.counts)
     assert pod.metadata.uid == ward.read("labeled").metadata.uid
+
+
+@pytest.mark.parity("I5")
+def test_i5_no_label_is_set_without_its_event(ward: Ward) -> None:
+    """Where the event cannot be written the label waits for it, unless the policy says that it does
+    not matter.
+    """
+    role = ["create", "clusterrole", "ward-labels", "--verb=get,list,patch"]
+    ward.server.kubectl(*role, "--resource=pods,pods/status")
+    binding = ["create", "clusterrolebinding", "ward-labels", "--clusterrole=ward-labels"]
+    ward.server.kubectl(*binding, "--user=nobody")
+    mute = Ward(ward.server, NOBODY)
+    try:
+        controller = mute.controller(actions=("label",))
+        controller.consider(ward.pod("unlabeled"), 1.0)
+        without = ward.read("unlabeled").metadata.labels
+        mute.controller(actions=("label",), require_event=False).consider(
+            ward.read("unlabeled"), 1.0
+        )
+
+        assert ({}, 1) == (without, controller.event_errors)
+        assert {("label", "fail"): 1} == dict(controller.counts)
+        assert {WIDE.label: "true"} == ward.read("unlabeled").metadata.labels
+    finally:
+        mute.close()
+        ward.server.kubectl("delete", "clusterrolebinding/ward-labels", "clusterrole/ward-labels")
 
 
 def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None:

@@ -17,7 +17,7 @@ from podpath_protect.cluster.objects import KubePod
 from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
-from podpath_protect.repair.deeds import PodActions
+from podpath_protect.repair.deeds import ClusterBudget, PodActions, Unbounded
 from podpath_protect.repair.namespaces import Namespaces, read_namespaces
 from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
@@ -62,6 +62,7 @@ class Ward:
         self,
         policy: Policy = WIDE,
         namespaces: Callable[[], Namespaces] = read_namespaces,
+        cluster: ClusterBudget | None = None,
         **changes: Any,  # noqa: ANN401  # fields of the policy
     ) -> Controller:
         """Make a controller with a policy, changed here and there."""
@@ -73,6 +74,7 @@ class Ward:
             evictor=Evictor(self.client),
             applier=Applier(dry_run=policy.dry_run),
             namespaces=namespaces,
+            cluster=cluster or Unbounded(),
         )
         return Controller(
             policy,
