@@ -21,6 +21,9 @@ from scripts.kubernetes.programs import BUILT, ETCD, KUBECTL
 
 PORT = 6443
 _ADMIN = "admin-token-0123456789"
+_USER = "user-token-0123456789"
+USER = "asker"
+"""Somebody who may nothing before a role is bound."""
 _PATIENCE = 60.0
 """Seconds for which a busy machine is waited for; ten are usual."""
 
@@ -37,7 +40,8 @@ def start_control(control: Member) -> None:
     )
     control.run("openssl", "genrsa", "-out", folder / "sa.key", "2048")
     tokens = control.folder / "tokens.csv"
-    tokens.write_text(f'{_ADMIN},admin,1,"system:masters"\n', encoding="utf-8")
+    users = f'{_ADMIN},admin,1,"system:masters"\n{_USER},{USER},2\n'
+    tokens.write_text(users, encoding="utf-8")
     control.start(
         *("kube-apiserver", BUILT / "kube-apiserver", f"--etcd-servers={client}"),
         *(f"--bind-address={plan.control_address}", f"--advertise-address={plan.control_address}"),
@@ -64,23 +68,27 @@ def start_control(control: Member) -> None:
 
 
 def write_kubeconfig(control: Member) -> None:
-    """Write the admin's kubeconfig, which works on the machine and in every member."""
+    """Write the kubeconfigs of the admin and of the user who may nothing, which work on the machine
+    and in every member.
+    """
     plan = control.plan
     authority = (control.folder / "certs" / "apiserver.crt").read_bytes()
     cluster = {
         "server": f"https://{plan.control_address}:{PORT}",
         "certificate-authority-data": _base64(authority),
     }
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": plan.name,
-        "clusters": [{"name": plan.name, "cluster": cluster}],
-        "users": [{"name": "admin", "user": {"token": _ADMIN}}],
-        "contexts": [{"name": plan.name, "context": {"cluster": plan.name, "user": "admin"}}],
-    }
-    plan.kubeconfig.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    plan.kubeconfig.chmod(0o600)
+    for user, token in (("admin", _ADMIN), (USER, _USER)):
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": plan.name,
+            "clusters": [{"name": plan.name, "cluster": cluster}],
+            "users": [{"name": user, "user": {"token": token}}],
+            "contexts": [{"name": plan.name, "context": {"cluster": plan.name, "user": user}}],
+        }
+        path = plan.kubeconfig if user == "admin" else plan.home / user
+        path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        path.chmod(0o600)
 
 
 def kubectl(plan: Plan, *arguments: str, given: str | None = None) -> str:

@@ -15,12 +15,14 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from podpath.kube.client import Client, KubeError
+from podpath.kube.client import Client, KubeError, Refused
 from podpath.kube.grants import ResourceRight, is_allowed, review_token
 from podpath.kube.snapshots import audience_of, right_to
 
 _TOKEN = re.compile(r"[\w-]{1,1024}\.[\w-]{1,6144}\.[\w-]{1,2048}")
 """A signed token (RFC 7519) as service accounts have it, of at most 9 KB."""
+FORBIDDEN = 403
+_HINT = "; the ClusterRole podpath-agent-snapshot grants it to the agent (deploy/snapshot has it)"
 MOST_REVIEWS = 5
 """Tokens a second that the API server is asked about."""
 REMEMBERED_SECONDS = 10.0
@@ -85,6 +87,9 @@ class Gate:
             right = self._right
             if is_allowed(self._client, identity, right):
                 return Admission("allowed", identity.username)
+        except Refused as refused:
+            lacks = refused.code == FORBIDDEN
+            return Admission("unreachable", why=f"{refused}{_HINT if lacks else ''}")
         except KubeError as error:
             return Admission("unreachable", why=str(error))
         lacking = f"{right.verb} {right.resource}/{right.subresource} of {right.group}"

@@ -129,6 +129,16 @@ def test_a_server_that_checks_no_audience_lets_nobody_through(tmp_path: Path) ->
             assert Gate(client, NODE).admit(TOKEN).entry == "unknown"
 
 
+def test_what_the_agent_lacks_is_said_with_what_grants_it(tmp_path: Path) -> None:
+    """Whoever asks is told whose right is missing, which is not theirs."""
+    with Scripted(lambda _: Answer(403, [b'{"message": "cannot create it"}'])) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        with Client(access.find(path)) as client:
+            admission = Gate(client, NODE).admit(TOKEN)
+    assert admission.entry == "unreachable"
+    assert "ClusterRole podpath-agent-snapshot" in admission.why
+
+
 def test_a_server_that_is_away_lets_nobody_through(tmp_path: Path) -> None:
     """And it is asked again the next time."""
     port = free_port()
