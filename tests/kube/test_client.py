@@ -48,6 +48,7 @@ def test_a_token_that_nobody_knows_is_refused_without_being_told(api_server: Api
     assert "wrong-token" not in f"{refused.value!r} {refused.value} {refused.value.__cause__!r}"
 
 
+@pytest.mark.parity("G26")
 def test_g26_a_token_that_was_rotated_is_read_again_within_the_request(
     api_server: ApiServer, tmp_path: Path
 ) -> None:

@@ -288,6 +288,7 @@ class Vendor(threading.Thread):
             time.sleep(draw.random() * 0.002)
 
 
+@pytest.mark.parity("G4")
 @pytest.mark.parametrize("how", RIVALS)
 @pytest.mark.parametrize("place", ["disk", "memory"])
 def test_no_write_of_another_is_lost(tmp_path: Path, how: str, place: str) -> None:

@@ -254,6 +254,7 @@ def loaded(text: str) -> dict[str, object]:
     }
 
 
+@pytest.mark.parity("G10")
 @pytest.mark.parametrize(
     ("told", "claim"),
     [
@@ -315,6 +316,7 @@ RIVAL = (
 )
 
 
+@pytest.mark.parity("N9")
 @pytest.mark.kernel
 def test_fanotify_names_the_writer(node: CniNode) -> None:
     """Who writes into the folder is told by program and number; our own writes are not."""
@@ -444,6 +446,7 @@ def test_a_storm_of_vendors_ends_in_the_chain(node: CniNode, seed: int) -> None:
         kept.wait_ready()
 
 
+@pytest.mark.parity("G6")
 @pytest.mark.kernel
 def test_a_thousand_rewrites_a_minute_are_no_busy_loop(node: CniNode) -> None:
     """A rival that writes 17 times a second for 6 seconds costs less than a tenth of a processor;

@@ -157,6 +157,7 @@ def test_containerd_agrees_on_whatever_stands_there(
     )
 
 
+@pytest.mark.parity("G10")
 def test_d4_a_link_is_not_noticed(runtime: Containerd, tmp_path: Path) -> None:
     """A symbolic link that is made escapes containerd until something else happens; that is what
     the lint warns of.

@@ -86,6 +86,7 @@ def kill_points(log: Path, only: frozenset[str] | None = None) -> Iterator[tuple
             marked = marked or MARK in line
 
 
+@pytest.mark.parity("L11")
 @pytest.mark.kernel("strace")
 def test_killed_at_every_system_call_of_a_write(tmp_path: Path) -> None:
     """Wherever a writer is killed the file is the old or the new one; what it leaves no runtime
@@ -116,6 +117,7 @@ def test_killed_at_every_system_call_of_a_write(tmp_path: Path) -> None:
     assert {"old", "new"} == set(seen), seen
 
 
+@pytest.mark.parity("N2")
 @pytest.mark.kernel("strace")
 def test_a_write_survives_a_power_cut(tmp_path: Path) -> None:
     """The content is synchronised before it gets the name, and the directory after it."""
@@ -148,6 +150,7 @@ CHANGING = frozenset(
 )
 
 
+@pytest.mark.parity("G8")
 @pytest.mark.kernel("strace")
 def test_killed_while_a_single_configuration_is_wrapped_and_unwrapped(tmp_path: Path) -> None:
     """Wherever it is killed on the way from a single configuration to a list and back, containerd

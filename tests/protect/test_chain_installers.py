@@ -193,6 +193,7 @@ def check_end(play: Play, installed: Sequence[Installer], *, form: str = FORMS[0
 MESHES = (("linkerd",), ("istio",), ("linkerd", "istio"))
 
 
+@pytest.mark.parity("G6", "N5", "N9")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("meshes", MESHES, ids="+".join)
 def test_an_installer_is_not_fought(meshes: tuple[str, ...], form: str) -> None:
@@ -210,6 +211,7 @@ def test_an_installer_is_not_fought(meshes: tuple[str, ...], form: str) -> None:
             check_end(play, play.installers, form=form)
 
 
+@pytest.mark.parity("G4")
 @pytest.mark.parametrize("meshes", MESHES, ids="+".join)
 def test_an_upgrade_and_a_vendor_win(meshes: tuple[str, ...]) -> None:
     """The vendor's new network, then a newer release of the mesh with another schema: both are what
@@ -231,6 +233,7 @@ def test_an_upgrade_and_a_vendor_win(meshes: tuple[str, ...]) -> None:
             check_end(play, play.installers)
 
 
+@pytest.mark.parity("G11")
 @pytest.mark.parametrize("meshes", MESHES, ids="+".join)
 def test_an_uninstalled_plugin_stops_no_pod(meshes: tuple[str, ...]) -> None:
     """Uninstalled while the keeper keeps it: no entry without its program stays, and the node's
@@ -247,6 +250,7 @@ def test_an_uninstalled_plugin_stops_no_pod(meshes: tuple[str, ...]) -> None:
             assert not play.guards[0].look(play.clock).holds
 
 
+@pytest.mark.parity("G4")
 @pytest.mark.parametrize("meshes", MESHES, ids="+".join)
 def test_a_replaced_installer_keeps_its_own_entry(meshes: tuple[str, ...]) -> None:
     """A rolling upgrade: the old pod cleans up, the new one installs; the keeper's memory of the
@@ -265,6 +269,7 @@ def test_a_replaced_installer_keeps_its_own_entry(meshes: tuple[str, ...]) -> No
             check_end(play, play.installers)
 
 
+@pytest.mark.parity("G4")
 @pytest.mark.parametrize("mesh", KINDS)
 def test_a_vendor_without_the_mesh_is_mended_with_the_installers_entry(mesh: str) -> None:
     """The installer is gone for a while and the vendor writes its network anew: the keeper chains
@@ -308,6 +313,7 @@ def test_removal_leaves_the_vendors_last_word(mesh: str) -> None:
             check_end(play, ())
 
 
+@pytest.mark.parity("N5")
 def test_what_was_chained_by_hand_is_left(tmp_path: Path) -> None:
     """An entry with a name, with keys that nobody knows, behind others or before them, is none of
     ours to judge; one that libcni refuses is put right.
@@ -354,6 +360,7 @@ def test_numbers_and_letters_survive(tmp_path: Path) -> None:
     assert odd == json.loads((node.conf / "10-net.conflist").read_text())["plugins"][0]
 
 
+@pytest.mark.parity("G11")
 def test_an_entry_is_not_taken_out_where_another_folder_is_shown(tmp_path: Path) -> None:
     """Where none of the network's programs is in the folder that we see, it is not the runtime's:
     nothing is taken out of the chain.

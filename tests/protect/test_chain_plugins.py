@@ -101,6 +101,7 @@ print(json.dumps({"types": network.types, "ips": [ip["address"] for ip in result
 """  # noqa: E501
 
 
+@pytest.mark.parity("P7")
 @KERNEL
 @pytest.mark.parametrize("drop_in", [False, True])
 def test_a_pod_gets_the_kept_plugin(node: CniNode, *, drop_in: bool) -> None:
@@ -137,6 +138,7 @@ def test_a_wrapped_single_configuration_still_works(node: CniNode) -> None:
     assert (["bridge", "tuning"], "777") == (after["types"], after["somaxconn"])
 
 
+@pytest.mark.parity("D3", "P11")
 @KERNEL
 def test_real_programs_are_probed(node: CniNode) -> None:
     """Debian's plugins say what they support; a list newer than that is passed over by CRI-O and

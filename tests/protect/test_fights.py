@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath_protect.fights import Fights
 
 
@@ -16,6 +18,7 @@ def test_a_few_changes_are_no_fight() -> None:
     assert fights.next_mend(3.0) is None
 
 
+@pytest.mark.parity("G6")
 def test_a_rival_at_every_step_is_met_ever_more_slowly() -> None:
     """Against a thousand changes in a minute, mending slows to a few, and it is told who is fought
     over what.

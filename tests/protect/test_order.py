@@ -98,6 +98,7 @@ def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, found
 
 
+@pytest.mark.parity("G22")
 @pytest.mark.kernel("iptables-nft", "iptables-legacy")
 @pytest.mark.usefixtures("namespace")
 @BOTH

@@ -30,6 +30,7 @@ def node(tmp_path: Path) -> CniNode:
     return CniNode(tmp_path)
 
 
+@pytest.mark.parity("L1", "G5")
 @pytest.mark.parametrize("delay", [0.0, 0.001, 0.01, 0.1])
 def test_l1_a_writer_during_the_start_is_not_missed(node: CniNode, delay: float) -> None:
     """The watch is armed before the first look: whenever the vendor writes its file, the plugin
@@ -44,6 +45,7 @@ def test_l1_a_writer_during_the_start_is_not_missed(node: CniNode, delay: float)
         assert MESHED == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("L1")
 def test_l1_programs_come_before_the_chain(node: CniNode, tmp_path: Path) -> None:
     """The program is copied first; where its directory cannot be written nothing is chained, and it
     says so.
@@ -66,6 +68,7 @@ def test_l1_programs_come_before_the_chain(node: CniNode, tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.parity("L2")
 @pytest.mark.parametrize("name", ["10-net.conflist", "10-net.conf", "10-net.json"])
 @pytest.mark.parametrize("how", ["rename", "in place", "link"])
 def test_l2_every_way_of_writing_is_heard(node: CniNode, name: str, how: str) -> None:
@@ -88,6 +91,7 @@ def test_l2_every_way_of_writing_is_heard(node: CniNode, name: str, how: str) ->
         assert MESHED == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("L2")
 def test_l2_a_deleted_file_is_noticed(node: CniNode) -> None:
     """Where the loaded file goes, the next one is chained."""
     node.write("10-net.conflist", listed())
@@ -98,6 +102,7 @@ def test_l2_a_deleted_file_is_noticed(node: CniNode) -> None:
         kept.wait(lambda: "linkerd-cni" in (node.conf / "20-other.conflist").read_text())
 
 
+@pytest.mark.parity("L3")
 def test_l3_the_entry_stands_once_and_last(node: CniNode) -> None:
     """All older entries are removed, and the new one comes behind the others."""
     node.write(
@@ -109,6 +114,7 @@ def test_l3_the_entry_stands_once_and_last(node: CniNode) -> None:
     assert ["bridge", "portmap", "linkerd-cni"] == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("L4", "N3")
 @pytest.mark.parametrize("name", ["10-net.conf", "10-net.json"])
 def test_l4_n3_a_single_configuration_becomes_a_list(node: CniNode, name: str) -> None:
     """It keeps its own name and version and loses nothing; the single file is gone, its original
@@ -138,6 +144,7 @@ def test_l4_another_list_of_the_name_is_let_be(node: CniNode) -> None:
     assert ["bridge"] == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("L5")
 def test_l5_every_file_or_the_loaded_one(node: CniNode) -> None:
     """By choice all files that a runtime could load are chained, as linkerd does, or what is
     loaded, as istio does.
@@ -151,6 +158,7 @@ def test_l5_every_file_or_the_loaded_one(node: CniNode) -> None:
     assert MESHED == node.types("20-other.conflist")
 
 
+@pytest.mark.parity("L6")
 def test_l6_what_is_right_is_not_written(node: CniNode) -> None:
     """A second look writes nothing, whatever order of keys and spaces the file has: no loop with
     itself.
@@ -163,6 +171,7 @@ def test_l6_what_is_right_is_not_written(node: CniNode) -> None:
     assert (before.st_ino, before.st_mtime_ns) == (path.stat().st_ino, path.stat().st_mtime_ns)
 
 
+@pytest.mark.parity("L7")
 def test_l7_no_network_is_made_up(node: CniNode) -> None:
     """In an empty folder it waits, says so, and writes nothing."""
     with node.kept() as kept:
@@ -201,6 +210,7 @@ def kubeconfig(tmp_path: Path, server: str = "https://[fd00::1]:443") -> Kubecon
     )
 
 
+@pytest.mark.parity("L8", "N7", "G26")
 def test_l8_g26_a_new_token_is_written_at_once(node: CniNode, tmp_path: Path) -> None:
     """When the kubelet exchanges the token the kubeconfig follows, and readiness never flaps."""
     node.write("10-net.conflist", listed())
@@ -215,6 +225,7 @@ def test_l8_g26_a_new_token_is_written_at_once(node: CniNode, tmp_path: Path) ->
         assert all(status.ready for status in kept.heard[looked:])
 
 
+@pytest.mark.parity("L9")
 def test_l9_a_lost_watch_ends_nothing(node: CniNode) -> None:
     """The watched folder is removed and made again: the keeper goes on, and chains what comes."""
     node.write("10-net.conflist", listed())
@@ -229,6 +240,7 @@ def test_l9_a_lost_watch_ends_nothing(node: CniNode) -> None:
         assert MESHED == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("L10")
 def test_l10_n11_stopping_takes_it_out_when_asked_to(node: CniNode, tmp_path: Path) -> None:
     """Entry, kubeconfig and program go, and the single configuration is there again byte by
     byte.
@@ -247,6 +259,7 @@ def test_l10_n11_stopping_takes_it_out_when_asked_to(node: CniNode, tmp_path: Pa
     assert [] == list(node.conf.glob("*.podpath-original"))
 
 
+@pytest.mark.parity("L11", "N2")
 def test_l11_n2_a_reader_never_sees_half_a_file(node: CniNode) -> None:
     """While the plugin is put in and taken out again and again, every read gives whole JSON; mode
     and owner stay.
@@ -273,6 +286,7 @@ def test_l11_n2_a_reader_never_sees_half_a_file(node: CniNode) -> None:
     assert 0o640 == stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.parity("L12")
 def test_l12_stopping_takes_no_time(node: CniNode) -> None:
     """It ends at once when told to: no hook that sleeps is needed."""
     node.write("10-net.conflist", listed())
@@ -283,6 +297,7 @@ def test_l12_stopping_takes_no_time(node: CniNode) -> None:
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.parity("N1")
 def test_n1_an_invalid_file_is_passed_over_as_the_runtime_does(node: CniNode) -> None:
     """CRI-O passes over it and its next file is chained; containerd loads nothing, and that is told
     instead of hidden.
@@ -296,6 +311,7 @@ def test_n1_an_invalid_file_is_passed_over_as_the_runtime_does(node: CniNode) ->
     assert node.look(runtime="cri-o").holds
 
 
+@pytest.mark.parity("N1")
 def test_n1_a_named_file_behind_a_meta_plugin(node: CniNode) -> None:
     """With Multus in front the plugin goes into the file that Multus delegates to; behind any other
     file it is not ready.
@@ -312,6 +328,7 @@ def test_n1_a_named_file_behind_a_meta_plugin(node: CniNode) -> None:
     assert not node.look(conf_name="10-net.conf").holds
 
 
+@pytest.mark.parity("N4")
 def test_n4_the_entry_has_no_version_of_its_own(node: CniNode) -> None:
     """What belongs to the list is left out of the entry."""
     node.write("10-net.conflist", listed())
@@ -320,6 +337,7 @@ def test_n4_the_entry_has_no_version_of_its_own(node: CniNode) -> None:
     assert MESH == json.loads((node.conf / "10-net.conflist").read_text())["plugins"][-1]
 
 
+@pytest.mark.parity("N5", "G3", "G16")
 def test_n5_g16_ready_means_in_effect(node: CniNode) -> None:
     """Ready is what the runtime would load: an entry in another file, in the first place or one
     that libcni refuses is not enough; what its installer wrote is.
@@ -336,6 +354,7 @@ def test_n5_g16_ready_means_in_effect(node: CniNode) -> None:
     assert ((), True) == (node.look().edited, node.look().holds)
 
 
+@pytest.mark.parity("N6")
 def test_n6_a_file_that_comes_to_stand_first_is_chained_again_and_again(node: CniNode) -> None:
     """After the first installation, a second and a third file that sorts before it are chained too;
     ready says the truth.
@@ -354,6 +373,7 @@ def test_n6_a_file_that_comes_to_stand_first_is_chained_again_and_again(node: Cn
         kept.wait_ready()
 
 
+@pytest.mark.parity("N7")
 def test_n7_a_program_that_goes_is_put_back(node: CniNode, tmp_path: Path) -> None:
     """The programs are watched as the configurations are."""
     source = tmp_path / "linkerd-cni"
@@ -370,6 +390,7 @@ def test_n7_a_program_that_goes_is_put_back(node: CniNode, tmp_path: Path) -> No
         )
 
 
+@pytest.mark.parity("N8")
 def test_n8_readiness_and_counts_are_told(node: CniNode) -> None:
     """Each report has whether the plugin is in effect, looks and edits."""
     with node.kept(poll=60.0) as kept:
@@ -395,6 +416,7 @@ def rivalry(revert: Callable[[], object], seconds: float, every: float) -> None:
         time.sleep(every)
 
 
+@pytest.mark.parity("N9", "G7")
 def test_n9_g6_g7_a_rival_is_named_and_not_raced(
     node: CniNode, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -421,6 +443,7 @@ def test_n9_g6_g7_a_rival_is_named_and_not_raced(
         assert ["cilium-cni", "linkerd-cni"] == node.types("05-cilium.conflist")
 
 
+@pytest.mark.parity("N10")
 def test_n10_the_kubeconfig_is_private_and_knows_ipv6(node: CniNode, tmp_path: Path) -> None:
     """Mode 0600 also where it was wider before; an IPv6 service gets its brackets; nothing secret
     is in a message.
@@ -450,6 +473,7 @@ def test_n10_the_kubeconfig_is_private_and_knows_ipv6(node: CniNode, tmp_path: P
         make_server({})
 
 
+@pytest.mark.parity("N10")
 def test_n10_a_broken_account_is_told_without_its_secret(node: CniNode, tmp_path: Path) -> None:
     """Without a token nothing is chained, and the message names the folder, not what is in it."""
     options = kubeconfig(tmp_path)
@@ -461,6 +485,7 @@ def test_n10_a_broken_account_is_told_without_its_secret(node: CniNode, tmp_path
     assert "saw an empty file" in look.troubles[0].claim
 
 
+@pytest.mark.parity("N11", "G11")
 def test_n11_g11_what_cannot_be_taken_out_keeps_its_program(node: CniNode, tmp_path: Path) -> None:
     """Where a file cannot be mended the program stays: a chain that calls a missing program would
     stop the node.
@@ -484,6 +509,7 @@ def test_n11_g11_what_cannot_be_taken_out_keeps_its_program(node: CniNode, tmp_p
     assert not (node.bin / "linkerd-cni").exists()
 
 
+@pytest.mark.parity("N12", "G12")
 def test_n12_the_chain_outlives_the_keeper(node: CniNode) -> None:
     """Stopped without being asked to remove, it leaves the plugin in place: pods wait for it and
     none bypasses it.
@@ -495,6 +521,7 @@ def test_n12_the_chain_outlives_the_keeper(node: CniNode) -> None:
     assert MESHED == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("D4")
 def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
     """A file is renamed within its folder (containerd heeds Rename, CRI-O Create), and a wrapped
     one is removed at the end.
@@ -520,6 +547,7 @@ def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
     assert ("DELETE", ".10-net.conf") == (events[-1][0], events[-1][1][: len(".10-net.conf")])
 
 
+@pytest.mark.parity("D6")
 def test_d6_a_folder_that_went_and_came_is_kept(node: CniNode) -> None:
     """containerd polls for a removed folder and loads what is in the new one: the plugin is in that
     before or soon after.
@@ -537,6 +565,7 @@ def test_d6_a_folder_that_went_and_came_is_kept(node: CniNode) -> None:
         kept.wait_ready()
 
 
+@pytest.mark.parity("G4")
 def test_g4_g5_an_upgrade_of_the_vendor_is_chained_again(node: CniNode) -> None:
     """Each new version of the vendor's file gets the plugin, and its original is the new one."""
     with node.kept(poll=60.0) as kept:
@@ -554,6 +583,7 @@ def test_g4_g5_an_upgrade_of_the_vendor_is_chained_again(node: CniNode) -> None:
     assert listed(version="1.0.0") == (node.conf / "10-net.conflist").read_text()
 
 
+@pytest.mark.parity("G4")
 def test_g4_an_upgrade_of_a_single_configuration_replaces_its_list(node: CniNode) -> None:
     """A vendor that writes its single configuration anew gets one list of the new content, under
     the name that it had.
@@ -582,6 +612,7 @@ def test_g4_an_upgrade_of_a_single_configuration_replaces_its_list(node: CniNode
     )
 
 
+@pytest.mark.parity("G8")
 def test_g8_removal_keeps_what_others_changed_since(node: CniNode) -> None:
     """Where somebody else has edited the chained file, only the entry is taken out of it."""
     path = node.write("10-net.conflist", listed())
@@ -594,6 +625,7 @@ def test_g8_removal_keeps_what_others_changed_since(node: CniNode) -> None:
     assert ["bridge", "portmap"] == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("G9")
 def test_g9_half_a_file_is_never_touched(node: CniNode) -> None:
     """A vendor that writes in place is waited for: half its file is neither edited nor an end of
     the keeper.
@@ -611,6 +643,7 @@ def test_g9_half_a_file_is_never_touched(node: CniNode) -> None:
         assert MESHED == node.types("10-net.conflist")
 
 
+@pytest.mark.parity("G11")
 def test_g11_nothing_is_chained_without_its_program(node: CniNode) -> None:
     """A plugin whose program is not there is not chained: it would stop every pod, its own
     installer's too.
@@ -623,6 +656,7 @@ def test_g11_nothing_is_chained_without_its_program(node: CniNode) -> None:
     assert "would stop every pod" in look.troubles[0].claim
 
 
+@pytest.mark.parity("P4")
 def test_p4_a_drop_in_leaves_the_vendors_file_alone(node: CniNode) -> None:
     """By choice the entry stands in the network's own directory; the vendor's file is not touched,
     and removal takes it away.

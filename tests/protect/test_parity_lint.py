@@ -54,6 +54,7 @@ def network(text: str, name: str = "10.conflist") -> Network:
     return found
 
 
+@pytest.mark.parity("D1")
 def test_d1_the_first_file_by_name_of_three_extensions() -> None:
     """Both take the first by bytes among .conf, .conflist and .json; others are not read, hidden
     ones are.
@@ -84,6 +85,7 @@ def test_d1_the_first_file_by_name_of_three_extensions() -> None:
     assert "it is hidden" in remark(hidden, "D1").claim
 
 
+@pytest.mark.parity("D1")
 def test_d1_further_files_are_held_by_the_settings() -> None:
     """containerd takes as many as max_conf_num; CRI-O holds all, one for each name, and may be told
     its default.
@@ -104,6 +106,7 @@ def test_d1_further_files_are_held_by_the_settings() -> None:
     assert "has a network 'a' already" in judge_crio(files, SETTINGS).decisions[2].why
 
 
+@pytest.mark.parity("D2")
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"name": "x"} x', '{"a": NaN}', "\ufeff{}", "null", "[" * 100_000]
 )
@@ -120,6 +123,7 @@ def test_d2_a_broken_first_file(text: str) -> None:
     assert ["skipped", "loaded"] == [decision.action for decision in found.verdicts[1].decisions]
 
 
+@pytest.mark.parity("D2")
 def test_d2_a_broken_later_file_is_no_error() -> None:
     """Behind the first good file containerd looks no further; who loads by name still fails."""
     found = lint(a05_conflist=listed(), a10_conflist="{")
@@ -141,6 +145,7 @@ def test_d2_a_file_that_cannot_be_read() -> None:
     assert (None, "10.conflist") == taken(found)
 
 
+@pytest.mark.parity("D3")
 def test_d3_a_missing_program() -> None:
     """containerd does not look and every pod fails; CRI-O passes the whole list over and pods
     bypass the chain.
@@ -153,6 +158,7 @@ def test_d3_a_missing_program() -> None:
     assert ("05.conflist", "05.conflist") == taken(lint({"bridge": (), "linkerd-cni": ()}, **files))
 
 
+@pytest.mark.parity("D4")
 def test_d4_a_symbolic_link_is_warned_of() -> None:
     """containerd heeds no creation, and a link that is made is nothing else."""
     found = lint_folder(
@@ -162,6 +168,7 @@ def test_d4_a_symbolic_link_is_warned_of() -> None:
     assert {"D4"} == rows(found, "warning")
 
 
+@pytest.mark.parity("D5")
 def test_d5_a_list_under_a_single_name() -> None:
     """A list of plugins in a .conf is an error for containerd and passed over by CRI-O; the reason
     says what to do.
@@ -180,6 +187,7 @@ def test_d2_an_empty_folder() -> None:
     assert "no file ends in .conf, .conflist or .json" in remark(found, "D2").claim
 
 
+@pytest.mark.parity("D7")
 def test_d7_status_is_told() -> None:
     """From version 1.1.0 on every plugin is asked for its STATUS; before, a node is ready although
     a plugin may not be.
@@ -188,6 +196,7 @@ def test_d7_status_is_told() -> None:
     assert "P9" in rows(lint(a10_conflist=listed(version="1.0.0")), "note")
 
 
+@pytest.mark.parity("P1")
 def test_p1_the_name() -> None:
     """It must be there and a string; one that no pod could be added to is loaded, and told."""
     assert "P1 1: it has no name" == trouble('{"plugins": [{"type": "a"}]}')
@@ -200,6 +209,7 @@ def test_p1_the_name() -> None:
     assert set() == rows(lint(a10_conflist=listed(name="k8s-pod.net_work")))
 
 
+@pytest.mark.parity("P2")
 @pytest.mark.parametrize(
     ("more", "chosen"),
     [
@@ -218,6 +228,7 @@ def test_p2_the_highest_version_that_is_known(more: dict[str, object], chosen: s
     assert chosen == network(json.dumps(json.loads(listed()) | more)).version
 
 
+@pytest.mark.parity("P2")
 def test_p2_wrong_versions() -> None:
     """A version that is none is refused in cniVersions, and told where it alone stands."""
     assert "'one' is no version" in trouble(listed(cniVersions=["one"]))
@@ -227,6 +238,7 @@ def test_p2_wrong_versions() -> None:
     assert {"P2"} == rows(lint(a10_conflist=listed(version="1.2.0")), "warning")
 
 
+@pytest.mark.parity("P3")
 @pytest.mark.parametrize("flag", ["disableCheck", "disableGC", "loadOnlyInlinedPlugins"])
 def test_p3_booleans(flag: str) -> None:
     """True and false, or those words in any case; all else is an error."""
@@ -240,6 +252,7 @@ def test_p3_booleans(flag: str) -> None:
         assert trouble(flagged(wrong)).startswith("P3 ")
 
 
+@pytest.mark.parity("P4")
 def test_p4_the_list_of_plugins() -> None:
     """Absent with loadOnlyInlinedPlugins, empty, or no list: errors; absent otherwise means the
     drop-in directory.
@@ -252,6 +265,7 @@ def test_p4_the_list_of_plugins() -> None:
     assert "it has no key plugins" in trouble(bare + "}", drop_ins=False)
 
 
+@pytest.mark.parity("P4")
 def test_p4_drop_ins_are_appended() -> None:
     """Plugins of the directory named after the network come behind the inline ones, by name, where
     libcni is new enough.
@@ -277,6 +291,7 @@ def test_p4_drop_ins_are_appended() -> None:
     assert "k8s/20.conf" in lint(a10_conflist=listed(), k8s__20_conf="{").verdicts[0].why_none
 
 
+@pytest.mark.parity("P5")
 def test_p5_each_plugin_has_a_type() -> None:
     """Without a type, or with one that is no string, the file is refused; its key may be in any
     case; reserved keys are told.
@@ -294,6 +309,7 @@ def test_p5_each_plugin_has_a_type() -> None:
     assert "cni.dev/valid-attachments, runtimeConfig" in remark(found, "P5").claim
 
 
+@pytest.mark.parity("P6")
 def test_p6_loading_by_name() -> None:
     """Who loads a network by name fails over any file that is broken, and sees the first of a name
     only.
@@ -304,28 +320,33 @@ def test_p6_loading_by_name() -> None:
     assert {"P6", "D2"} == rows(found, "warning")
 
 
+@pytest.mark.parity("P7")
 def test_p7_the_order_of_the_chain() -> None:
     """A plugin that makes no interface cannot come first: adding a pod would fail."""
     assert {"P7"} == rows(lint(a10_conflist=listed(PORTMAP, BRIDGE)))
     assert set() == rows(lint(a10_conflist=listed(BRIDGE, PORTMAP)))
 
 
+@pytest.mark.parity("P8")
 def test_p8_check_needs_0_4_0() -> None:
     """Older lists have no CHECK, and disableCheck makes it succeed always."""
     assert "P8" in rows(lint(a10_conflist=listed(version="0.3.1")), "note")
     assert "P8" in rows(lint(a10_conflist=listed(disableCheck=True)), "note")
 
 
+@pytest.mark.parity("P9")
 def test_p9_status_needs_1_1_0() -> None:
     """Older lists succeed silently."""
     assert "has neither STATUS nor GC" in remark(lint(a10_conflist=listed()), "P9").claim
 
 
+@pytest.mark.parity("P10")
 def test_p10_garbage_collection_may_be_off() -> None:
     """With disableGC what pods left behind stays."""
     assert "P10" in rows(lint(a10_conflist=listed(disableGC=True)), "note")
 
 
+@pytest.mark.parity("P11")
 def test_p11_the_version_probe() -> None:
     """A plugin that does not support the list's version makes CRI-O take the next file; an empty
     version is 0.1.0.
@@ -345,6 +366,7 @@ def test_l3_a_plugin_twice_in_the_chain() -> None:
     assert {"L3"} == rows(lint(a10_conflist=listed(BRIDGE, MESH, MESH)))
 
 
+@pytest.mark.parity("G7")
 def test_g7_what_cilium_sets_aside_is_named() -> None:
     """A file renamed to .cilium_bak names the setting that did it."""
     files = [
@@ -355,6 +377,7 @@ def test_g7_what_cilium_sets_aside_is_named() -> None:
     assert "cni.exclusive=false" in remark(lint_folder(files, SETTINGS), "G7").mend
 
 
+@pytest.mark.parity("G25")
 def test_g25_init_containers_without_network_are_warned_of() -> None:
     """A mesh's plugin redirects before the proxy runs."""
     assert (

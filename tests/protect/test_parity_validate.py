@@ -32,6 +32,7 @@ def meshed(bare: Pod) -> Pod:
     return bare
 
 
+@pytest.mark.parity("V1")
 @KERNEL
 @pytest.mark.parametrize("backend", ["nft", "legacy"])
 def test_v1_redirected_traffic_is_validated(bare: Pod, backend: str) -> None:
@@ -64,6 +65,7 @@ def test_v1_one_rule_for_its_target_is_enough(bare: Pod) -> None:
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.parity("V2")
 @KERNEL
 def test_v2_no_answer_within_the_time_is_95(bare: Pod) -> None:
     """Without rules the connection is lost outside; at the end of the time it fails with linkerd's
@@ -78,6 +80,7 @@ def test_v2_no_answer_within_the_time_is_95(bare: Pod) -> None:
     assert time.monotonic() - started >= 1
 
 
+@pytest.mark.parity("V3")
 @KERNEL
 def test_v3_a_refused_connection_is_95_at_once(bare: Pod) -> None:
     """A target that refuses ends it without waiting for the time to pass."""
@@ -95,6 +98,7 @@ def test_v3_a_refused_connection_is_95_at_once(bare: Pod) -> None:
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.parity("V4")
 @KERNEL
 @pytest.mark.parametrize("says", ["hello", "x" * 64], ids=["short read", "other bytes"])
 def test_v4_an_answer_of_somebody_else_is_95(bare: Pod, says: str) -> None:
@@ -108,6 +112,7 @@ def test_v4_an_answer_of_somebody_else_is_95(bare: Pod, says: str) -> None:
     assert f"got '{says}' instead" in answer.log
 
 
+@pytest.mark.parity("V5")
 @KERNEL
 def test_v5_a_silent_target_is_95_at_the_end(bare: Pod) -> None:
     """Somebody who accepts and says nothing, as an API server does, holds it up until the time is
@@ -121,6 +126,7 @@ def test_v5_a_silent_target_is_95_at_the_end(bare: Pod) -> None:
     assert 1 <= time.monotonic() - started < 15
 
 
+@pytest.mark.parity("V6")
 @KERNEL
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_v6_a_signal_is_95(bare: Pod, number: signal.Signals) -> None:
@@ -134,6 +140,7 @@ def test_v6_a_signal_is_95(bare: Pod, number: signal.Signals) -> None:
     assert f"Killed by {number.name}" in read + answer.log
 
 
+@pytest.mark.parity("V7")
 @KERNEL
 def test_v7_a_taken_port_is_95(meshed: Pod) -> None:
     """Where somebody listens at its port already it says so."""
@@ -159,6 +166,7 @@ def test_v7_a_taken_port_is_95(meshed: Pod) -> None:
     assert "Address already in use" in answer.document["claim"]
 
 
+@pytest.mark.parity("V8")
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
@@ -178,6 +186,7 @@ def test_v8_durations_are_read_as_linkerd_does(text: str, seconds: float) -> Non
     assert seconds == parse_linkerd_duration(text)
 
 
+@pytest.mark.parity("V8")
 @pytest.mark.parametrize(
     "text",
     [
@@ -200,6 +209,7 @@ def test_v8_wrong_durations_are_refused(text: str) -> None:
         parse_linkerd_duration(text)
 
 
+@pytest.mark.parity("V9")
 @KERNEL
 def test_v9_a_wrong_option_is_2(bare: Pod) -> None:
     """A usage error has the code that usage errors have everywhere."""
@@ -210,6 +220,7 @@ def test_v9_a_wrong_option_is_2(bare: Pod) -> None:
     assert "--no-such-option" in log
 
 
+@pytest.mark.parity("V10")
 @KERNEL
 def test_v10_the_token_is_told_at_debug_only(meshed: Pod) -> None:
     """The token is in no log but the one that was asked to have everything."""
@@ -217,6 +228,7 @@ def test_v10_the_token_is_told_at_debug_only(meshed: Pod) -> None:
     assert "token=" in meshed.validate("--mode", "linkerd", "--log-level", "debug").log
 
 
+@pytest.mark.parity("V11")
 @KERNEL
 def test_v11_an_address_of_its_own_proves_the_server(bare: Pod) -> None:
     """Connecting to where it listens passes without any rule, as linkerd's does."""
@@ -273,6 +285,7 @@ def test_linkerd_ipv4_alone_says_what_it_left_out(bare: Pod) -> None:
     assert (95, {4: "passed", 6: "failed"}) == (tested.code, tested.states("outbound"))
 
 
+@pytest.mark.parity("W1")
 @KERNEL
 def test_w1_istio_rules_are_validated(bare: Pod) -> None:
     """As the proxy's own user, as istio runs it, and as anybody else; istio's own options choose
@@ -288,6 +301,7 @@ def test_w1_istio_rules_are_validated(bare: Pod) -> None:
     assert {4: "passed"} == other.states("outbound")
 
 
+@pytest.mark.parity("W1")
 @KERNEL
 def test_w1_istios_own_arguments_are_taken(bare: Pod) -> None:
     """The arguments that istio gives its validation container work as they are."""
@@ -303,6 +317,7 @@ def test_w1_istios_own_arguments_are_taken(bare: Pod) -> None:
     assert (0, "istio") == (answer.code, answer.document["mode"])
 
 
+@pytest.mark.parity("W2")
 @KERNEL
 def test_w2_without_rules_it_is_126(bare: Pod) -> None:
     """At the end of the time it fails with istio's code and words, in Go's grammar of durations."""
@@ -316,6 +331,7 @@ def test_w2_without_rules_it_is_126(bare: Pod) -> None:
     assert time.monotonic() - started >= 1.2
 
 
+@pytest.mark.parity("W2")
 @KERNEL
 def test_w2_a_rule_that_comes_late_is_seen(bare: Pod) -> None:
     """It tries again every second: rules that are written while it waits are enough."""
@@ -336,6 +352,7 @@ def test_w2_a_rule_that_comes_late_is_seen(bare: Pod) -> None:
     assert finish(process).code == 0
 
 
+@pytest.mark.parity("W3")
 @KERNEL
 def test_w3_a_configuration_error_is_no_validation_failure(bare: Pod) -> None:
     """A wrong option is told apart from missing rules: 2, where istio has 1."""
@@ -345,6 +362,7 @@ def test_w3_a_configuration_error_is_no_validation_failure(bare: Pod) -> None:
     assert process.returncode == 2
 
 
+@pytest.mark.parity("W4")
 @KERNEL
 def test_w4_both_families_are_tested(bare: Pod) -> None:
     """istio tests the family of the pod's first address; here a pod with both must have rules in
@@ -359,6 +377,7 @@ def test_w4_both_families_are_tested(bare: Pod) -> None:
     )
 
 
+@pytest.mark.parity("W5", "V7")
 @KERNEL
 def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
     """With one of its ports taken it still proves what it can; with both it says that it has no

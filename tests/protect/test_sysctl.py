@@ -128,6 +128,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
     return True
 
 
+@pytest.mark.parity("Y1")
 @pytest.mark.kernel("strace")
 def test_y1_what_is_right_is_not_written(root: Path, tmp_path: Path) -> None:
     """With every key right, --fix opens nothing below /proc/sys for writing, and the kernel tells
@@ -148,6 +149,7 @@ def test_y1_what_is_right_is_not_written(root: Path, tmp_path: Path) -> None:
     assert not [line for line in opened if "O_WRONLY" in line or "O_RDWR" in line]
 
 
+@pytest.mark.parity("Y2")
 def test_y2_drift_is_put_back_at_once(root: Path) -> None:
     """What netconf tells (rp_filter) and what only inotify tells (somaxconn) is put back long
     before the poll.
@@ -164,6 +166,7 @@ def test_y2_drift_is_put_back_at_once(root: Path) -> None:
         keeper.stop()
 
 
+@pytest.mark.parity("Y2")
 def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> None:
     """A key that netconf does not know, written through another mount of proc, is put back within
     an interval.
@@ -182,6 +185,7 @@ def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> No
         keeper.stop()
 
 
+@pytest.mark.parity("Y3")
 def test_y3_a_missing_key(root: Path) -> None:
     """A key that does not exist is an error where it is mandatory, and a warning where it is
     not.
@@ -206,6 +210,7 @@ def test_y3_a_missing_key(root: Path) -> None:
     }
 
 
+@pytest.mark.parity("Y4")
 def test_y4_a_device_with_a_dot(root: Path) -> None:
     """eth0.100 is one device in a pattern and by its own name, and never split."""
     add("eth0.100", "peer")
@@ -220,6 +225,7 @@ def test_y4_a_device_with_a_dot(root: Path) -> None:
     assert look("eth0.100") == 0
 
 
+@pytest.mark.parity("Y5")
 @pytest.mark.parametrize("key", ["net/../../../etc/x=1", "net.ipv4./.x=1", "net..x=1"])
 def test_y5_what_leads_out_of_the_tree_is_refused(key: str) -> None:
     """`..`, slashes and empty segments are a usage error, and nothing is touched."""
@@ -234,6 +240,7 @@ def test_y5_what_leads_out_of_the_tree_is_refused(key: str) -> None:
     assert "expected" in done.stderr
 
 
+@pytest.mark.parity("Y6", "G19")
 @pytest.mark.kernel("strace")
 def test_y6_an_unchanged_drop_in_is_not_written_and_no_unit_is_restarted(
     root: Path, tmp_path: Path
@@ -259,6 +266,7 @@ def test_y6_an_unchanged_drop_in_is_not_written_and_no_unit_is_restarted(
     assert "dbus" not in spoken
 
 
+@pytest.mark.parity("Y7")
 def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
     """A line that names the device outright beats our pattern: file, line and value are told, for
     that device only.
@@ -282,6 +290,7 @@ def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
     ]
 
 
+@pytest.mark.parity("Y7")
 @pytest.mark.parametrize("folder", ["etc/sysctl.d", "usr/lib/sysctl.d"])
 def test_y7_a_new_drop_in_is_told_at_once(root: Path, folder: str) -> None:
     """A file that will win at the next boot is named when it comes, and no more when it goes, long
@@ -334,6 +343,7 @@ def test_y7_a_storm_of_drop_ins_is_read_once_a_second(root: Path) -> None:
         keeper.stop()
 
 
+@pytest.mark.parity("Y8")
 @pytest.mark.skipif(not Path("/lib/systemd/systemd-sysctl").exists(), reason="needs systemd-sysctl")
 def test_y8_a_new_device_is_ours_after_udev(root: Path, tmp_path: Path) -> None:
     """A veth appears, udev's rule applies the distribution's drop-in to it a little later: the
@@ -356,6 +366,7 @@ def test_y8_a_new_device_is_ours_after_udev(root: Path, tmp_path: Path) -> None:
         keeper.stop()
 
 
+@pytest.mark.parity("Y9", "G18")
 @pytest.mark.parametrize(("everywhere", "own", "in_force"), [(1, 0, "1"), (0, 2, "2"), (2, 1, "2")])
 def test_y9_the_value_in_force_is_judged(
     root: Path, everywhere: int, own: int, in_force: str
@@ -378,6 +389,7 @@ def test_y9_the_value_in_force_is_judged(
     assert max(look("all"), look("lxc1")) == 0
 
 
+@pytest.mark.parity("Y10", "G22")
 @pytest.mark.kernel("iptables-nft", "iptables-legacy", "nft")
 @pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy", "ip6tables-nft", "nft"])
 @pytest.mark.parametrize("dropping", [True, False])
@@ -421,6 +433,7 @@ def test_y10_conntrack_and_kube_proxy(
         assert kinds == []
 
 
+@pytest.mark.parity("Y11")
 def test_y11_a_read_only_tree_is_told(root: Path) -> None:
     """Where /proc/sys cannot be written, the exit code is not 0 and the reason stands there."""
     put("lxc1", 2)
@@ -442,6 +455,7 @@ def test_y11_a_read_only_tree_is_told(root: Path) -> None:
     assert "/proc/sys is mounted read-only here" in refused["claim"]
 
 
+@pytest.mark.parity("Y11", "G21")
 def test_y11_a_read_only_etc_is_told(root: Path) -> None:
     """Where the drop-in cannot be written the keys hold now, and it is told that they will not at
     the next boot (G21).
@@ -462,6 +476,7 @@ def test_y11_a_read_only_etc_is_told(root: Path) -> None:
     assert (lost["severity"], "Read-only file system" in lost["claim"]) == ("warning", True)
 
 
+@pytest.mark.parity("Y12", "G23")
 def test_y12_conntrack_max_is_global(root: Path) -> None:
     """In a namespace of its own the size is read-only: it is told that the host has it (G23)."""
     code, found = protect(root, "--key", "net.netfilter.nf_conntrack_max>=100000000", "--fix")
@@ -470,6 +485,7 @@ def test_y12_conntrack_max_is_global(root: Path) -> None:
     assert "set it on the host" in found["findings"][0]["claim"]
 
 
+@pytest.mark.parity("Y12", "G23")
 def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_path: Path) -> None:
     """A lowered size is put back, a raised one let be; a running kube-proxy is named with the
     option that tells it otherwise.
@@ -505,6 +521,7 @@ def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_pa
     assert any("--conntrack-max-per-core=0" in line for line in finding.evidence)
 
 
+@pytest.mark.parity("G19")
 def test_g19_the_neighbours_settings_are_left_alone(root: Path) -> None:
     """What another CNI set on its own device since boot stays, whatever drop-ins say."""
     (root / "etc/sysctl.d/10-all.conf").write_text(
@@ -518,6 +535,7 @@ def test_g19_the_neighbours_settings_are_left_alone(root: Path) -> None:
     assert [write["key"] for write in found["writes"]] == ["net.ipv4.conf.lxc1.rp_filter"]
 
 
+@pytest.mark.parity("G20")
 @pytest.mark.parametrize("declared", [(LXC,), (LXC, "net.ipv4.conf.all.rp_filter=0")])
 def test_g20_the_uplink_keeps_its_spoof_protection(root: Path, declared: tuple[str, ...]) -> None:
     """`all` gives way to the pods' devices, and the uplink and devices to come have as their own
@@ -536,6 +554,7 @@ def test_g20_the_uplink_keeps_its_spoof_protection(root: Path, declared: tuple[s
     assert protect(root, *keys, "--fix")[1]["writes"] == []
 
 
+@pytest.mark.parity("G20")
 def test_g20_all_is_left_alone_on_request(root: Path) -> None:
     """With --keep-all the force of `all` is only told."""
     put("all", 1)
@@ -544,6 +563,7 @@ def test_g20_all_is_left_alone_on_request(root: Path) -> None:
     assert (code, look("all"), found["findings"][0]["check"]) == (1, 1, "sysctl-forced")
 
 
+@pytest.mark.parity("G24")
 def test_g24_br_netfilter_is_asked_for_by_the_cni(root: Path, tmp_path: Path) -> None:
     """A node whose CNI is flannel and whose module is not loaded is told so for IPv4 and IPv6, with
     the command.
@@ -658,6 +678,7 @@ def test_the_automatic_profile_follows_the_node(root: Path) -> None:
         keeper.stop()
 
 
+@pytest.mark.parity("G24")
 def test_modules_are_loaded_on_request_and_refusals_told(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

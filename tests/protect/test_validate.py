@@ -82,6 +82,7 @@ def test_native_nftables_are_proven_too(bare: Pod) -> None:
     assert {4: "passed", 6: "passed"} == bare.validate("--timeout", "1s").states("outbound")
 
 
+@pytest.mark.parity("G15")
 @KERNEL
 @pytest.mark.parametrize(
     ("lines", "families", "cause"),
@@ -111,6 +112,7 @@ LEGACY, NFT = (
 )
 
 
+@pytest.mark.parity("G15")
 @pytest.mark.parametrize(
     ("symbols", "kinds", "said"),
     [
@@ -175,6 +177,7 @@ def test_a_hidden_list_is_unknown(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parity("G15")
 @pytest.mark.kernel("iptables-legacy-restore", "setpriv", "unshare")
 def test_as_nobody_it_tells_what_the_kernel_never_loaded(bare: Pod, tmp_path: Path) -> None:
     """It says what the kernel has, as root would; on a node whose kernel never loaded what rules
@@ -237,6 +240,7 @@ def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
     assert is_legacy_absent(family) is not there
 
 
+@pytest.mark.parity("G15")
 def test_a_refusing_filter_is_told_apart() -> None:
     """A program on the control group that refuses the connection (EPERM) is no missing
     redirection.
@@ -764,6 +768,29 @@ def test_an_answer_from_outside_is_no_missing_route() -> None:
     ]
 
     assert ["outbound-missing", "undecided"] == causes
+
+
+@pytest.mark.parity("V7", "G15")
+@pytest.mark.parametrize(
+    ("error", "tracked", "cause"),
+    [(0, True, "busy"), (errno.EHOSTUNREACH, True, "outbound-missing"), (0, False, "no-rules")],
+)
+def test_a_busy_port_is_no_missing_rule(error: int, tracked: bool, cause: str) -> None:  # noqa: FBT001  # parametrized
+    """What another process may have taken proves nothing; an answer from outside, and a pod in
+    which nothing is translated, still do.
+    """
+    (probe,) = [
+        one
+        for one in plan_probes(Settings(families=(4,)), around())[0]
+        if one.purpose == "outbound"
+    ]
+    taken = {(probe.family, port): "Address already in use" for port in probe.ports}
+    seen = [ProbeOutcome(probe, None, None, error)]
+
+    assert cause == judge(Settings(), seen, (), {4: tracked}, taken).cause
+    assert (
+        cause.replace("busy", "outbound-missing") == judge(Settings(), seen, (), {4: tracked}).cause
+    )
 
 
 def test_an_arrival_without_its_origin_proves_nothing() -> None:

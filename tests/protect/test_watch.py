@@ -198,6 +198,7 @@ watched.close()
 """
 
 
+@pytest.mark.parity("L9", "G17")
 @pytest.mark.kernel("unshare")
 def test_used_up_inotify_makes_it_poll_and_come_back(tmp_path: Path) -> None:
     """Where the user may have no more inotify instances it lists the directory, says why, and goes
@@ -217,6 +218,7 @@ def test_used_up_inotify_makes_it_poll_and_come_back(tmp_path: Path) -> None:
     ] == (done.stdout.splitlines()), done.stderr
 
 
+@pytest.mark.parity("G17")
 def test_without_the_package_it_polls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without inotify-simple it says how to get it, and sees changes all the same, also that the
     directory goes and comes.

@@ -33,6 +33,7 @@ def findings(path: Path) -> list[Finding]:
     return list(check(read(path).facts))
 
 
+@pytest.mark.parity("D2")
 @pytest.mark.parametrize(
     "text", ["", "{", listed().replace("plugins", "plugin")], ids=["empty", "cut off", "misspelt"]
 )

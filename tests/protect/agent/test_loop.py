@@ -171,6 +171,7 @@ def test_it_keeps_and_tells(agent: Callable[..., Running]) -> None:
     assert running.lines()[-1]["message"] == "the agent ends"
 
 
+@pytest.mark.parity("G16")
 def test_ready_means_that_the_keys_hold(agent: Callable[..., Running]) -> None:
     """A key that cannot be put right makes it 503, with the reason; it lives all the same (G16)."""
     running = agent()
@@ -296,6 +297,7 @@ def test_it_runs_with_one_capability_as_nobody(
     ]
 
 
+@pytest.mark.parity("G14")
 def test_the_taint_is_put_there_before_any_part_has_looked(
     agent: Callable[..., Running], api_server: ApiServer, tmp_path: Path
 ) -> None:

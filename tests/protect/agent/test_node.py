@@ -101,6 +101,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
     return True
 
 
+@pytest.mark.parity("G14")
 def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
     server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
 ) -> None:
@@ -219,6 +220,7 @@ def test_no_more_nodes_are_tainted_than_the_cluster_allows(
         server.kubectl("delete", "lease", "places")
 
 
+@pytest.mark.parity("G14")
 def test_a_moment_of_drift_is_no_regression() -> None:
     """The taint comes back after the grace, and not before; ready again, the grace begins anew."""
     taint = TaintPolicy(10.0)

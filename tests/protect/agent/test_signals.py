@@ -46,6 +46,7 @@ class Fixed:
         """End nothing."""
 
 
+@pytest.mark.parity("G14", "G16")
 @given(st.dictionaries(st.sampled_from(["sysctl", "order", "chain", "repair"]), STATES))
 def test_readiness_liveness_taint_and_metrics_agree(states: dict[str, str]) -> None:
     """In whatever state the parts are: ready means that every one lives and holds, and what the
@@ -70,6 +71,7 @@ def test_readiness_liveness_taint_and_metrics_agree(states: dict[str, str]) -> N
             assert holds == json.loads(agent.ready().body)["parts"][name]["ready"]
 
 
+@pytest.mark.parity("G14")
 @pytest.mark.parametrize("mends", [True, False])
 def test_what_is_only_reported_keeps_no_pod_away(mends: bool) -> None:  # noqa: FBT001  # parametrized
     """In report mode a part with findings is ready and degraded, and says what it found."""
@@ -108,6 +110,7 @@ def test_what_would_fail_later_is_refused_at_once(tmp_path: Path, text: str, wor
         load_config(path)
 
 
+@pytest.mark.parity("N9")
 def test_a_rival_is_told_as_soon_as_it_is_known(caplog: pytest.LogCaptureFixture) -> None:
     """First somebody unknown, then its name: both are logged, each once."""
     memory = ChainKeeperState()

@@ -82,6 +82,7 @@ def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(
     assert after == pods.read(client, after)
 
 
+@pytest.mark.parity("R5")
 def test_a_pod_is_deleted_only_as_it_was_judged(server: ApiServer, client: Client) -> None:
     """A deletion with a version or UID that is no longer true is refused (409); with the true ones
     the pod goes.

@@ -57,6 +57,7 @@ def ordered(*more: dict[str, str]) -> list[dict[str, str]]:
     return sorted([*OTHERS, *more], key=lambda taint: taint["key"])
 
 
+@pytest.mark.parity("G14")
 def test_our_taint_comes_and_goes_among_others(server: ApiServer, client: Client) -> None:
     """Added once, removed whole, and what others put there stays to the letter."""
     assert "written" == taints.add(client, "tainted")

@@ -23,6 +23,7 @@ POLICY = Policy(
 )
 
 
+@pytest.mark.parity("R7")
 def test_r7_a_node_spends_no_more_than_its_burst() -> None:
     """Ten owners want a deed at once: three get it, the others are told how long to wait."""
     budget = RepairBudget(POLICY, 0.0)
@@ -33,6 +34,7 @@ def test_r7_a_node_spends_no_more_than_its_burst() -> None:
     assert all(wait == HOUR / 12 for wait in waits[3:])
 
 
+@pytest.mark.parity("R7")
 def test_r7_an_owner_spends_no_more_than_its_burst() -> None:
     """The second pod of one owner waits for the owner's bucket, and takes nothing from the
     node's.

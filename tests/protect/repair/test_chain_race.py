@@ -63,6 +63,7 @@ def chain_keeper(runtime: Runtime) -> ThreadKeeper:
     return ThreadKeeper("chain", lambda desk: keep_chain(desk, options, Applier()))
 
 
+@pytest.mark.parity("G3")
 def test_a_pod_that_starts_before_the_plugin_is_chained(ward: Ward, tmp_path: Path) -> None:
     """The whole incident: found with its reason, left alone while the chain is wrong, mended within
     the budget, and not again.

@@ -131,6 +131,7 @@ def test_g3_nothing_is_done_while_the_chain_is_wrong(ward: Ward, tmp_path: Path)
     assert not ward.there("command-4")
 
 
+@pytest.mark.parity("R10")
 def test_r10_a_policy_file_is_read(ward: Ward, tmp_path: Path) -> None:
     """The keys are those of the agent's section, and options on the command line come on top."""
     policy = tmp_path / "repair.toml"
@@ -194,6 +195,7 @@ def test_a_policy_that_cannot_be_meant_is_a_usage_error(
     assert str(policy) in complaints
 
 
+@pytest.mark.parity("I9")
 def test_i9_without_a_node_or_a_server_it_says_what_is_missing(tmp_path: Path) -> None:
     """No node's name: a usage error; no API server: the option that names one."""
     assert "--node" in run("--once")[2]
@@ -233,6 +235,7 @@ def until_evicted(ward: Ward, pod: str, running: subprocess.Popen[str]) -> bool:
     return ward.there(pod)
 
 
+@pytest.mark.parity("R10")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_r10_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals) -> None:
     """Without --once it follows the node; a signal ends it at once with 0, its log names the pod

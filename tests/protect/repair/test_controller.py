@@ -17,6 +17,7 @@ from tests.apiserver import NOBODY
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 
 
+@pytest.mark.parity("R8", "I4")
 def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
     """R8, I4: the pod goes, and the event that says why was written before, as a warning with
     reason and action.
@@ -40,6 +41,7 @@ def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
     assert {("evict", "success"): 1} == dict(controller.counts)
 
 
+@pytest.mark.parity("R8")
 def test_r8_without_its_event_no_pod_is_sent_away(ward: Ward) -> None:
     """Where events may not be written, a pod is not evicted, unless the policy says that it does
     not matter.
@@ -129,6 +131,7 @@ def test_what_did_not_happen_is_given_back_to_the_cluster(ward: Ward) -> None:
     assert ["evict", "evict back"] == cluster.asked
 
 
+@pytest.mark.parity("I4")
 def test_i4_a_pod_that_changed_since_is_judged_anew(ward: Ward) -> None:
     """A pod that became well between the watch's word and the deed is let be: a fresh look comes
     first.
@@ -149,6 +152,7 @@ def test_i4_a_pod_that_changed_since_is_judged_anew(ward: Ward) -> None:
     assert {("evict", "skip"): 1} == dict(controller.counts)
 
 
+@pytest.mark.parity("I4")
 def test_i4_a_successor_of_the_same_name_is_not_touched(ward: Ward) -> None:
     """A StatefulSet's next pod has the name of the last: by its UID it is known as another."""
     controller = ward.controller()
@@ -161,6 +165,7 @@ def test_i4_a_successor_of_the_same_name_is_not_touched(ward: Ward) -> None:
     assert ward.there("db-0")
 
 
+@pytest.mark.parity("R4")
 def test_r4_a_healthy_pod_whose_first_run_failed_lives(ward: Ward) -> None:
     """The pod that linkerd's controller deletes by force is not touched, however often its status
     is updated.
@@ -175,6 +180,7 @@ def test_r4_a_healthy_pod_whose_first_run_failed_lives(ward: Ward) -> None:
     assert dict(controller.counts) == {}
 
 
+@pytest.mark.parity("R5")
 def test_r5_deletion_has_preconditions_and_the_pods_own_grace(ward: Ward) -> None:
     """Where the policy says delete, the pod goes by a deletion that leaves its grace to it."""
     controller = ward.controller(actions=("delete",))
@@ -187,6 +193,7 @@ def test_r5_deletion_has_preconditions_and_the_pods_own_grace(ward: Ward) -> Non
     assert {("delete", "success"): 1} == dict(controller.counts)
 
 
+@pytest.mark.parity("R7")
 def test_r7_a_pod_that_nobody_makes_again_is_spared(ward: Ward) -> None:
     """A bare pod would be gone for good: it is labeled and reported, and sent away only where the
     policy says so.
@@ -203,6 +210,7 @@ def test_r7_a_pod_that_nobody_makes_again_is_spared(ward: Ward) -> None:
     assert not ward.there("bare")
 
 
+@pytest.mark.parity("R7")
 def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
     """Five broken pods of five owners, a burst of two: two go, the others wait, and go when the
     bucket is filled again.
@@ -229,6 +237,7 @@ def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
     assert "allows the next deed in 60 s" in controller.findings()[-1].evidence[0]
 
 
+@pytest.mark.parity("G3")
 def test_g3_an_owner_whose_pods_are_born_broken_is_not_chased(ward: Ward) -> None:
     """Ten broken successors of one owner within ten minutes cost four pods, not ten; it says that
     the fault is elsewhere.
@@ -252,6 +261,7 @@ def test_g3_an_owner_whose_pods_are_born_broken_is_not_chased(ward: Ward) -> Non
     )
 
 
+@pytest.mark.parity("G3")
 def test_g3_nothing_is_done_while_the_nodes_chain_is_unhealthy(ward: Ward) -> None:
     """With a chain without the plugin every successor would be broken too: nothing at all is done,
     until it is well.
@@ -305,6 +315,7 @@ def test_a_disruption_budget_is_waited_out_and_never_forced(ward: Ward) -> None:
     assert not ward.there("guarded")
 
 
+@pytest.mark.parity("I5")
 def test_i5_a_label_is_set_once_and_taken_off_when_well(ward: Ward) -> None:
     """The label says that the pod is broken, is set once, told by an event, and goes when the
     validator passes.
@@ -355,6 +366,7 @@ def test_i5_no_label_is_set_without_its_event(ward: Ward) -> None:
         ward.server.kubectl("delete", "clusterrolebinding/ward-labels", "clusterrole/ward-labels")
 
 
+@pytest.mark.parity("I5")
 def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None:
     """The server is away at the first try; the label is there after the next."""
     controller = ward.controller(actions=("label",), pause=1.0)
@@ -371,6 +383,7 @@ def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None
     assert {WIDE.label: "true"} == ward.read("unlucky").metadata.labels
 
 
+@pytest.mark.parity("I7")
 def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -> None:
     """Without the right to evict, five tries with doubled pauses, and then no more; deletion is
     next where it is allowed.
@@ -408,6 +421,7 @@ def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -
             )
 
 
+@pytest.mark.parity("G2")
 def test_g2_mending_that_does_not_help_is_followed_by_eviction(ward: Ward) -> None:
     """A pod that cannot be mended in place (its namespace is not on this machine) is evicted by the
     same policy.
@@ -437,6 +451,7 @@ def test_a_dry_run_changes_nothing_and_says_what_it_would_do(ward: Ward) -> None
     assert {("label", "would"): 1, ("evict", "would"): 1} == dict(controller.counts)
 
 
+@pytest.mark.parity("G11")
 def test_g11_our_own_pod_is_never_touched(ward: Ward) -> None:
     """A controller that runs in a broken pod would otherwise end itself, and its successor the
     same.
@@ -467,6 +482,7 @@ def test_a_server_that_is_away_costs_nothing_but_time(ward: Ward) -> None:
     assert not ward.there("later")
 
 
+@pytest.mark.parity("G1")
 def test_g1_a_job_whose_only_run_failed_is_found(ward: Ward) -> None:
     """restartPolicy Never: the pod has failed for good, and is deleted or evicted so that the Job
     makes another.
@@ -509,6 +525,7 @@ def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> 
     assert ward.there("unseen")
 
 
+@pytest.mark.parity("I10")
 def test_i10_what_is_done_is_logged_with_the_pods_name(
     ward: Ward, caplog: pytest.LogCaptureFixture
 ) -> None:

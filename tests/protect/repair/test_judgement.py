@@ -21,6 +21,7 @@ def state(**more: object) -> str:
     return judge(pod(**more), POLICY).state  # type: ignore[arg-type]
 
 
+@pytest.mark.parity("R2")
 def test_r2_a_validator_that_ended_with_95_and_waits_is_broken() -> None:
     """The linkerd criterion: the last run ended with 95, the next waits in its crash loop."""
     judgement = judge(pod(kube.CRASH_LOOP, kube.ended(95, "no rules")), POLICY)
@@ -29,6 +30,7 @@ def test_r2_a_validator_that_ended_with_95_and_waits_is_broken() -> None:
     assert "waits (CrashLoopBackOff) after it ended with 95: no rules" in judgement.why
 
 
+@pytest.mark.parity("R2")
 def test_r2_a_pod_that_goes_is_left_alone() -> None:
     """A pod with a deletion timestamp is nobody's business any more."""
     going = kube.pod("web-1", init=(LINKERD,))
@@ -39,6 +41,7 @@ def test_r2_a_pod_that_goes_is_left_alone() -> None:
     assert "excluded" == judge(read(going), POLICY).state
 
 
+@pytest.mark.parity("R4", "G1")
 @pytest.mark.parametrize("phase", ["Pending", "Failed"])
 def test_r4_a_first_run_that_failed_is_broken_without_a_last_state(phase: str) -> None:
     """With restartPolicy Never, as Jobs have it, there is only a current state; it counts (G1)."""
@@ -49,11 +52,13 @@ def test_r4_a_first_run_that_failed_is_broken_without_a_last_state(phase: str) -
     assert "broken" == judge(job, POLICY).state
 
 
+@pytest.mark.parity("R4")
 def test_r4_a_validator_that_passed_at_its_second_run_is_healthy() -> None:
     """The healthy pod that the linkerd controller deletes: failed once with 95, passed since."""
     assert "healthy" == state(state=kube.ended(0), last=kube.ended(95), phase="Running")
 
 
+@pytest.mark.parity("I1")
 @pytest.mark.parametrize(
     "now", [kube.ended(0), kube.ended(0, reason="Error"), kube.ended(1, reason="Completed")]
 )
@@ -62,12 +67,14 @@ def test_i1_what_completed_now_is_never_broken(now: kube.Object) -> None:
     assert "healthy" == state(state=now, last=kube.ended(126), validator=ISTIO)
 
 
+@pytest.mark.parity("I2")
 @pytest.mark.parametrize("now", [kube.CRASH_LOOP, kube.ended(126)])
 def test_i2_126_while_it_waits_or_has_failed_again_is_broken(now: kube.Object) -> None:
     """The istio criterion: the last run ended with 126, and it waits or failed again."""
     assert "broken" == state(state=now, last=kube.ended(126), validator=ISTIO)
 
 
+@pytest.mark.parity("I2")
 def test_i2_the_termination_message_may_be_asked_for() -> None:
     """Where the policy names a message, it must be there, blanks around it aside."""
     policy = Policy(validators=(Validator(container=ISTIO, codes=(126,), message="no redirect"),))
@@ -79,6 +86,7 @@ def test_i2_the_termination_message_may_be_asked_for() -> None:
     assert ("broken", "unknown") == (judge(right, policy).state, judge(wrong, policy).state)
 
 
+@pytest.mark.parity("I3")
 def test_i3_another_exit_code_proves_nothing() -> None:
     """A validator that could not be started (127) or was killed (137) says nothing about rules."""
     assert ["unknown"] * 3 == [
@@ -87,6 +95,7 @@ def test_i3_another_exit_code_proves_nothing() -> None:
     ]
 
 
+@pytest.mark.parity("I3")
 def test_i3_no_codes_means_every_failure() -> None:
     """A policy without codes takes every exit but 0, as istio's 0 does."""
     policy = Policy(validators=(Validator(container=ISTIO),))
@@ -94,6 +103,7 @@ def test_i3_no_codes_means_every_failure() -> None:
     assert "broken" == judge(pod(kube.CRASH_LOOP, kube.ended(1), validator=ISTIO), policy).state
 
 
+@pytest.mark.parity("I3")
 def test_i3_without_the_annotation_a_pod_is_left_alone() -> None:
     """Where the policy asks for an annotation, pods without it are none of our business."""
     policy = Policy(annotations=("sidecar.istio.io/status",))
@@ -105,6 +115,7 @@ def test_i3_without_the_annotation_a_pod_is_left_alone() -> None:
     assert ("excluded", "broken") == (judge(bare, policy).state, judge(injected, policy).state)
 
 
+@pytest.mark.parity("I3")
 def test_i3_no_status_yet_is_no_verdict() -> None:
     """A pod whose init containers have no status yet is waited for."""
     assert "pending" == state(state={}, status={"phase": "Pending"})

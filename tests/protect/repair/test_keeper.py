@@ -23,7 +23,7 @@ from podpath_protect.repair.judgement import name_owner
 from podpath_protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of, take_turns
 from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
-from tests.apiserver import AGENT, AGENT_USER, ApiServer
+from tests.apiserver import AGENT, AGENT_USER, NOBODY, ApiServer
 from tests.kube.following import until
 from tests.protect.repair import pods
 from tests.protect.repair.netns import bare, fresh_addresses, inside, pod_namespace
@@ -82,6 +82,7 @@ def gone(ward: Ward, name: str) -> Callable[[], bool]:
     return lambda: not ward.there(name)
 
 
+@pytest.mark.parity("R3")
 def test_r3_pods_that_were_broken_before_it_began_are_found(ward: Ward) -> None:
     """The first list counts: a pod that broke while no controller ran needs no further change to be
     seen.
@@ -98,6 +99,7 @@ def test_r3_pods_that_were_broken_before_it_began_are_found(ward: Ward) -> None:
         assert running.heard.ready
 
 
+@pytest.mark.parity("R1")
 def test_r1_only_pods_of_its_node_and_selector_are_touched(ward: Ward) -> None:
     """Pods of other nodes, and pods without the label that the policy asks for, stay."""
     other = Ward(ward.server)
@@ -113,6 +115,7 @@ def test_r1_only_pods_of_its_node_and_selector_are_touched(ward: Ward) -> None:
     other.close()
 
 
+@pytest.mark.parity("R1")
 def test_r1_the_query_names_node_and_selectors() -> None:
     """The server selects: the node's name, more fields, labels as linkerd's controller has them."""
     policy = Policy(
@@ -125,6 +128,7 @@ def test_r1_the_query_names_node_and_selectors() -> None:
     } == query_of("n1", policy)
 
 
+@pytest.mark.parity("R6")
 def test_r6_no_change_is_dropped_however_many_come(ward: Ward) -> None:
     """A hundred changes of one pod while nobody looks are one look at its newest state; pods beside
     it are not lost.
@@ -191,6 +195,7 @@ def test_it_outlives_its_server(ward: Ward) -> None:
     assert "the API server is not followed" in why
 
 
+@pytest.mark.parity("G26")
 def test_g26_a_new_token_is_not_noticed_by_readiness(ward: Ward, tmp_path: Path) -> None:
     """The kubelet writes a new token and the server forgets the old one: what was followed is
     followed on, never unready.
@@ -275,6 +280,7 @@ def test_a_state_that_is_not_ours_is_no_obstacle(ward: Ward, tmp_path: Path, con
     assert WIDE.node_burst == tokens
 
 
+@pytest.mark.parity("G1")
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward) -> None:
     """A scan finds the pod that has a proxy, no validator and no rules; it is mended where it is,
@@ -311,6 +317,50 @@ def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward)
     ]
 
 
+LITTLE = {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "mend-alone"},
+    "rules": [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
+        {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]},
+    ],
+}
+
+
+@pytest.mark.parity("R11")
+@pytest.mark.kernel("iptables-nft-restore", "nsenter")
+def test_mending_alone_needs_no_right_to_write(ward: Ward) -> None:
+    """With a token that reads pods and creates events, and nothing else, a pod is mended in place:
+    what a cluster grants whose server knows no policies.
+    """
+    four, six = fresh_addresses()
+    ward.server.apply(LITTLE)
+    little = ["create", "clusterrolebinding", "mend-alone"]
+    ward.server.kubectl(*little, "--clusterrole=mend-alone", "--user=nobody")
+    policy = replace(WIDE, actions=("mend",), scan=0.3, young=0.0)
+    way = access.find(ward.server.kubeconfig(NOBODY))
+    try:
+        with pod_namespace(four, six) as name:
+            ward.pod(
+                "by-little",
+                init=(),
+                containers=("app", "linkerd-proxy"),
+                status={"phase": "Running", "podIP": bare(four), "podIPs": [{"ip": bare(four)}]},
+            )
+            with Running(assign(ward, policy, access=way)) as running:
+                until(
+                    lambda: running.sample("repair_deeds", action="mend", result="success") == 1,
+                    "the pod is mended",
+                )
+
+            assert "--to-ports 4140" in inside(name, "iptables-nft-save")
+        assert ["MendBrokenPod"] == [event["reason"] for event in ward.events("by-little")]
+    finally:
+        ward.server.kubectl("delete", "clusterrolebinding/mend-alone", "clusterrole/mend-alone")
+
+
+@pytest.mark.parity("R9", "I8")
 def test_r9_i8_what_is_done_is_counted(ward: Ward) -> None:
     """Deeds by action and result, events, the watch's own figures: each is a sample with its
     meaning.

@@ -4,6 +4,8 @@ G2).
 
 from __future__ import annotations
 
+import pytest
+
 from podpath_protect.repair.deeds import RepairOutcome
 from podpath_protect.repair.judgement import PodJudgement
 from podpath_protect.repair.memory import BrokenPod
@@ -19,6 +21,7 @@ def memory(seen: str = "1:") -> BrokenPod:
     return BrokenPod(key="shop/web-1", judgement=PodJudgement(state="broken", why="95", seen=seen))
 
 
+@pytest.mark.parity("I7")
 def test_i7_each_deed_is_tried_so_often_and_then_the_next_is() -> None:
     """Two tries to mend, five to evict, five to delete, and then nothing more."""
     one, tried = memory(), []
@@ -50,6 +53,7 @@ def test_a_disruption_budgets_no_does_not_count() -> None:
     assert ("evict", 130.0) == (one.next_action(POLICY), one.not_before)
 
 
+@pytest.mark.parity("G2")
 def test_g2_a_mended_pod_that_fails_again_is_mended_once_more_and_then_sent_away() -> None:
     """A new failure after the mending counts against it; the same failure still shown says
     nothing.
@@ -90,6 +94,7 @@ def test_a_pod_that_was_sent_away_is_done_with() -> None:
     assert rehearsed.ended
 
 
+@pytest.mark.parity("G2")
 def test_a_mending_that_was_not_proven_is_final() -> None:
     """What was written and taken back is not tried again on that pod, and is no mending that is
     waited for: the next deed is.

@@ -55,6 +55,7 @@ def meshed(
     return structs.replace(pod, spec=spec)
 
 
+@pytest.mark.parity("I6")
 @KERNEL
 @pytest.mark.parametrize("mesh", ["linkerd", "istio"])
 def test_a_pod_without_rules_is_mended_in_both_families(mesh: str) -> None:
@@ -98,6 +99,7 @@ def test_only_what_is_missing_is_written() -> None:
         assert before == inside(name, "iptables-nft", "-t", "nat", "-S")
 
 
+@pytest.mark.parity("G15")
 @KERNEL
 def test_g15_a_rule_of_the_other_kind_that_comes_first_is_named() -> None:
     """Rules of both kinds, of which the foreign one wins: the mending fails, and says that two
@@ -155,6 +157,7 @@ def test_g15_a_rule_of_the_other_kind_that_comes_first_is_named() -> None:
         assert "IPv4 has NAT rules of both kinds of iptables" in mending.why
 
 
+@pytest.mark.parity("G2")
 @KERNEL
 def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
     """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and
@@ -172,6 +175,7 @@ def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
         assert "" == inside(name, "iptables-nft", "-t", "nat", "-S", "-v").partition("-A")[2]
 
 
+@pytest.mark.parity("G2")
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter", "setpriv")
 @pytest.mark.parametrize("spoiled", ["", "ip", "ip6"])
 def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
@@ -262,6 +266,7 @@ def proxy(name: str, *ends: str) -> Iterator[None]:
             running.kill()
 
 
+@pytest.mark.parity("I6", "G2")
 @KERNEL
 @pytest.mark.parametrize("listens", [True, False])
 def test_ipv6_of_a_pod_whose_proxy_serves_ipv4_alone_is_left_alone(listens: bool) -> None:  # noqa: FBT001  # parametrized
@@ -286,6 +291,7 @@ def test_ipv6_of_a_pod_whose_proxy_serves_ipv4_alone_is_left_alone(listens: bool
         assert "hello" == inside(name, sys.executable, "-c", EXCHANGE).strip()
 
 
+@pytest.mark.parity("G2", "I6")
 @KERNEL
 def test_what_stood_in_the_meshs_chains_is_put_back() -> None:
     """Where a mending is not proven, the namespace is as it was to the letter: the mesh's own
@@ -309,6 +315,7 @@ def test_what_stood_in_the_meshs_chains_is_put_back() -> None:
         assert before == inside(name, "iptables-nft", "-t", "nat", "-S")
 
 
+@pytest.mark.parity("I6")
 @KERNEL
 def test_a_proxy_that_serves_no_family_of_the_pod_is_no_cause_to_touch_it() -> None:
     """A pod with IPv6 alone whose proxy listens for IPv4 alone cannot be mended by rules."""

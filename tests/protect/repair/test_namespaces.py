@@ -180,6 +180,7 @@ def test_what_is_not_clear_is_not_guessed(addresses: list[str], why: str) -> Non
     assert why in found.why
 
 
+@pytest.mark.parity("I6")
 @pytest.mark.kernel("nsenter")
 def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
     """Of a namespace with processes the oldest is taken, as its sandbox outlives the others."""

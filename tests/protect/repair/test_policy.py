@@ -74,6 +74,7 @@ def test_what_cannot_be_meant_is_refused(text: str) -> None:
         parse_tables(text, "repair.toml", Policy)
 
 
+@pytest.mark.parity("R11")
 def test_r11_repair_runs_only_where_it_is_asked_for() -> None:
     """A configuration without the section has no repair; with it, nothing is deleted unless the
     policy says so.

@@ -129,6 +129,7 @@ def test_legacy_rules_count_and_their_kind_is_known() -> None:
         assert sight.redirected is False
 
 
+@pytest.mark.parity("G15")
 @pytest.mark.kernel("iptables-legacy", "iptables-nft", "iptables-legacy-save", "nft", "nsenter")
 def test_g15_rules_of_both_kinds_are_named() -> None:
     """A plugin with the one backend beside rules of the other: that both are there is said, with
@@ -190,6 +191,7 @@ def test_g15_rules_of_both_kinds_are_named() -> None:
         assert "IPv6 has" not in absent.why
 
 
+@pytest.mark.parity("G15")
 @pytest.mark.kernel("iptables-legacy", "ip6tables-nft", "iptables-legacy-save", "nft", "nsenter")
 def test_g15_a_backend_for_each_family_is_named() -> None:
     """IPv4's rules of the old kind, IPv6's of the new one: told; of one kind in both, nothing

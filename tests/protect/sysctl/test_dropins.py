@@ -108,6 +108,7 @@ def test_what_is_no_assignment_is_left_out() -> None:
     assert parse_dropin("# a=b\n; c=d\n\nnonsense\nnet/../x = 1\n-\n", "x.conf") == ()
 
 
+@pytest.mark.parity("Y7")
 @pytest.mark.kernel("unshare")
 @pytest.mark.skipif(not Path(SYSTEMD_SYSCTL).exists(), reason="needs systemd-sysctl")
 @pytest.mark.parametrize("seed", range(8))

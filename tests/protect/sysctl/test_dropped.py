@@ -48,6 +48,7 @@ def send_invalid() -> None:
         one.sendto(struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 0x50, 0, 0, 0, 0), ("127.0.0.1", 0))
 
 
+@pytest.mark.parity("G22")
 @pytest.mark.kernel("iptables-nft")
 def test_g22_dropped_packets_are_counted(space: str) -> None:
     """None before the object is there, then as many as the rule dropped; a contradiction tells it

@@ -68,6 +68,7 @@ def namespace() -> Iterator[None]:
     subprocess.run(["ip", "netns", "delete", NAME], check=True)
 
 
+@pytest.mark.parity("Y9")
 @pytest.mark.kernel("sysctl")
 @pytest.mark.usefixtures("namespace")
 @pytest.mark.parametrize("everywhere", [0, 1, 2])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from podpath_protect.sysctl.findings import FindingContext, find_faults
 from podpath_protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath_protect.sysctl.keys import Key, parse_key
@@ -141,6 +143,7 @@ def test_raw_settings_look_at_the_device_alone(tmp_path: Path) -> None:
     assert found["net.ipv4.conf.lxc1.rp_filter"].holds
 
 
+@pytest.mark.parity("Y3")
 def test_a_key_that_does_not_exist(tmp_path: Path) -> None:
     """A missing key is told, and nothing is planned for it (Y3)."""
     setting = SysctlSetting(

@@ -30,6 +30,7 @@ def test_both_spellings_are_read(text: str, path: str) -> None:
     assert parse_key(text).path(Path("/proc/sys")) == Path("/proc/sys") / path
 
 
+@pytest.mark.parity("Y4")
 @given(st.lists(NAMES, min_size=2, max_size=6))
 def test_a_key_is_read_back_as_it_was_spelled(segments: list[str]) -> None:
     """Spelling and reading a key gives the same segments, whatever dots its names hold."""
@@ -37,6 +38,7 @@ def test_a_key_is_read_back_as_it_was_spelled(segments: list[str]) -> None:
         assert parse_key(str(Key(tuple(segments)))) == Key(tuple(segments))
 
 
+@pytest.mark.parity("Y5")
 @pytest.mark.parametrize(
     "text",
     [

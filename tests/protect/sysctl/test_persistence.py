@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from podpath_protect.apply import Applier
 from podpath_protect.sysctl.dropins import lookup_winner, parse_dropin, read_assignments
 from podpath_protect.sysctl.judgement import SettingJudgement
@@ -71,6 +73,7 @@ def test_losses_are_foreseen_before_anything_is_written(tmp_path: Path) -> None:
     assert loss.winner.where == "/etc/sysctl.d/zzzz.conf:1: net.ipv4.ip_forward = 0"
 
 
+@pytest.mark.parity("Y7")
 def test_a_line_for_all_that_overrules_a_device_is_a_loss(tmp_path: Path) -> None:
     """Ours sets each pod's device, and another file lets `all` overrule it at boot."""
     folder = tmp_path / "etc/sysctl.d"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from podpath.net.owners import load_owners
 from podpath_protect.sysctl.keys import parse_key
 from podpath_protect.sysctl.rivals import describe_rivals, gather_rivals
@@ -121,6 +123,7 @@ def test_procps_reads_the_file_that_systemd_does_not(tmp_path: Path) -> None:
     assert actors(tmp_path, "net.ipv4.ip_forward", "0") == [("systemd-sysctl", "0")]
 
 
+@pytest.mark.parity("G23")
 def test_programs_that_are_known_to_write(tmp_path: Path) -> None:
     """A running kube-proxy is named for conntrack's size, by its process (G23)."""
     plant(
