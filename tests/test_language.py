@@ -34,7 +34,11 @@ OPENING = re.compile(
 )
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-MANUAL = sorted((ROOT / "src" / "podpath" / "checks").rglob("*.[pt][yo]*"))
+MANUAL = sorted(
+    path
+    for path in (ROOT / "src" / "podpath" / "checks").rglob("*")
+    if path.suffix in {".py", ".toml"}
+)
 
 
 def named(path: Path) -> str:

@@ -1,7 +1,7 @@
 """address-on-two-nodes: two nodes hold one address of the network between them.
 
 What it is
-    A node has, beside its own address, one that another node has: a virtual address that both took
+    A node has, besides its own address, one that another node has: a virtual address that both took
     (two keepalived masters), an address left on a device after a move, a copied configuration.
 
 Why it breaks
@@ -14,7 +14,7 @@ How to confirm
     arping -D -I UPLINK ADDRESS                # does somebody else answer?
 
 How to fix
-    Take the address away on the node that must not have it, and see what gave it there.
+    Remove the address from the node that should not have it, and see what gave it there.
 
 References
     net/ipv4/fib_frontend.c:fib_validate_source v6.12; net/ipv4/arp.c:arp_process v6.12

@@ -2,8 +2,8 @@
 
 What it is
     A line of the level at which a program gives up (fatal, panic, an abort by signal, a flag or
-    configuration that it does not take) of calico-node, cilium-agent, flannel and the like, and a
-    pod of it that crashes again and again.
+    configuration that it does not take) of calico-node, cilium-agent, flannel and similar programs,
+    and a pod of it that keeps crashing.
 
 Why it breaks
     Without its agent a node gets no CNI configuration, no routes and no rules for new pods: the

@@ -3,7 +3,7 @@ loaded.
 
 What it is
     An MX without its preference, an SRV without its three numbers, an invalid address, a CNAME
-    beside other records of the same name, an NS or MX that leads to a CNAME or to a name of the
+    next to other records of the same name, an NS or MX that leads to a CNAME or to a name of the
     zone without an address, or a full name without its last dot, to which the server adds the zone
     once more.
 

@@ -1,8 +1,8 @@
 """zone-taken: CoreDNS itself answers for a domain that other name servers have.
 
 What it is
-    The Corefile names a domain of the company as a zone of its plugin kubernetes, beside the
-    cluster's own.
+    The Corefile names a domain of the company as a zone of its plugin kubernetes, next to
+    the cluster's own.
 
 Why it breaks
     CoreDNS is the authority of each zone of such a plugin. What the plugin does not have is

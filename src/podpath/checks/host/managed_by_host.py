@@ -8,7 +8,7 @@ What it is
     shows that it asks for a lease on it, sets its addresses and routes, or changes its state.
 
 Why it breaks
-    The manager takes such a device for its own: it removes addresses, routes and rules that it did
+    The manager treats such a device as its own: it removes addresses, routes and rules that it did
     not set, sets the device down, asks for DHCP on it, gives it an address of 169.254.0.0/16 or a
     default route, or changes its MAC. Pods lose their network some time after they start, or after
     the manager restarts.

@@ -10,7 +10,7 @@ Why it breaks
     Without the address nobody answers for it and packets leave with another source; without the
     route or rule they have no path, or take another one. What was started between the two outputs
     is the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a
-    firewall's reload, each of which holds the network's settings for its own.
+    firewall's reload, each of which considers the network's settings its own.
 
 How to confirm
     # in a second terminal, while the suspect is started: it shows what goes, and when

@@ -2,7 +2,7 @@
 
 What it is
     A file makes a card (eth0) a port of a bridge (br0), and lets the card have an address of its
-    own, static or by DHCP, beside the bridge's.
+    own, static or by DHCP, in addition to the bridge's.
 
 Why it breaks
     What arrives at a port belongs to the bridge. The host's address must be the bridge's: with one

@@ -2,7 +2,7 @@
 
 What it is
     Once any policy selects a pod for a direction, only what some policy of that direction lists
-    passes. Seen as faults: a policy that denies everything and nothing beside it, an egress policy
+    passes. Seen as faults: a policy that denies everything and nothing next to it, an egress policy
     that leaves out DNS (port 53 of kube-dns, UDP and TCP), a namespaceSelector by a label that no
     namespace has, a port other than the one the pod listens on (a policy judges the pod's port,
     after the service's translation).

@@ -8,9 +8,9 @@ What it is
 Why it breaks
     A plugin that has stopped, or lost the API, leaves the rules of an earlier state: pods that came
     since are dropped, and pods that went may still pass. Policies of the plugin's own kinds
-    (Calico's GlobalNetworkPolicy, AdminNetworkPolicy) decide beside those of Kubernetes. A plugin
-    that knows no policies (flannel, kindnet before 1.31) lets everything pass; one that enforces
-    them by BPF programs shows no rules at all.
+    (Calico's GlobalNetworkPolicy, AdminNetworkPolicy) count in addition to those of Kubernetes. A
+    plugin that knows no policies (flannel, kindnet before 1.31) lets everything pass; one that
+    enforces them by BPF programs shows no rules at all.
 
 How to confirm
     kubectl get networkpolicy -A; kubectl get pods -A -o wide | grep -e calico -e kube-router

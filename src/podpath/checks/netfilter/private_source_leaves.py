@@ -16,7 +16,7 @@ How to confirm
     tcpdump -nn -i UPLINK host DESTINATION       # the source is the container's
 
 How to fix
-    Let whoever owns the range write its rule again (restart the engine, allow it to write rules),
+    Have the owner of the range write its rule again (restart the engine, allow it to write rules),
     or: iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE
 
 References

@@ -6,7 +6,7 @@ What it is
 
 Why it breaks
     The packets go out with a source to which replies do not come back to this host: the router has
-    no way, or sends them to whoever has the address now. MASQUERADE takes the address of the device
+    no way, or sends them to the address's new owner. MASQUERADE takes the address of the device
     instead and does not go stale.
 
 How to confirm

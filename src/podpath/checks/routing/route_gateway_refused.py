@@ -2,7 +2,7 @@
 
 What it is
     A command that sets a route answers `Nexthop has invalid gateway`, `Network is unreachable`
-    (SIOCADDRT), `Device for nexthop is not up` or the like.
+    (SIOCADDRT), `Device for nexthop is not up` or similar.
 
 Why it breaks
     A gateway has to be on a network that the device is in, or be marked onlink; and the device has

@@ -3,7 +3,7 @@ are refused.
 
 What it is
     A configuration says `listen 127.0.0.1:80`, `bind-address = 127.0.0.1`, `listen-on { 127.0.0.1;
-    }` or the like, and a connection to another address of the same port is refused, or finds no
+    }` or similar, and a connection to another address of the same port is refused, or finds no
     listener.
 
 Why it breaks

@@ -67,6 +67,6 @@ def _report(one: VirtualServer, span: Span) -> Finding:
                 ),
             ),
         ),
-        prevention="Keep NetworkManager and the like off kube-ipvs0.",
+        prevention="Keep NetworkManager and similar programs off kube-ipvs0.",
         marks=(str(one.address),),
     )

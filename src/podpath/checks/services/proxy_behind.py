@@ -7,7 +7,7 @@ What it is
     kernel refuses).
 
 Why it breaks
-    What is sent to an endpoint that is gone reaches nobody, or whoever has its address now. One
+    What is sent to an endpoint that is gone reaches nobody, or the new owner of its address. One
     that the rules lack gets nothing; where it is the only one, connections are refused on this node
     alone, while other nodes work.
 
@@ -18,8 +18,8 @@ How to confirm
     kubectl -n kube-system logs -l k8s-app=kube-proxy --field-selector spec.nodeName=NODE
 
 How to fix
-    Let kube-proxy run again on the node and see what stopped it; it writes all rules anew when it
-    starts.
+    Let kube-proxy run again on the node and see what stopped it; it rewrites all rules
+    when it starts.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go and pkg/proxy/nftables/proxier.go (syncProxyRules;

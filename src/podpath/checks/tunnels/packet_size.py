@@ -1,7 +1,7 @@
 """packet-size: a packet is too big for the device or route it must use.
 
 What it is
-    The packet is larger than the MTU of the path ahead and must not be fragmented (DF), like nearly
+    The packet is larger than the MTU of the path ahead and may not be fragmented (DF), like nearly
     all TCP packets.
 
 Why it breaks
