@@ -208,9 +208,10 @@ class ApiServer:
             "users": [{"name": "test", "user": {"token": token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
         }
-        written.write_text(json.dumps(content), encoding="utf-8")
-        written.chmod(0o600)
-        return written
+        # Renamed into place: another thread may be reading the same user's.
+        with tempfile.NamedTemporaryFile("w", dir=written.parent, delete=False) as unnamed:
+            json.dump(content, unnamed)
+        return Path(unnamed.name).rename(written)
 
     def kubectl(
         self,
