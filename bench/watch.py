@@ -33,6 +33,7 @@ from podpath.library.watch import (
     WatchedNode,
     locate_namespaces,
     read_node,
+    read_node_apart,
 )
 
 NAME = f"bw{os.getpid()}"
@@ -42,6 +43,8 @@ FLOWS = 2000
 FIRST, LISTENING = 1000, 3.0
 PODS, CHANGING, CHANGES = 40, 20.0, 2
 """Pods of the node whose rules change, for how long they do, and how often in a second."""
+BEGINNING = 0.2
+"""Seconds in which all flows begin, where they begin at once."""
 TURN = 2.0
 STATS = Path("/proc/sys/kernel/bpf_stats_enabled")
 
@@ -190,7 +193,7 @@ def measure_changes() -> Lateness:
 
     def reread() -> WatchedNode:
         began = time.monotonic()
-        found = read_node(node=NAME)
+        found = read_node_apart(NAME)
         costs.append(time.monotonic() - began)
         return found
 
@@ -220,6 +223,42 @@ def measure_changes() -> Lateness:
     return Lateness(len(ordered), worst, len(costs) - 1, statistics.median(costs))
 
 
+class Burst(NamedTuple):
+    """What came of flows that began at once."""
+
+    sent: int
+    told: int
+    last: float
+    """Seconds between the drop and the answer of the last that was told."""
+
+
+def measure_burst() -> Burst:
+    """Watch while all flows begin within a fifth of a second."""
+    source = ProgramSource(int(100 * TURN))
+    try:
+        explainer = DropExplainer(
+            time.monotonic,
+            BesideWorker(),
+            lambda: read_node(node=NAME),
+            lambda: locate_namespaces(NAME),
+        )
+        seen = DropWatch(source, explainer, DropChoice(daily=True), time.monotonic)
+        list(seen.run(TURN, lambda: True))
+        end = time.monotonic() + TURN
+        sending = send(BEGINNING, int(FLOWS / BEGINNING))
+        told = [
+            one.seconds
+            for one in seen.run(TURN, lambda: time.monotonic() > end)
+            if isinstance(one, ToldDrop) and seen.name(one.drop.key) and one.drop.key.dport >= FIRST
+        ]
+        sent = int(os.read(sending, 20))
+        os.close(sending)
+        os.wait()
+    finally:
+        source.close()
+    return Burst(min(sent, FLOWS), len(told), max(told))
+
+
 def main() -> None:
     """Measure both ways."""
     seconds = next((float(word) for word in sys.argv[1:] if word[0].isdigit()), 10.0)
@@ -233,6 +272,7 @@ def main() -> None:
                     costs.append(measure(source, seconds))
                 finally:
                     source.close()
+            burst = measure_burst()
             changed = measure_changes()
     finally:
         STATS.write_text("0", encoding="ascii")
@@ -265,6 +305,14 @@ def main() -> None:
                 other=trace.lost,
             ),
             Measurement("from the drop to its line, median", program.answer * 1000, "ms", 100),
+            Measurement(
+                f"flows told of {burst.sent} that begin at once",
+                burst.told,
+                "flows",
+                burst.sent,
+                more_is_better=True,
+            ),
+            Measurement("the last of them", burst.last * 1000, "ms", 100),
             Measurement("the same while rules change, 99 of 100", changed.worst * 1000, "ms", 100),
             Measurement("drops told meanwhile", changed.drops, "drops"),
             Measurement(f"readings of a node of {PODS} pods meanwhile", changed.readings, "times"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from podpath.collect import drop_program
 from podpath.collect.drop_program import DropProgram, count_processors
 from podpath.collect.netns import inside
 from podpath.drops.btf import TypeTable
@@ -71,8 +72,11 @@ def test_a_drop_is_told_with_its_packet(types: TypeTable, inode: int) -> None:
 
 
 @pytest.mark.kernel
-def test_nothing_is_lost_uncounted(types: TypeTable, inode: int) -> None:
+def test_nothing_is_lost_uncounted(
+    types: TypeTable, inode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every drop of many flows is in exactly one turn; what the budget keeps back is counted."""
+    monkeypatch.setattr(drop_program, "BURST", 20)
     program = DropProgram(types, 10)
     total = 0
     try:
@@ -91,8 +95,26 @@ def test_nothing_is_lost_uncounted(types: TypeTable, inode: int) -> None:
     assert total == 3 * 20 * 50
     assert losses.seen >= total
     assert (losses.uncounted, losses.missed) == (0, 0)
-    assert events <= 30
-    assert losses.unsent >= 3 * 40
+    assert events <= 20 + 10 + 10
+    assert losses.unsent >= 30 + 40 + 40
+
+
+@pytest.mark.kernel
+def test_many_flows_that_begin_at_once_are_sent_up(types: TypeTable, inode: int) -> None:
+    """What earlier turns left of their budget is there for them, and is gone then."""
+    program = DropProgram(types, 10)
+    sent = []
+    try:
+        for _ in range(4):
+            send(1, 900)
+            keys = [decode_event(event, {}).key for event in program.read_events()]
+            sent.append(sum(key.inode == inode for key in keys))
+            list(program.take_flows())
+    finally:
+        program.close()
+
+    assert sent[:2] == [900, 900]
+    assert sent[3] <= 10
 
 
 @pytest.mark.kernel

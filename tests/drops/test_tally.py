@@ -32,7 +32,11 @@ def test_what_goes_in_is_counted(turns: list[list[FlowCount]]) -> None:
     """The flows of a turn and of all turns have every packet, whatever ports they are of."""
     counts = DropTally()
     for one in turns:
-        told = counts.end_turn(one, 3)
+        for flow in one:
+            counts.count(flow)
+        counts.leave_out(3)
+        told = counts.end_turn()
+        assert told.daily == 3
         assert sum(flow.packets for flow in told.flows) == sum(flow.packets for flow in one)
     flat = [flow for one in turns for flow in one]
 
@@ -54,7 +58,8 @@ def test_a_clients_port_does_not_tell_flows_apart() -> None:
 def test_the_most_come_first() -> None:
     """Flows are listed by how many packets they lost."""
     counts = DropTally()
-    counts.end_turn([FlowCount(key(1, 53), 2, 0), FlowCount(key(1, 80), 5, 0)], 0)
+    counts.count(FlowCount(key(1, 53), 2, 0))
+    counts.count(FlowCount(key(1, 80), 5, 0))
 
     assert [(flow.key.dport, flow.packets) for flow in counts.list_flows()] == [(80, 5), (53, 2)]
 
@@ -62,11 +67,8 @@ def test_the_most_come_first() -> None:
 def test_flows_beyond_the_memory_are_counted_apart() -> None:
     """More flows than there is place for are still in the total."""
     counts = DropTally()
-    many = [
-        FlowCount(key(1 + number % 30000, 1 + number // 30000), 1, 0)
-        for number in range(tally.MOST_FLOWS + 9)
-    ]
-    counts.end_turn(many, 0)
+    for number in range(tally.MOST_FLOWS + 9):
+        counts.count(FlowCount(key(1 + number % 30000, 1 + number // 30000), 1, 0))
 
     assert (counts.total, counts.beyond) == (tally.MOST_FLOWS + 9, 9)
     assert len(counts.list_flows()) == tally.MOST_FLOWS

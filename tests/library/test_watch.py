@@ -4,7 +4,7 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -277,6 +277,73 @@ def test_each_flow_is_told_once() -> None:
     assert [(flow.packets, flow.size) for flow in turn.turn.flows] == [(3, 120)]
     assert watch.tally.total == 3
     assert watch.recall(turn.turn.flows[0].key) is drops(told)[0]
+
+
+def test_new_flows_come_before_more_of_the_same() -> None:
+    """Where much begins at once, each flow is told before other ports of one client's are looked
+    at.
+    """
+    made = Made()
+    watch = made.watch()
+    other = drop("TCP_CSUM")
+    walked: list[int] = []
+    name = made.name
+
+    def note(key: DropKey) -> str:
+        walked.append(key.sport)
+        return name(key)
+
+    made.name = note  # type: ignore[method-assign]  # to see the order
+    made.drops = [drop(), drop(sport=41000), other._replace(key=other.key._replace(sport=7))]
+    told = drops(made.run(watch))
+
+    assert [one.drop.key.sport for one in told] == [40000, 7]
+    assert walked[:3] == [40000, 7, 41000]
+
+
+def test_drops_are_told_while_many_flows_are_counted() -> None:
+    """The end of a turn with many flows keeps no drop waiting for all of them."""
+    made = Made()
+    watch = made.watch()
+    key = drop().key
+    made.flows = [FlowCount(key._replace(dport=1 + number), 1, 40) for number in range(1000)]
+    counted: list[int] = []
+    flows = made.take_flows()
+
+    def take_flows() -> Iterator[FlowCount]:
+        for number, one in enumerate(flows):
+            if number == 300:
+                made.drops = [drop()]
+            counted.append(number)
+            yield one
+
+    made.take_flows = take_flows  # type: ignore[assignment,method-assign]  # as the kernel's are
+    running = watch.run(0.5, lambda: False)
+
+    assert isinstance(next(running), ToldDrop)
+    assert 300 < len(counted) < 1000
+    turn = next(running)
+    assert isinstance(turn, ToldTurn)
+    assert len(turn.turn.flows) == 1000
+
+
+def test_the_last_model_is_let_go_bit_by_bit() -> None:
+    """Freeing all of a large node at once would keep drops waiting; in the end nothing of it is
+    held.
+    """
+    made = Made()
+    made.beside.done = True
+    explainer = made.explainer()
+    first = explainer._reading.node.list_parts()[0]
+    made.node = node("blackhole 198.51.100.0/24")
+    made.clock.now = 110.0
+    explainer.explain(drop("NOT_SPECIFIED", time=109.0), "f")
+    assert explainer.refresh()
+
+    assert any(part is first for part in explainer._outdated)
+    for _ in range(len(explainer._outdated)):
+        explainer.refresh()
+    assert explainer._outdated == []
 
 
 def test_another_explanation_is_told() -> None:

@@ -8,8 +8,9 @@ beside.
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -28,6 +29,7 @@ from podpath.checks.owners import (
     spell_route,
 )
 from podpath.datapath.tracing.trace import Branch, Conversation, Step
+from podpath.datapath.walk.compiled import Engine
 from podpath.net.owners import UNSIGNED, Owned, OwnedKind, Owner, Writer, list_writers
 from podpath.net.provenance import Fact, Known, Span
 from podpath.node.case import Case, ConfiguredSysctl
@@ -151,11 +153,12 @@ def place_conversations(
 
 
 def place_drop(
-    node: Node, namespace: Netns, step: Step | None, quoted: Iterable[Span]
+    engine: Engine, namespace: Netns, step: Step | None, quoted: Iterable[Span]
 ) -> OwnerPlaces:
     """Find whose the things are that are quoted of a drop; only the namespace of the step that
     ended the packet is looked at.
     """
+    node = engine.node
     rule = _rule_of(step) if step is not None else None
     seen = node.namespaces.get(step.netns, namespace) if step is not None else namespace
     devices: set[tuple[str, str]] = set()
@@ -166,7 +169,10 @@ def place_drop(
         rules=(rule,) if rule is not None else (),
         devices=frozenset(devices),
     )
-    return _place(node, (seen,), sought)
+    lines = engine.lines.get(seen.name)
+    if lines is None:
+        lines = engine.lines[seen.name] = _index_things(seen)
+    return _place(node, (seen,), sought, lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +186,16 @@ class _Sought:
     files: tuple[ConfiguredSysctl, ...] = ()
 
 
-def _place(node: Node, seen: Collection[Netns], sought: _Sought) -> OwnerPlaces:
+_Thing = Link | Route | PolicyRule | tuple[str, Known[str]]
+"""What stands in a line; of a sysctl its key and value."""
+_ThingsByLine = Mapping[Span, Iterable[_Thing]]
+_EVERY = range(sys.maxsize)
+
+
+def _place(
+    node: Node, seen: Collection[Netns], sought: _Sought, lines: _ThingsByLine | None = None
+) -> OwnerPlaces:
+    """Find whose things are; `lines` is what the one namespace has, where that was indexed."""
     wanted = sought.wanted
     found: dict[Span, list[Owned]] = defaultdict(list)
     for rule in sought.rules:
@@ -188,8 +203,10 @@ def _place(node: Node, seen: Collection[Netns], sought: _Sought) -> OwnerPlaces:
             found[rule.span] = [_own_rule(rule)]
     left = frozenset(span for span in wanted if span not in found)
     for namespace in seen if left else ():
-        for span, owned in _list_things(node, namespace, sought.files, left):
-            found[span].append(owned)
+        indexed = lines if lines is not None else _index_things(namespace, left)
+        for span in left:
+            for thing in indexed.get(span, ()):
+                found[span].append(_own_thing(node, namespace, thing, sought.files))
     for span, owned in _find_rules(seen, [span for span in left if span not in found]):
         found[span].append(owned)
     named: dict[tuple[str, str], Owned] = {
@@ -222,28 +239,48 @@ def _list_rules(branch: Branch) -> Iterator[Rule | NftRule]:
         yield from (rule for step in trace.steps if (rule := _rule_of(step)) is not None)
 
 
-def _list_things(
-    node: Node,
-    namespace: Netns,
-    files: tuple[ConfiguredSysctl, ...],
-    wanted: Collection[Span],
-) -> Iterator[tuple[Span, Owned]]:
-    """Yield what of a namespace's sysctls, devices, routes and routing policy stands in lines."""
-    name = namespace.name
-    lines = {span.line for span in wanted}  # most are told apart by a number
+def _index_things(
+    namespace: Netns, wanted: Collection[Span] | None = None
+) -> dict[Span, list[_Thing]]:
+    """Return what of a namespace's sysctls, devices, routes and routing policy stands in which
+    lines: in those that are wanted, or in all.
+    """
+    found: dict[Span, list[_Thing]] = defaultdict(list)
+    # most are told apart by a number
+    numbers = _EVERY if wanted is None else {span.line for span in wanted}
+    for span, thing in _list_things(namespace, numbers):
+        if wanted is None or span in wanted:
+            found[span].append(thing)
+    return dict(found)
+
+
+def _list_things(namespace: Netns, numbers: Container[int]) -> Iterator[tuple[Span, _Thing]]:
     for key, fact in namespace.sysctls.items():
         span = fact.span if isinstance(fact, Known) else None
-        if isinstance(fact, Known) and span and span.line in lines and span in wanted:
-            yield span, _own_sysctl(name, key, fact, files)
-    for link in namespace.links.items:
-        if (span := link.span) and span.line in lines and span in wanted:
-            yield span, _own_link(node, name, link)
-    for route in namespace.routes.items:
-        if (span := route.span) and span.line in lines and span in wanted:
-            yield span, _own_route(node, namespace, route)
-    for lookup in namespace.rules.items:
-        if (span := lookup.span) and span.line in lines and span in wanted:
-            yield span, _own_lookup(name, lookup)
+        if isinstance(fact, Known) and span and span.line in numbers:
+            yield span, (key, fact)
+    listings: tuple[Iterable[Link | Route | PolicyRule], ...] = (
+        namespace.links.items,
+        namespace.routes.items,
+        namespace.rules.items,
+    )
+    for each in chain.from_iterable(listings):
+        if (span := each.span) and span.line in numbers:
+            yield span, each
+
+
+def _own_thing(
+    node: Node, namespace: Netns, thing: _Thing, files: tuple[ConfiguredSysctl, ...]
+) -> Owned:
+    match thing:
+        case Link():
+            return _own_link(node, namespace.name, thing)
+        case Route():
+            return _own_route(node, namespace, thing)
+        case PolicyRule():
+            return _own_lookup(namespace.name, thing)
+        case (key, fact):
+            return _own_sysctl(namespace.name, key, fact, files)
 
 
 def _own_link(node: Node, netns: str, link: Link) -> Owned:

@@ -27,14 +27,16 @@ from podpath.diagnosis.freed import DropAgreement
 from podpath.drops.choice import DropChoice
 from podpath.drops.events import DropNames, DropNotes
 from podpath.drops.tally import FlowCount
-from podpath.library.progress import Progress, silent
+from podpath.library.progress import Progress
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
     ToldDrop,
     ToldTurn,
+    WatchedNode,
     locate_namespaces,
     read_node,
+    read_node_apart,
 )
 from podpath.net.addresses import Prefix
 from podpath.net.errors import UsageError
@@ -252,11 +254,17 @@ def _choose_drops(
 
 def _explain_by(node_netns: str | None) -> DropExplainer:
     """Return what explains drops by this node's state, which it reads again as it changes."""
-    first: list[Progress] = [ProgressLine()]  # of what is read beside, no line is shown
+    first: list[Progress] = [ProgressLine()]
+
+    def reread() -> WatchedNode:
+        if first:
+            return read_node(first.pop(), node=node_netns)
+        return read_node_apart(node_netns)  # beside the telling, and without a line
+
     return DropExplainer(
         time.monotonic,
         BesideWorker(),
-        lambda: read_node(first.pop() if first else silent, node=node_netns),
+        reread,
         lambda: locate_namespaces(node_netns),
     )
 

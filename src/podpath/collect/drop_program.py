@@ -41,9 +41,13 @@ from podpath.drops.program import (
 
 FLOWS = 16384
 """Flows that one turn counts apart."""
+BURST = 2048
+"""Packets that may be sent up at once, so that where many flows begin together each is told."""
 RING = 1 << 20
+"""Bytes: three times as many as that many packets take."""
 _BATCH = 4096
 _ZERO = bytes(4)
+_SIGNED = struct.Struct("=q")
 _POSSIBLE = Path("/sys/devices/system/cpu/possible")
 
 
@@ -65,10 +69,11 @@ class DropProgram:
     """The attached program."""
 
     def __init__(self, types: TypeTable, budget: int) -> None:
-        """Load and attach it; `budget` packets are sent up in each turn at most. `BpfError` where
-        the kernel refuses.
+        """Load and attach it. `budget` packets are sent up in each turn; what a turn does not need
+        is kept for later, up to `BURST`, which there is at the beginning. `BpfError` where the
+        kernel refuses.
         """
-        self._budget = struct.pack("=q", budget)
+        self._budget = budget
         with ExitStack() as loading:  # it closes what was opened, where a part is refused
             self._stack = loading
             self._load(types)
@@ -85,7 +90,8 @@ class DropProgram:
         self._taker = BatchTaker(KEY.size, COUNT.size, _BATCH)
         self._reader = RingReader(ring, RING)
         self._stack.callback(self._reader.close)
-        self._start_turn()
+        self._set_budget(max(BURST, self._budget))
+        self._use_next()
         code = assemble_program(find_layout(types), self._maps)
         self._program = self._hold(load_program(RAW_TRACEPOINT, code))
         self._hold(attach(self._program, TRACEPOINT))
@@ -105,16 +111,26 @@ class DropProgram:
     def take_flows(self) -> Iterator[tuple[bytes, int, int, int]]:
         """End this turn, and yield its flows: key, packets, bytes, and the time of the last."""
         ended = self._turns[0]
-        self._start_turn()
+        self._use_next()
+        self._add_budget()
         for keys, values in self._taker.take(ended):
             for number, (packets, size, last, _) in enumerate(COUNT.iter_unpack(values)):
                 yield keys[number * KEY.size : (number + 1) * KEY.size], packets, size, last
 
-    def _start_turn(self) -> None:
+    def _use_next(self) -> None:
         """Let the program count in the other map; the kernel waits until nothing uses this one."""
         self._turns.reverse()
         update(self._maps.flows, _ZERO, struct.pack("=I", self._turns[0]))
-        update(self._maps.budget, _ZERO, self._budget)
+
+    def _add_budget(self) -> None:
+        """Let another turn's packets be sent up. What is spent between the two calls is not taken
+        off: some packets at most.
+        """
+        (left,) = _SIGNED.unpack(look_up(self._maps.budget, _ZERO, _SIGNED.size))
+        self._set_budget(min(max(left, 0) + self._budget, max(BURST, self._budget)))
+
+    def _set_budget(self, packets: int) -> None:
+        update(self._maps.budget, _ZERO, _SIGNED.pack(packets))
 
     def count_losses(self) -> DropLosses:
         """Return what was seen, and what of it was not told in full."""

@@ -7,7 +7,7 @@ import re
 import select
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -46,8 +46,8 @@ class DropSource(Protocol):
     def read(self) -> Sequence[HeardDrop]:
         """Return the packets that were told since the last call."""
 
-    def take_flows(self) -> Sequence[FlowCount]:
-        """End a turn and return what it counted."""
+    def take_flows(self) -> Iterable[FlowCount]:
+        """End a turn and hand out what it counted."""
 
     def count_losses(self) -> DropLosses:
         """Return what was not told in full since the beginning."""
@@ -85,12 +85,10 @@ class ProgramSource:
         """Return the packets that were sent up."""
         return [decode_event(event, self._reasons) for event in self._program.read_events()]
 
-    def take_flows(self) -> list[FlowCount]:
+    def take_flows(self) -> Iterator[FlowCount]:
         """End a turn of the program's maps."""
-        return [
-            FlowCount(decode_key(key, self._reasons), packets, size)
-            for key, packets, size, _ in self._program.take_flows()
-        ]
+        for key, packets, size, _ in self._program.take_flows():
+            yield FlowCount(decode_key(key, self._reasons), packets, size)
 
     def count_losses(self) -> DropLosses:
         """Return what the program counted apart."""

@@ -134,7 +134,7 @@ def explain_drop(
     unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
     spans = step.spans if step is not None else ()
     quoted = spans or tuple(_list_related(namespace, link, drop, filtered=step is None))
-    owners = place_drop(engine.node, namespace, step, quoted)
+    owners = place_drop(engine, namespace, step, quoted)
     return DropExplanation(
         agreement=agreement,
         netns=netns,

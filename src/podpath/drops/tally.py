@@ -57,21 +57,30 @@ class DropTally:
         self.beyond = 0
         """Packets of flows for which there was no place."""
         self._flows: dict[DropKey, FlowCount] = {}
+        self._turn: dict[DropKey, FlowCount] = {}
+        self._left_out = 0
+        """Of this turn."""
 
-    def end_turn(self, counted: Iterable[FlowCount], daily: int) -> TurnCount:
-        """Add a turn's counts, and return them by flow."""
-        turn: dict[DropKey, FlowCount] = {}
-        for one in counted:
-            key = group(one.key)
-            turn[key] = _add(turn.get(key), key, one)
-        for key, one in turn.items():
-            self.total += one.packets
-            if key in self._flows or len(self._flows) < MOST_FLOWS:
-                self._flows[key] = _add(self._flows.get(key), key, one)
-            else:
-                self.beyond += one.packets
-        self.daily += daily
-        return TurnCount(_sort(turn.values()), daily)
+    def count(self, one: FlowCount) -> None:
+        """Count a flow in this turn."""
+        key = group(one.key)
+        self._turn[key] = _add(self._turn.get(key), key, one)
+        self.total += one.packets
+        if key in self._flows or len(self._flows) < MOST_FLOWS:
+            self._flows[key] = _add(self._flows.get(key), key, one)
+        else:
+            self.beyond += one.packets
+
+    def leave_out(self, packets: int) -> None:
+        """Count packets that are the daily life of a node, or that filters leave out."""
+        self.daily += packets
+        self._left_out += packets
+
+    def end_turn(self) -> TurnCount:
+        """Return what was counted since the last call, by flow."""
+        turn, self._turn = self._turn, {}
+        left_out, self._left_out = self._left_out, 0
+        return TurnCount(_sort(turn.values()), left_out)
 
     def list_flows(self) -> Sequence[FlowCount]:
         """Return all flows, the one with the most drops first."""

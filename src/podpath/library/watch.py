@@ -8,14 +8,17 @@ is, with the model's age, and again once the node was read anew, if that says so
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from podpath.collect.apart import run_apart
 from podpath.collect.drop_program import DropLosses
 from podpath.collect.drop_sources import DropSource
 from podpath.collect.namespaces import find_namespaces, list_inodes
+from podpath.datapath.netfilter.ruleset import compile_ruleset
 from podpath.datapath.netfilter.tracking import track_known
 from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.freed import DropAgreement, DropExplanation, explain_drop
@@ -26,7 +29,7 @@ from podpath.library.given import ThisNode
 from podpath.library.memory import collecting_nothing
 from podpath.library.progress import Progress, silent
 from podpath.library.reading import read
-from podpath.net.addresses import Address
+from podpath.net.addresses import WIDTH, Address
 from podpath.node.node import NetnsRole, Node
 from podpath.report.drop_json import CountedFlow
 
@@ -40,6 +43,8 @@ LAST_WAIT = 1.0
 """Seconds beside twice the last reading's that the end of a watch waits for one under way."""
 LOOK_AGAIN = 1.0
 """Seconds between two looks at which namespaces the node has, which cost little."""
+COUNTED_AT_ONCE = 256
+"""Flows of a turn that are counted before it is looked at what was dropped meanwhile."""
 _REMEMBERED = 4096
 _UNFIT = frozenset({DropAgreement.DISAGREES, DropAgreement.OTHERWISE, DropAgreement.ELSEWHERE})
 
@@ -56,23 +61,62 @@ class WatchedNode:
     owners: Mapping[Address, str] = field(default_factory=dict)
     """The namespace of the one pod that has an address."""
 
+    def list_parts(self) -> list[object]:
+        """Return the parts that hold nearly all of it."""
+        engine = self.engine
+        compiled = (engine.namespaces, engine.rulesets, engine.tracked, engine.lines)
+        parts = [part for parts in compiled for part in parts.values()]
+        return [*engine.node.namespaces.values(), *parts]
+
 
 def locate_namespaces(node: str | None = None) -> Mapping[int, str]:
     """Return the names of this node's namespaces by their inodes."""
     return list_inodes(find_namespaces(node=node))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReadFacts:
+    """What is read of this node, before anything is compiled of it. Local to this module."""
+
+    node: Node
+    netns: Mapping[int, str]
+    pods: Mapping[str, str]
+
+
 def read_node(progress: Progress = silent, *, node: str | None = None) -> WatchedNode:
     """Read this node; `node` names its own namespace where that is not process 1's. Needs root."""
+    with collecting_nothing():
+        return _compile(_read_facts(progress, node))
+
+
+def read_node_apart(node: str | None = None) -> WatchedNode:
+    """Read this node in a process of its own, and take over what it found: that is a small part of
+    the work, in which other threads have their turns.
+    """
+    found = run_apart(lambda: pickle.dumps(_read_facts(silent, node), pickle.HIGHEST_PROTOCOL))
+    with collecting_nothing():
+        return _compile(pickle.loads(found))  # noqa: S301 - our own copy wrote it
+
+
+def _read_facts(progress: Progress, node: str | None) -> _ReadFacts:
     found = find_namespaces(node=node)
     netns = list_inodes(found)
     case = read(ThisNode(node=node), progress=progress)
     known = {inode: name for inode, name in netns.items() if name in case.node.namespaces}
     pods = {each.name: each.pod for each in found.collected if each.pod is not None}
-    engine = Engine(case.node)
-    for namespace in case.node.namespaces.values():
-        track_known(engine, namespace)  # a large table's index would keep the first drop waiting
-    return WatchedNode(engine=engine, netns=known, pods=pods, owners=find_owners(case.node))
+    return _ReadFacts(node=case.node, netns=known, pods=pods)
+
+
+def _compile(facts: _ReadFacts) -> WatchedNode:
+    """Compile what the first walks would have to wait for."""
+    engine = Engine(facts.node)
+    for namespace in facts.node.namespaces.values():
+        track_known(engine, namespace)
+        for family in WIDTH:
+            compile_ruleset(engine, namespace, family)
+    return WatchedNode(
+        engine=engine, netns=facts.netns, pods=facts.pods, owners=find_owners(facts.node)
+    )
 
 
 def find_owners(node: Node) -> Mapping[Address, str]:
@@ -186,12 +230,15 @@ class DropExplainer:
         self._strangers: set[int] = {0}
         """Inodes of namespaces that are none of the node's; 0 stands for none at all."""
         self._looked = clock()
+        self._outdated: list[object] = []
+        """Parts of the last model, which are let go one by one: all at once takes longer than a
+        drop may wait.
+        """
         self._reading = self._read()
 
     def _read(self) -> NodeReading:
         began = self._clock()
-        with collecting_nothing():
-            node = self._reread()
+        node = self._reread()
         return NodeReading(node=node, began=began, ended=self._clock())
 
     def _look_for(self, inode: int) -> NamespaceLook:
@@ -253,8 +300,11 @@ class DropExplainer:
         """Take over what was read beside, waiting for it so many seconds; tell whether the model is
         a new one.
         """
+        if self._outdated:
+            self._outdated.pop()
         match self._beside.take(seconds):
             case NodeReading() as reading:
+                self._outdated += [*self._known.values(), *self._reading.node.list_parts()]
                 self._reading = reading
                 self._known.clear()
                 return True
@@ -368,13 +418,13 @@ class DropWatch:
                 yield from self._tell(self._take_doubtful())
             if left <= 0 or over:
                 now = self._clock()
-                yield self._end_turn(now - began)
+                yield from self._end_turn(now - began)
                 began = now
             if over:
                 return
 
     def _tell(self, drops: Iterable[HeardDrop]) -> Iterator[ToldDrop]:
-        for drop in drops:
+        for drop in self._put_new_first(drops):
             if not self._choice.takes(drop.key):
                 continue
             function = self._source.name(drop.key)
@@ -398,20 +448,38 @@ class DropWatch:
             )
             yield told
 
+    def _put_new_first(self, drops: Iterable[HeardDrop]) -> Iterator[HeardDrop]:
+        """Yield the first drop of each flow that was not told yet before all others, which will
+        hardly say anything else: where much begins at once, each flow is told early.
+        """
+        begun: set[DropKey] = set()
+        others: list[HeardDrop] = []
+        for drop in drops:
+            key = group(drop.key)
+            if key in begun or key in self._told:
+                others.append(drop)
+                continue
+            begun.add(key)
+            yield drop
+        yield from others
+
     def _take_doubtful(self) -> Iterable[HeardDrop]:
         doubtful, self._doubtful = self._doubtful, {}
         return doubtful.values()
 
-    def _end_turn(self, seconds: float) -> ToldTurn:
-        counted: list[FlowCount] = []
-        daily = 0
-        for one in self._source.take_flows():
+    def _end_turn(self, seconds: float) -> Iterator[ToldDrop | ToldTurn]:
+        """Yield the counts of a turn. There may be many flows, so that what is dropped while they
+        are counted is told in between.
+        """
+        for number, one in enumerate(self._source.take_flows(), 1):
             if self.takes(one.key):
-                counted.append(one)
+                self.tally.count(one)
             else:
-                daily += one.packets
-        turn = self.tally.end_turn(counted, daily)
-        return ToldTurn(turn=turn, seconds=seconds, losses=self._source.count_losses())
+                self.tally.leave_out(one.packets)
+            if number % COUNTED_AT_ONCE == 0:
+                yield from self._tell(self._source.read())
+        turn = self.tally.end_turn()
+        yield ToldTurn(turn=turn, seconds=seconds, losses=self._source.count_losses())
 
     def recall(self, key: DropKey) -> ToldDrop | None:
         """Return what was told of a flow last; None where nothing was, or it is forgotten."""

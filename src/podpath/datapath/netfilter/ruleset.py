@@ -16,6 +16,7 @@ from podpath.datapath.nftables.order import ContestedPriority
 from podpath.datapath.nftables.registration import NativeChains, Registered
 from podpath.datapath.sets.ipsets import Sets
 from podpath.datapath.vocabulary import Hook
+from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
@@ -119,12 +120,18 @@ def _at_hook(entry: Registered, hook: Hook) -> Stage:
     )
 
 
-def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
-    """Return the ruleset of a namespace, compiled when it is first asked for."""
-    rulesets: dict[tuple[str, Family], Ruleset] = walk.engine.rulesets
+def compile_ruleset(engine: Engine, netns: Netns, family: Family) -> Ruleset:
+    """Return the ruleset of a namespace, which is compiled for the first who asks."""
+    rulesets: dict[tuple[str, Family], Ruleset] = engine.rulesets
     found = rulesets.get((netns.name, family))
     if found is None:
         found = rulesets[netns.name, family] = Ruleset(netns, family)
+    return found
+
+
+def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
+    """Return the ruleset of a namespace, compiled when it is first asked for."""
+    found = compile_ruleset(walk.engine, netns, family)
     if found.missing:
         command = "iptables" if family == 4 else "ip6tables"
         name = f"{command} tables of netns {netns.name} that the evidence leaves out"

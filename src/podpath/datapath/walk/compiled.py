@@ -26,6 +26,7 @@ class Engine:
     __slots__ = (
         "cilium",
         "device_chains",
+        "lines",
         "namespace",
         "namespaces",
         "node",
@@ -45,6 +46,8 @@ class Engine:
         """Native chains at devices, by namespace."""
         self.tracked: dict[str, Any] = {}
         """The conntrack entries of the evidence, by namespace."""
+        self.lines: dict[str, Any] = {}
+        """What stands in which line of the evidence, by namespace."""
         self.wires: dict[tuple[str, str], tuple[Wire, ...]] = {}
         """The wires to other nodes, by namespace and device."""
         for wire in node.wires:
