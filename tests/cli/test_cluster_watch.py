@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.cli.cluster_watch import DropPrinter
+from podpath.cli.cluster_watch import PATIENCE_SECONDS, DropPrinter, WatchTimer
 from podpath.cli.main import run
 from podpath.report.style import Style
 from podpath.sources.drops import NodeEnd, NodeLine
@@ -40,6 +40,48 @@ def test_text_is_printed_as_it_comes(capsys: pytest.CaptureFixture[str]) -> None
     assert said.strip() == "rule 1 of FORWARD drops it"
     assert rate.endswith("node2      2.0/s NO_SOCKET udp a > b in host")
     assert told.err == "node2: its time is over\n"
+
+
+def test_the_time_begins_once_every_node_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not while an agent still reads its node, which takes longer than a short watch."""
+    now = [100.0]
+    timer = WatchTimer(("node1", "node2"), 1.0, lambda: now[0])
+    timer.note("node1")
+    now[0] += 30
+    assert not timer.is_over()
+    assert capsys.readouterr().err == ""
+    timer.note("node2")
+    timer.note("node2")
+    assert not timer.is_over()
+    assert capsys.readouterr().err == "every node is heard now: 1 s from here\n"
+    now[0] += 1
+
+    assert timer.is_over()
+
+
+def test_a_node_that_says_nothing_is_not_waited_for_in_vain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is named, and the time begins without it."""
+    now = [100.0]
+    timer = WatchTimer(("node1", "node2"), 5.0, lambda: now[0])
+    timer.note("node1")
+    now[0] += PATIENCE_SECONDS
+    assert not timer.is_over()
+    assert "not heard for 60 s: node2: 5 s from here" in capsys.readouterr().err
+    now[0] += 5
+
+    assert timer.is_over()
+
+
+def test_without_a_time_there_is_no_end() -> None:
+    """Whoever watches stops by a signal."""
+    now = [100.0]
+    timer = WatchTimer(("node1",), None, lambda: now[0])
+    timer.note("node1")
+    now[0] += 10 * PATIENCE_SECONDS
+
+    assert not timer.is_over()
 
 
 @pytest.mark.parametrize(

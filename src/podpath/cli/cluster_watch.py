@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _EXTRA = "watching a cluster needs more packages: pip install 'podpath[k8s]'"
 LOOK_SECONDS = 0.3
+PATIENCE_SECONDS = 60.0
+"""How long a node that says nothing may keep the time from beginning: agents from before they said
+that they listen never do.
+"""
 COLLECT_SECONDS = 600
 """How long a pod watches that lives for it, where nobody says for how long."""
 START_SECONDS = 60
@@ -100,7 +104,42 @@ def watch_cluster(
             click.echo(f"not read: {escape(sentence)}", err=True)
         watched, request = _plan(objects, ends, options, seconds)
         click.echo(escape(f"watching {', '.join(watched.nodes)}"), err=True)
-        _print_all(client, watched, request, printer, until)
+        timer = WatchTimer(watched.nodes, seconds, time.monotonic)
+        _print_all(client, watched, request, printer, lambda: until() or timer.is_over(), timer)
+
+
+class WatchTimer:
+    """The time of a watch, which begins once every node is heard that did not fail."""
+
+    def __init__(
+        self, nodes: Sequence[str], seconds: float | None, clock: Callable[[], float]
+    ) -> None:
+        """Wait for nodes; without seconds there is no end."""
+        self._silent = dict.fromkeys(nodes)
+        self._seconds, self._clock = seconds, clock
+        self._patient = clock() + PATIENCE_SECONDS
+        self._end: float | None = None
+
+    def note(self, node: str) -> None:
+        """Note that a node is heard, or will not be."""
+        if not self._silent:
+            return
+        self._silent.pop(node, None)
+        if not self._silent:
+            self._begin("every node is heard now")
+
+    def _begin(self, why: str) -> None:
+        if self._seconds is not None:
+            self._end = self._clock() + self._seconds
+            click.echo(escape(f"{why}: {self._seconds:g} s from here"), err=True)
+
+    def is_over(self) -> bool:
+        """Tell whether the time is over; it begins without those who keep it waiting for long."""
+        if self._silent and self._clock() >= self._patient:
+            names = ", ".join(self._silent)
+            self._silent.clear()
+            self._begin(f"not heard for {PATIENCE_SECONDS:.0f} s: {names}")
+        return self._end is not None and self._clock() >= self._end
 
 
 def _print_all(
@@ -109,6 +148,7 @@ def _print_all(
     request: DropRequest,
     printer: DropPrinter,
     until: Callable[[], bool],
+    timer: WatchTimer,
 ) -> None:
     from podpath.sources.drops import DropStreams, NodeLine  # noqa: PLC0415  # needs an extra
 
@@ -119,12 +159,14 @@ def _print_all(
             for news in streams.read(LOOK_SECONDS):
                 if isinstance(news, NodeLine):
                     printer.line(news)
+                    timer.note(news.node)
                     continue
                 running -= 1
                 if news.failed:
                     failed.append(news.why)
                 else:
                     printer.end(news)
+                timer.note(news.node)
     if len(failed) == len(watched.nodes):
         raise PodpathError("\n".join(failed))
     for why in failed:
@@ -190,9 +232,7 @@ def _plan(
         asker=_make_asker(options),
         collector=_make_collector(options, seconds),
     )
-    request = DropRequest(
-        pods=frozenset(wanted.pods), addresses=frozenset(wanted.addresses), seconds=seconds or None
-    )
+    request = DropRequest(pods=frozenset(wanted.pods), addresses=frozenset(wanted.addresses))
     return watched, request
 
 

@@ -40,7 +40,7 @@ from podpath.library.watch import (
 )
 from podpath.net.addresses import Prefix
 from podpath.net.errors import UsageError
-from podpath.report.drop_json import render_counts_line, render_drop_line
+from podpath.report.drop_json import render_counts_line, render_drop_line, render_listening_line
 from podpath.report.drop_text import (
     SUMMARY_ROWS,
     render_drop,
@@ -102,7 +102,10 @@ TURN = 2.0
     "seconds",
     type=click.FloatRange(min=0.0),
     metavar="SECONDS",
-    help="Stop after so many seconds; without, at Ctrl-C.",
+    help=(
+        "Stop after so many seconds, counted from when drops are heard, on every node that is "
+        "watched; without, at Ctrl-C."
+    ),
 )
 @click.option(
     "--every",
@@ -215,7 +218,7 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     options = ClusterOptions(**cluster)
     if ends or options.asked_for or is_plugin():
         _refuse_local(click.get_current_context())
-        with stopping(seconds) as until:
+        with stopping(None) as until:  # its time begins once every node is heard
             lines = DropPrinter(as_json=as_json, style=style)
             watch_cluster(ends, options, seconds, lines, until, ProgressLine())
         return
@@ -229,6 +232,7 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
         until = stack.enter_context(stopping(seconds, until_eof=until_eof))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
         printer = _Json(seen) if as_json else _Text(seen, style)
+        printer.begin()
         began = time.monotonic()
         losses = DropLosses(0, 0, 0, 0)
         for told in seen.run(every, until):
@@ -361,6 +365,9 @@ class _Text:
     def __init__(self, seen: DropWatch, style: Style) -> None:
         self._watch, self._style = seen, style
 
+    def begin(self) -> None:
+        """Print nothing: people see when the node was read."""
+
     def drop(self, told: ToldDrop) -> None:
         """Print a drop."""
         text = render_drop(
@@ -405,6 +412,10 @@ class _Json:
 
     def __init__(self, seen: DropWatch) -> None:
         self._watch = seen
+
+    def begin(self) -> None:
+        """Print that drops are heard now, which whoever started this may wait for."""
+        click.echo(render_listening_line(time.time()), nl=False)
 
     def drop(self, told: ToldDrop) -> None:
         """Print a drop."""

@@ -88,6 +88,11 @@ def _ends_object(packet: Packet) -> dict[str, object]:
     }
 
 
+def render_listening_line(time: float) -> str:
+    """Render that from this moment on every drop is heard."""
+    return _dump({"schema": SCHEMA, "kind": "listening", "time": round(time, 6)})
+
+
 def render_counts_line(
     kind: str,
     flows: Iterable[CountedFlow],

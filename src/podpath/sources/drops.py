@@ -59,7 +59,7 @@ class DropRequest:
     addresses: frozenset[str] = frozenset()
     """Those of the same pods."""
     seconds: float | None = None
-    """How long; None for as long as anybody reads."""
+    """How long from when each node is heard; None for as long as anybody reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ class DropWish(NamedTuple):
     pods: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     seconds: float = 0.0
-    """How long; 0 for as long as it may."""
+    """How long from when drops are heard; 0 for as long as it may."""
 
     def takes(self, flow: Mapping[str, object]) -> bool:
         """Tell whether a flow is one of a pod that is asked for: dropped in it, from it or to
@@ -96,6 +96,10 @@ class DropSubscription:
         self._second, self._spent = 0, 0
         self._held = 0
         """Drops that were not told since the last rates."""
+
+    def offer_state(self, document: Document) -> None:
+        """Take that drops are heard now."""
+        self._put(document)
 
     def offer_drop(self, document: Document) -> None:
         """Take a drop that is wanted, where there is room for it."""
@@ -177,6 +181,8 @@ class DropFeed:
         self._watchers: list[DropSubscription] = []
         self._drops: OrderedDict[FlowName, Document] = OrderedDict()
         self._losses: Mapping[str, object] = {}
+        self._listening: Document | None = None
+        """What the watching process said when it began to hear drops; None before."""
 
     @property
     def watchers(self) -> int:
@@ -193,6 +199,8 @@ class DropFeed:
             if not self._left.wait_for(self._has_room, patience):
                 raise BusyError(f"{self.options.watchers} watch already, which is all that may")
             self._watchers.append(made)
+            if self._listening is not None:
+                made.offer_state(self._listening)
         try:
             yield made
         finally:
@@ -214,6 +222,10 @@ class DropFeed:
         with self._lock:
             if kind == "drop":
                 self._take_drop(document)
+            elif kind == "listening":
+                self._listening = document
+                for each in self._watchers:
+                    each.offer_state(document)
             elif kind == "flows" and isinstance(document.get("flows"), list):
                 self._take_turn(document)
 
@@ -241,11 +253,18 @@ class DropFeed:
         with self._lock:
             self._losses = {}
             self._drops.clear()
+            self._listening = None
+
+    def forget(self) -> None:
+        """Forget that drops are heard: the process ends, since nobody needed it."""
+        with self._lock:
+            self._listening = None
 
     def end(self, why: str = "") -> None:
         """End every watcher, since drops are heard no more."""
         with self._lock:
             self.failure = why
+            self._listening = None
             watchers, self._watchers = self._watchers, []
             self._left.notify_all()
         for each in watchers:

@@ -74,6 +74,7 @@ def _hear(context: KeeperContext, feed: DropFeed, start: Start) -> None:
             if feed.options.metrics or feed.watchers:
                 needed = now
             if now - needed > LINGER_SECONDS:
+                feed.forget()
                 return
             if now - reported >= REPORT_SECONDS:
                 _report(context, feed, listening=True)

@@ -200,8 +200,7 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/jsonl")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
-        longest = feed.options.longest
-        until = time.monotonic() + min(told.wish.seconds or longest, longest)
+        until = longest = time.monotonic() + feed.options.longest
         why, beat = "its time is over", 0.0
         while (left := until - time.monotonic()) > 0:
             found = told.take(min(left, LOOK_SECONDS))
@@ -210,6 +209,8 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
                 break
             if has_hung_up(self.connection):
                 return
+            if told.wish.seconds and any(each["kind"] == "listening" for each in found):
+                until = min(time.monotonic() + told.wish.seconds, longest)
             lines = [json.dumps(each, ensure_ascii=False) for each in found]
             if not lines and time.monotonic() < beat:
                 continue

@@ -59,6 +59,22 @@ def test_who_joins_late_is_told_of_a_flow_when_it_is_counted() -> None:
         assert [each["kind"] for each in taken(told)] == ["drop", "flows", "flows"]
 
 
+def test_every_watcher_is_told_once_drops_are_heard() -> None:
+    """Who joins before, when it begins; who joins later, at once; nobody, where that is over."""
+    feed = DropFeed(OPTIONS, lambda: 0.0)
+    listening = {"schema": "podpath/drops/v1", "kind": "listening", "time": 1.0}
+    with feed.subscribe(DropWish()) as first:
+        assert taken(first) == []
+        feed.take(encode(listening))
+        with feed.subscribe(DropWish()) as second:
+            assert taken(first) == taken(second) == [listening]
+    for over in (feed.forget, feed.restart, feed.end):
+        feed.take(encode(listening))
+        over()
+        with feed.subscribe(DropWish()) as third:
+            assert taken(third) == []
+
+
 def test_rates_are_of_the_flows_that_are_wanted() -> None:
     """Where none is, nothing is told."""
     feed = DropFeed(OPTIONS, lambda: 0.0)
