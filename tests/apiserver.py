@@ -9,6 +9,7 @@ roles to, and one who may do nothing.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from contextlib import suppress
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, Self
@@ -41,15 +43,26 @@ TOKENS = f"""\
 {AGENT},{AGENT_USER},2,"system:serviceaccounts,system:serviceaccounts:podpath,system:authenticated"
 {NOBODY},nobody,3,"system:authenticated"
 """
+PORTS = range(20_000, 30_000)
+LOCKS = Path(tempfile.gettempdir())
 PATIENCE = 120.0
 """Seconds in which a server has to come up on a loaded machine; 4 are usual."""
 
 
 def free_port() -> int:
-    """Name a TCP port of the loopback address that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Name a TCP port of the loopback address that nobody listens on, and that nobody comes by
+    until this process ends: below the ports that the kernel gives to clients, and locked against
+    tests that run beside this one.
+    """
+    for port in PORTS:
+        lock = os.open(LOCKS / f"podpath-port-{port}", os.O_CREAT | os.O_RDWR)
+        with suppress(BlockingIOError), socket.socket() as probe:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with suppress(OSError):
+                probe.bind(("127.0.0.1", port))
+                return port  # its lock stays open
+        os.close(lock)
+    raise AssertionError(f"no port of {PORTS} is free")
 
 
 class ApiServer:
