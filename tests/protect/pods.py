@@ -219,7 +219,7 @@ def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[
         "print('up', flush=True)\n"
         "c, _ = s.accept()\n"
         f"says = {says!r}\n"
-        "time.sleep(20) if says is None else c.sendall(says.encode())\n"
+        "time.sleep(120) if says is None else c.sendall(says.encode())\n"
         "c.close()\n"
     )
     process = subprocess.Popen(
@@ -237,7 +237,7 @@ def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[
         process.stdout.close()
 
 
-def wait_for(what: str, process: subprocess.Popen[str], seconds: float = 20.0) -> str:
+def wait_for(what: str, process: subprocess.Popen[str], seconds: float = 60.0) -> str:
     """Read a process's log until a word comes."""
     assert process.stderr is not None
     read, over = "", time.monotonic() + seconds

@@ -61,8 +61,8 @@ def test_v1_one_rule_for_its_target_is_enough(bare: Pod) -> None:
     )
     started = time.monotonic()
 
-    assert bare.validate("--mode", "linkerd", "--timeout", "20s").code == 0
-    assert time.monotonic() - started < 10
+    assert bare.validate("--mode", "linkerd", "--timeout", "90s").code == 0
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parity("V2")
@@ -86,7 +86,7 @@ def test_v3_a_refused_connection_is_95_at_once(bare: Pod) -> None:
     """A target that refuses ends it without waiting for the time to pass."""
     started = time.monotonic()
     answer = bare.validate(
-        "--mode", "linkerd", "--timeout", "20s", "--connect-addr", "10.9.0.1:1404"
+        "--mode", "linkerd", "--timeout", "90s", "--connect-addr", "10.9.0.1:1404"
     )
 
     assert (95, "no-rules") == (answer.code, answer.document["cause"])
@@ -95,7 +95,7 @@ def test_v3_a_refused_connection_is_95_at_once(bare: Pod) -> None:
         "expected"
     ) in answer.log
     assert "Connection refused" in answer.log
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parity("V4")
@@ -123,7 +123,7 @@ def test_v5_a_silent_target_is_95_at_the_end(bare: Pod) -> None:
         answer = bare.validate("--mode", "linkerd", "--timeout", "1s")
 
     assert answer.code == 95
-    assert 1 <= time.monotonic() - started < 15
+    assert 1 <= time.monotonic() - started < 60
 
 
 @pytest.mark.parity("V6")
@@ -160,7 +160,7 @@ def test_v7_a_taken_port_is_95(meshed: Pod) -> None:
         "--mode", "linkerd", "--listen-addr", "0.0.0.0:7777", "--timeout", "1s"
     )
     blocker.kill()
-    blocker.communicate(timeout=5)
+    blocker.communicate(timeout=60)
 
     assert (95, "busy") == (answer.code, answer.document["cause"])
     assert "Address already in use" in answer.document["claim"]
@@ -214,7 +214,7 @@ def test_v8_wrong_durations_are_refused(text: str) -> None:
 def test_v9_a_wrong_option_is_2(bare: Pod) -> None:
     """A usage error has the code that usage errors have everywhere."""
     process = bare.start("--mode", "linkerd", "--no-such-option")
-    _, log = process.communicate(timeout=20)
+    _, log = process.communicate(timeout=60)
 
     assert process.returncode == 2
     assert "--no-such-option" in log
@@ -357,7 +357,7 @@ def test_w2_a_rule_that_comes_late_is_seen(bare: Pod) -> None:
 def test_w3_a_configuration_error_is_no_validation_failure(bare: Pod) -> None:
     """A wrong option is told apart from missing rules: 2, where istio has 1."""
     process = bare.start("--mode", "istio", "--iptables-probe-port", "99999")
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
     assert process.returncode == 2
 
@@ -391,7 +391,7 @@ def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
         "--listen-addr",
         "0.0.0.0:15006",
         "--connect-addr",
-        "10.9.0.7:1",
+        "192.0.2.2:1404",
         "--timeout",
         "30s",
         uid=1337,
@@ -404,7 +404,7 @@ def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
         "--listen-addr",
         "0.0.0.0:15001",
         "--connect-addr",
-        "10.9.0.7:1",
+        "192.0.2.2:1404",
         "--timeout",
         "30s",
         uid=1337,
@@ -412,10 +412,10 @@ def test_w5_one_taken_port_is_tolerated_and_both_are_not(bare: Pod) -> None:
     wait_for("Listening", other)
     both = bare.validate(*options)
     blocker.kill()
-    blocker.communicate(timeout=5)
+    blocker.communicate(timeout=60)
     outbound = bare.validate(*options)
     other.kill()
-    other.communicate(timeout=5)
+    other.communicate(timeout=60)
 
     assert (0, 126, 126) == (one.code, both.code, outbound.code)
     assert "no listener available" in both.document["claim"]
