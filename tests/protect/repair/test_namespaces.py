@@ -20,6 +20,7 @@ from podpath_protect.repair.namespaces import (
     parse_addresses,
     read_namespaces,
 )
+from tests.kube.following import until
 from tests.protect.repair.netns import bare, fresh_addresses, pod_namespace
 
 TRIE = """Main:
@@ -113,17 +114,20 @@ def test_a_device_name_of_any_bytes_hides_nobody() -> None:
             words += ["fd00:dead::1/128", "dev", device, "nodad"]
             subprocess.run(words, check=True)
             subprocess.run(["ip", "-n", tenant, "link", "set", device, "up"], check=True)
-        with subprocess.Popen(["ip", "netns", "exec", tenant, "sleep", "60"]) as theirs:
-            over = time.monotonic() + 20
-            while theirs.pid not in _inside(tenant):
-                assert time.monotonic() < over
-                time.sleep(0.02)
+        with subprocess.Popen(["ip", "netns", "exec", tenant, "sleep", "600"]) as theirs:
+            _await(tenant, theirs)
             seen = read_namespaces()
             theirs.kill()
 
         assert seen.find([bare(address), bare(six)]).place is not None
         assert seen.find(["fd00:dead::1"]).place is not None
         assert f"/run/netns/{name}" == (seen.find([bare(six)]).place or ONE).path
+
+
+def _await(name: str, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process has entered a namespace and runs what it is to run there."""
+    program = Path(f"/proc/{process.pid}/comm")
+    until(lambda: process.pid in _inside(name) and program.read_text() == "sleep\n", "it enters")
 
 
 def _inside(name: str) -> set[int]:
@@ -186,11 +190,12 @@ def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
     """Of a namespace with processes the oldest is taken, as its sandbox outlives the others."""
     addresses = fresh_addresses()
     with pod_namespace(*addresses) as name:
-        command = ["ip", "netns", "exec", name, "sleep", "60"]
+        command = ["ip", "netns", "exec", name, "sleep", "600"]
         with subprocess.Popen(command) as first:
-            time.sleep(0.3)
+            _await(name, first)
+            time.sleep(0.05)  # /proc tells when they began in hundredths of a second
             with subprocess.Popen(command) as second:
-                time.sleep(0.3)
+                _await(name, second)
                 found = read_namespaces(bound=()).find(map(bare, addresses))
                 second.kill()
             first.kill()
@@ -223,9 +228,9 @@ def test_a_file_that_lasts_is_preferred_to_a_process_that_may_end() -> None:
     addresses = fresh_addresses()
     with (
         pod_namespace(*addresses) as name,
-        subprocess.Popen(["ip", "netns", "exec", name, "sleep", "60"]) as probe,
+        subprocess.Popen(["ip", "netns", "exec", name, "sleep", "600"]) as probe,
     ):
-        time.sleep(0.3)
+        _await(name, probe)
         found = read_namespaces().find(map(bare, addresses))
         probe.kill()
 
