@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from podpath_protect.snapshot.taking import (
     command,
     take,
 )
+from tests.kube.following import until
 
 LIMITS = TakingLimits(seconds=20.0, most_bytes=1 << 20, memory=1 << 30)
 
@@ -48,18 +50,27 @@ def test_a_taking_that_fails_says_why() -> None:
 
 def test_a_taking_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     """Nothing of it runs on, its children neither."""
-    mark = tmp_path / "child"
-    child = f"import time, pathlib; time.sleep(2); pathlib.Path({str(mark)!r}).touch()"
+    lives = tmp_path / "child"
+    os.mkfifo(lives)
+    reader = os.open(lives, os.O_RDONLY | os.O_NONBLOCK)
     program = (
-        "import subprocess, sys, time;"
-        f"subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
+        f"import subprocess, sys, time; pipe = open({str(lives)!r}, 'w');"
+        "subprocess.Popen(['sleep', '600'], stdout=pipe); pipe.write('begun'); pipe.flush();"
+        "time.sleep(600)"
     )
     began = time.monotonic()
-    with pytest.raises(TakingError, match="not taken within 1 s"):
-        take(python(program), TakingLimits(seconds=1.0, most_bytes=1 << 20, memory=1 << 30))
-    assert time.monotonic() - began < 15
-    time.sleep(2.5)
-    assert not mark.exists()
+    with pytest.raises(TakingError, match="not taken within 3 s"):
+        take(python(program), TakingLimits(seconds=3.0, most_bytes=1 << 20, memory=1 << 30))
+    assert time.monotonic() - began < 60
+
+    def is_over() -> bool:  # a pipe ends when the last who could write into it is gone
+        with suppress(BlockingIOError):
+            return os.read(reader, 100) == b""
+        return False
+
+    assert os.read(reader, 100) == b"begun"
+    until(is_over, "all of it is ended")
+    os.close(reader)
 
 
 def test_a_taking_that_swells_is_ended() -> None:
