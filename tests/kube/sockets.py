@@ -42,14 +42,14 @@ class ScriptedSocket:
     def __exit__(self, *_: object) -> None:
         """End."""
         self.let.set()
-        self._thread.join(20)
+        self._thread.join(90)
         self._server.close()
 
     def _serve(self) -> None:
-        self._server.settimeout(20)
+        self._server.settimeout(60)
         connected, _ = self._server.accept()
         with connected:
-            connected.settimeout(20)
+            connected.settimeout(60)
             protocol = WSConnection(ConnectionType.SERVER)
             protocol.receive_data(connected.recv(65536))
             request = next(event for event in protocol.events() if isinstance(event, Request))
@@ -65,7 +65,7 @@ class ScriptedSocket:
             for message in self._messages:
                 connected.sendall(protocol.send(BytesMessage(data=message)))
             if self._stays:
-                self.let.wait(20)
+                self.let.wait(120)
             connected.sendall(protocol.send(CloseConnection(code=1000)))
             connected.settimeout(2)
             try:
