@@ -30,7 +30,7 @@ def test_share_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr", screen)
     with stage(ProgressLine(), "reading") as tell:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not screen.getvalue() and time.monotonic() < deadline:
             time.sleep(0.001)
         tell(0.42)

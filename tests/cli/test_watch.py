@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from podpath.cli.main import run
 from podpath.cli.watch import has_ended, stopping
 from podpath.collect.netns import inside
+from tests.kube.following import until as wait_until
 
 NAME = f"pcw{os.getpid()}"
 
@@ -78,7 +80,7 @@ def test_text_names_what_decided(traffic: str, capsys: pytest.CaptureFixture[str
 
     assert "NO_SOCKET udp 127.0.0.1:" in out
     assert "in host on lo (" in out
-    assert "packets dropped in 1 flows in 1 s" in out
+    assert re.search(r"packets dropped in 1 flows in \d+ s", out)
 
 
 @pytest.mark.kernel
@@ -170,11 +172,13 @@ def test_killed_it_leaves_nothing(namespace: str, delay: float) -> None:
         time.sleep(delay)
         watching.kill()
         watching.wait()
-    time.sleep(0.3)
 
-    assert watching.pid not in programs()
-    assert list(Path("/sys/kernel/tracing/instances").glob(f"podpath-watch-{watching.pid}")) == []
-    assert subprocess.run(("pgrep", "-f", f"node-netns {namespace}"), check=False).returncode == 1
+    def is_left() -> bool:
+        instance = f"/sys/kernel/tracing/instances/podpath-watch-{watching.pid}"
+        others = subprocess.run(("pgrep", "-f", f"node-netns {namespace}"), check=False)
+        return watching.pid in programs() or Path(instance).exists() or others.returncode != 1
+
+    wait_until(lambda: not is_left(), "all of it is gone")
 
 
 @pytest.mark.kernel

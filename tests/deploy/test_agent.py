@@ -72,7 +72,7 @@ def running(config: Path) -> Iterator[subprocess.Popen[str]]:
 def ask(port: int, path: str) -> tuple[int, str]:
     """Ask a health endpoint; 0 while nobody listens."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -136,7 +136,7 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
                 int(line.split()[1]) for line in _status(agent.pid) if line.startswith("VmRSS")
             )
             agent.send_signal(signal.SIGTERM)
-            _, log = agent.communicate(timeout=20)
+            _, log = agent.communicate(timeout=60)
 
     assert 503 == unready, why
     assert "--to-ports" not in untouched

@@ -25,7 +25,7 @@ from tests.apiserver import AGENT, ApiServer
 
 ACCESS = Path(__file__).resolve().parents[2] / "deploy" / "base" / "access.yaml"
 SPACE = "rights"
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class AgentVerb(NamedTuple):

@@ -152,7 +152,7 @@ def try_all() -> dict[int, Result]:
             [*inside, *command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) for command in commands
     ]  # fmt: skip
-    tcp, udp, ping = (process.communicate(timeout=30)[0] for process in started)
+    tcp, udp, ping = (process.communicate(timeout=90)[0] for process in started)
     answered = " 0% packet loss" in ping
     told = Ending.OK if answered else parse_result(ping) or FailureKind.TIMEOUT
     return {

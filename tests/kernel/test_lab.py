@@ -137,7 +137,7 @@ def test_workers_end_with_the_process_that_started_them() -> None:
     parent = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while len(members(parent.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     assert len(members(parent.pid)) >= 2, "no worker was started"

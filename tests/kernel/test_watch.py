@@ -40,7 +40,7 @@ HOST, POD, OUT, LEFT, RIGHT = (
     f"{PREFIX}{name}" for name in ("host", "pod", "out", "left", "right")
 )
 POD_IP, OUT_IP, HOST_IP, RIGHT_IP = "10.9.1.2", "192.0.2.2", "10.9.1.1", "10.9.2.3"
-PATIENCE = 4.0
+PATIENCE = 30.0
 """Seconds in which a drop must be told, on a machine that does other things too."""
 
 

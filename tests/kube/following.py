@@ -67,7 +67,7 @@ class Following:
     def __exit__(self, *_: object) -> None:
         """End, and see that the thread ends at once wherever it waits."""
         self.watch.stop()
-        self._thread.join(5)
+        self._thread.join(30)
         assert not self._thread.is_alive()
         self.client.close()
 
@@ -114,7 +114,7 @@ class Proxy:
         self._listener.close()
         self.cut()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(30)
 
     def cut(self) -> None:
         """Break every connection that is open."""

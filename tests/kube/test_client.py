@@ -211,7 +211,7 @@ def test_a_cut_ends_a_reader_that_waits(api_server: ApiServer) -> None:
         except Unreachable:
             lines = []
 
-        assert ([], True) == (lines, time.monotonic() - began < 5)
+        assert ([], True) == (lines, time.monotonic() - began < 60)
 
 
 def test_a_cut_before_the_first_line_harms_nothing(tmp_path: Path) -> None:

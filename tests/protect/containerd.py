@@ -83,7 +83,7 @@ class Containerd:
         }
         return json.dumps(told)
 
-    def wait(self, holds: Callable[[], bool], seconds: float = 15.0) -> bool:
+    def wait(self, holds: Callable[[], bool], seconds: float = 60.0) -> bool:
         """Wait until something holds, and tell whether it came to do so and stayed."""
         over = time.monotonic() + seconds
         while not holds():

@@ -19,7 +19,7 @@ from podpath_protect.chain.removal import Removal, remove
 from tests.protect.folders import MESH
 
 ENTRY = json.dumps(MESH)
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass

@@ -42,9 +42,9 @@ def namespace() -> Iterator[str]:
 
 
 def gather(monitor: Monitor, count: int) -> list[netlink.Event]:
-    """Wait for so many events, at most three seconds."""
+    """Wait for so many events, at most half a minute."""
     found: list[netlink.Event] = []
-    end = time.monotonic() + 3
+    end = time.monotonic() + 30
     while len(found) < count and time.monotonic() < end:
         found += monitor.events()
         time.sleep(0.005)

@@ -294,7 +294,7 @@ def test_l12_stopping_takes_no_time(node: CniNode) -> None:
         kept.wait_ready()
         started = time.monotonic()
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parity("N1")
@@ -531,7 +531,8 @@ def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
         heard.add_watch(node.conf, flags.MOVED_FROM | flags.MOVED_TO | flags.DELETE)
         node.look()
         events = [
-            (flags.from_mask(event.mask)[0].name, event.name) for event in heard.read(timeout=1000)
+            (flags.from_mask(event.mask)[0].name, event.name)
+            for event in heard.read(timeout=30_000)
         ]
     temporary = next(
         name

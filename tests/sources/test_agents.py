@@ -92,7 +92,7 @@ def agent(
         assert running.poll() is None, log_of.read_text(encoding="utf-8")
         yield cluster, ServingAgent(NODE, SPACE, POD, port)
         running.send_signal(signal.SIGTERM)
-        assert running.wait(20) == 0
+        assert running.wait(60) == 0
         assert not any(
             word in log_of.read_text(encoding="utf-8") for word in (AGENT, ADMIN, "Bearer")
         )

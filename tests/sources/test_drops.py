@@ -67,7 +67,7 @@ class Served(NamedTuple):
 
     def metrics(self) -> str:
         """Return what Prometheus would scrape."""
-        with urlopen(f"http://127.0.0.1:{self.health}/metrics", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{self.health}/metrics", timeout=30) as answer:
             return str(answer.read(), "utf-8")
 
     def listeners(self) -> set[int]:
@@ -161,7 +161,7 @@ def served(
         assert running.poll() is None, log_of.read_text(encoding="utf-8")
         yield Served(server, ServingAgent(NODE, SPACE, POD, port), running, health)
         running.send_signal(signal.SIGTERM)
-        assert running.wait(20) == 0
+        assert running.wait(60) == 0
     finally:
         running.kill()
         running.wait()

@@ -50,7 +50,7 @@ def get(server: HealthServer, path: str, method: str = "GET") -> tuple[int, str]
     """Ask, and give code and body."""
     request = urllib.request.Request(f"http://127.0.0.1:{server.port}{path}", method=method)
     try:
-        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310  # as above
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  # as above
             return int(answer.status), answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -82,7 +82,7 @@ def test_clients_that_dawdle_hold_nobody_up(server: HealthServer, said: bytes) -
             idle[-1].sendall(said)
         for path in ("/livez", "/readyz", "/metrics") * 5:
             assert get(server, path)[0] == 200
-        idle[0].settimeout(20)
+        idle[0].settimeout(60)
         assert b"" == idle[0].recv(10)
     finally:
         for connection in idle:
@@ -95,7 +95,7 @@ def test_a_connection_has_its_deadline(server: HealthServer) -> None:
         connection.settimeout(0.2)
         began = time.monotonic()
         ended = False
-        while not ended and time.monotonic() - began < 30:
+        while not ended and time.monotonic() - began < 60:
             try:
                 connection.sendall(b"x")
                 ended = connection.recv(1) == b""

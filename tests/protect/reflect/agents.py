@@ -36,13 +36,13 @@ def reflecting_agent(node: str, config: str, **environment: str) -> Iterator[Non
                 yield
             finally:
                 process.terminate()
-                process.communicate(timeout=20)
+                process.communicate(timeout=60)
 
 
 def fetch(node: str, path: str) -> str:
     """Ask the agent's endpoints."""
     with (
         within(f"/run/netns/{node}"),
-        urllib.request.urlopen(f"http://127.0.0.1:9809{path}", timeout=5) as answer,
+        urllib.request.urlopen(f"http://127.0.0.1:9809{path}", timeout=30) as answer,
     ):
         return str(answer.read().decode())

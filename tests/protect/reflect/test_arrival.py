@@ -24,7 +24,7 @@ def test_the_device_is_told(address: str) -> None:
         socket.socket(family, socket.SOCK_DGRAM) as sender,
     ):
         listener.bind((address, 0))
-        listener.settimeout(5)
+        listener.settimeout(60)
         sender.sendto(b"x", listener.getsockname())
         assert 0 == read_device(listener.recvmsg(10, 256)[1])
         ask_for_device(listener)

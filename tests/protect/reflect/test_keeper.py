@@ -88,7 +88,8 @@ def test_an_address_that_is_not_there_makes_no_node_unready(
     thread.start()
     until(lambda: bool(heard), "it reports")
     desk.stop()
-    thread.join(5)
+    thread.join(60)
+    assert not thread.is_alive()
     desk.close()
 
     assert (True, True) == (heard[0].ready, heard[0].degraded)

@@ -91,7 +91,7 @@ def test_it_connects_back_and_reports(address: str) -> None:
         asker(made, address) as one,
         socket.create_server((address, 0), family=family) as server,
     ):
-        server.settimeout(5)
+        server.settimeout(60)
         port = server.getsockname()[1]
         with socket.socket(family) as closed:
             closed.bind((address, 0))
@@ -323,6 +323,6 @@ def test_it_ends_when_it_is_told_to() -> None:
     with reflector() as made, near, far:
         far.send(b"end")
         began = time.monotonic()
-        made.serve(5.0, near.fileno())
+        made.serve(60.0, near.fileno())
 
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30

@@ -259,7 +259,7 @@ def test_r10_it_runs_until_it_is_told_to_end(ward: Ward, number: signal.Signals)
     ) as running:
         waiting = until_evicted(ward, f"signalled-{int(number)}", running)
         running.send_signal(number)
-        _, log = running.communicate(timeout=10)
+        _, log = running.communicate(timeout=60)
         assert not waiting, f"the pod was not evicted in {PATIENCE:g} s:\n{log}"
 
     assert 0 == running.returncode, log

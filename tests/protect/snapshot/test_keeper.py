@@ -36,7 +36,7 @@ class Kept:
     def stop(self) -> None:
         """End it."""
         self._context.stop()
-        self._thread.join(20)
+        self._thread.join(60)
         assert not self._thread.is_alive()
         self._context.close()
 
