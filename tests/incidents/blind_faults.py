@@ -20,7 +20,16 @@ from podpath.checks.finding import WEIGHTY
 from podpath.library.diagnosis import diagnose
 from podpath.report.style import Style
 from podpath_lab.apply import enter_private_world
-from tests.incidents.blind_world import FAR_POD, WORLD, connects, run_lines, standing, take_snapshot
+from tests.incidents.blind_world import (
+    FAR_POD,
+    LONG_PATIENCE,
+    PATIENCE,
+    WORLD,
+    connects,
+    run_lines,
+    standing,
+    take_snapshot,
+)
 
 
 class Fault(NamedTuple):
@@ -254,11 +263,12 @@ def live_through(fault: Fault, folder: Path) -> Seen:
     """Build a fault and its twin, and diagnose both unasked."""
     bad, good = folder / fault.name / "bad", folder / fault.name / "good"
     works = []
-    for bundle, lines in ((bad, fault.broken_by), (good, fault.twin)):
+    twins = (bad, fault.broken_by, PATIENCE), (good, fault.twin, LONG_PATIENCE)
+    for bundle, lines, patience in twins:
         with standing(fault.shape, fault.backend):
             run_lines(lines)
             take_snapshot(bundle)
-            works.append(not fault.connection or connects(fault.connection))
+            works.append(not fault.connection or connects(fault.connection, patience))
     return judge(fault, folder, fails=not fault.connection or works == [False, True])
 
 

@@ -121,22 +121,26 @@ class Both:
             length=len(encode(packet, way)), smac=Mac(SIDES[link][1]), dmac=Mac(ROUTER_MAC[link])
         )
         self.router.send(link, packet, way)
-        kernel = [_spell(where, each) for where, each in self.router.receive()]
-        return kernel, self._walk(self.sender.skb(packet, iif=link))
+        model = self._walk(self.sender.skb(packet, iif=link))
+        return self._receive(len(model)), model
 
     def emit(self, packet: Packet, way: str = "original") -> tuple[list[Out], list[Out]]:
         """Send one packet from the router itself."""
         self.router.emit(packet, way)
-        kernel = [_spell(where, each) for where, each in self.router.receive()]
+        model = self._walk_out(packet)
+        return self._receive(len(model)), model
+
+    def _receive(self, predicted: int) -> list[Out]:
+        return [_spell(where, each) for where, each in self.router.receive(predicted)]
+
+    def _walk_out(self, packet: Packet) -> list[Out]:
         skb = self.sender.skb(packet, iif=None, oif=_route(packet.dst))
-        verdict = self._send(skb, "OUTPUT")
-        if not isinstance(verdict, Accept):
-            return kernel, []
+        if not isinstance(self._send(skb, "OUTPUT"), Accept):
+            return []
         skb.oif = self.sender.skb(packet, oif=_route(skb.packet.dst)).oif
-        verdict = self._send(skb, "POSTROUTING")
-        return kernel, [_spell(_route(skb.packet.dst), skb.packet)] if isinstance(
-            verdict, Accept
-        ) else []
+        if not isinstance(self._send(skb, "POSTROUTING"), Accept):
+            return []
+        return [_spell(_route(skb.packet.dst), skb.packet)]
 
     def _walk(self, skb: Skb) -> list[Out]:
         verdict = self._send(skb, "PREROUTING")

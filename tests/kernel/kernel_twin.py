@@ -25,7 +25,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.links import Link
 from podpath.node.node import Node
-from podpath_lab.agreement import Disagreement, ObservedEvidence, compare
+from podpath_lab.agreement import Disagreement, ObservedEvidence, compare, count_frames
 from podpath_lab.apply import apply, enter_private_world, inside
 from podpath_lab.cases.crafted import DEVICE, send_frame
 from podpath_lab.conversation import Timeouts
@@ -173,11 +173,16 @@ def _compare(node: Node, probe: Probe) -> Run:
         tracer.close()
 
 
+def _patience(prediction: Conversation) -> Timeouts:
+    return Timeouts(QUIET, min(map(count_frames, prediction.branches)))
+
+
 def _compare_frame(node: Node, netns: str, frame: Packet) -> Run:
     prediction = inject(node, netns, DEVICE, frame)
     with closing(DropTracer()) as tracer:
         apply(emit_twin(node).commands)
-        evidence = observe_frame(node, partial(send_frame, netns, frame), tracer, Timeouts(QUIET))
+        sending = partial(send_frame, netns, frame)
+        evidence = observe_frame(node, sending, tracer, _patience(prediction))
     return Run(prediction, evidence, compare(prediction, evidence))
 
 
@@ -187,7 +192,7 @@ def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
     apply(plan.commands)
     sender = prediction.branches[0].traces[0].start
     evidence = observe(
-        plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Timeouts(QUIET)
+        plan.wired.node, probe._replace(netns=sender), tracer, PORTS, _patience(prediction)
     )
     return Run(
         prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends))

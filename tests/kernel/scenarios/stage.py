@@ -41,7 +41,11 @@ _MTU_DISCOVER, _MTU_DISCOVER6, _DONT, _DO = 10, 23, 0, 2
 which Python does not name.
 """
 PATIENCE = 0.6
-"""Seconds that a connection is given: everything is on this machine."""
+"""Seconds that a connection is given which is said to fail: everything is on this machine."""
+LONG_PATIENCE = 15.0
+"""Seconds that one is given which is said to work, however busy the machine is."""
+SERVER_PATIENCE = 3.0
+"""Seconds in which a server has to have all of a request."""
 
 WORLD = """
 ip link add v0 netns host address 02:00:00:00:00:01 type veth peer name eth0 netns pod address 02:00:00:00:00:02
@@ -209,7 +213,7 @@ def _answer(sockets: Sequence[socket.socket], ended: threading.Event) -> None:
                 if ready.type == socket.SOCK_STREAM:
                     connection, client = ready.accept()
                     with connection:
-                        connection.settimeout(PATIENCE)
+                        connection.settimeout(SERVER_PATIENCE)
                         size = len(_read_whole(connection))
                         connection.sendall(_spell(client[0], size))
                 else:
@@ -229,12 +233,12 @@ def _read_whole(connection: socket.socket) -> bytes:
     return found
 
 
-def attempt(probe: Probe) -> Tried:
-    """Really connect as a probe says, and wait for the server's answer."""
+def attempt(probe: Probe, patience: float) -> Tried:
+    """Really connect as a probe says, and wait for the server's answer, so many seconds each."""
     kind = socket.SOCK_STREAM if probe.protocol == socket.IPPROTO_TCP else socket.SOCK_DGRAM
     family = socket.AF_INET6 if probe.src.family == 6 else socket.AF_INET
     with inside(probe.netns), _open_socket(family, kind, probe.sending.uid) as client:
-        client.settimeout(PATIENCE)
+        client.settimeout(patience)
         _configure(client, probe)
         try:
             client.bind((str(probe.src), 0))

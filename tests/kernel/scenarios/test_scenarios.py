@@ -22,6 +22,8 @@ from podpath.library.trace import TraceResult
 from podpath.net.probe import Probe
 from podpath_lab.apply import enter_private_world
 from tests.kernel.scenarios.stage import (
+    LONG_PATIENCE,
+    PATIENCE,
     Scenario,
     Tried,
     attempt,
@@ -107,7 +109,9 @@ def _live(pipe: Connection, scenario: Scenario, bundle: Path) -> None:
             for probe in scenario.probes:
                 said = podpath.trace(case, probe)
                 forget()
-                found.append(_compare(probe, said, attempt(Probe.parse(probe))))
+                works = said.verdict is Reachability.ALWAYS
+                tried = attempt(Probe.parse(probe), LONG_PATIENCE if works else PATIENCE)
+                found.append(_compare(probe, said, tried))
         pipe.send(tuple(found))
     except BaseException:  # noqa: BLE001  # told to the process that waits
         pipe.send(traceback.format_exc())
