@@ -202,6 +202,7 @@ def _vxlan(link: Link) -> Iterator[str]:
         ends = [
             f"id {vxlan.vni} dstport {vxlan.port}",
             "learning" if vxlan.learning else "nolearning",
+            "noudpcsum" if vxlan.checksum is False else "udpcsum",
         ]
         ends += [
             f"{word} {value}"

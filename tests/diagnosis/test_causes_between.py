@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.between import mtu_shrinks, pod_route, tunnel_end, tunnel_mac, tunnel_network
-from podpath.checks.tunnels import vtep_mac_twice
+from podpath.checks.tunnels import vtep_mac_twice, vxlan_outer
 from podpath.datapath.conversations.conversation import converse
+from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.causes_between import find_between
 from podpath.node.cluster import Cluster
 from podpath.node.node import Node
-from tests.datapath.devices.test_underlay import PROBE, routed, tunneled
+from tests.datapath.devices.test_underlay import PROBE, masqueraded, routed, tunneled
 from tests.diagnosis.nodes_between import as_clone, with_entry, with_neighbour
 
 
@@ -42,6 +43,18 @@ def test_the_step_that_made_it_fail_is_named(
 
     assert cause is not None
     assert (cause.check, cause.step.netns) == (check, netns)
+
+
+def test_a_translated_outer_packet_is_named_where_its_checksum_is_refused() -> None:
+    """It is the tunnel's checksum, and no missing route, that loses it."""
+    here = masqueraded(tunneled(0), checksum=True)
+    node = Cluster(nodes={"a": here, "b": tunneled(1)}).seen_from("a")
+
+    cause = find_cause(node, converse(node, PROBE).branches[0])
+
+    assert cause is not None
+    assert (cause.check, cause.step.netns) == (vxlan_outer.NAME, "b/host")
+    assert cause.step.spans
 
 
 def test_what_one_node_does_by_itself_is_nothing_between_them() -> None:

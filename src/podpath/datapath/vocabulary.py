@@ -239,6 +239,7 @@ class DropCause(StrEnum):
     NEIGHBOUR_FAILED = "neighbour failed"
     NEIGHBOUR_PURGED = "neighbour purged"
     NO_SOCKET = "no socket"
+    UDP_CHECKSUM = "udp checksum"
     DEVICE_DOWN = "device down"
     FRAME_TOO_LONG = "frame too long"
     NO_CARRIER = "no carrier"

@@ -22,12 +22,12 @@ from podpath.checks.netfilter import (
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
 from podpath.checks.services import no_endpoints, no_listener, no_local_endpoints
 from podpath.checks.topology import option_values
-from podpath.checks.tunnels import packet_size
+from podpath.checks.tunnels import packet_size, vxlan_outer
 from podpath.datapath.reasons import Reason, bridges, routes
 from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.datapath.reasons.bridges import BridgeReason
 from podpath.datapath.reasons.cilium import CiliumReason
-from podpath.datapath.reasons.devices import DeviceReason, FrameForOther
+from podpath.datapath.reasons.devices import DeviceReason, FrameForOther, OuterChecksumWrong
 from podpath.datapath.reasons.neighbours import (
     ArpFiltered,
     ArpIgnored,
@@ -336,6 +336,8 @@ def _name_decided(trace: Trace, step: Step, place: RulePlace | None) -> str:
         return _name_neighbour(step)
     if isinstance(reason, BridgeReason):
         return _name_bridge(reason)
+    if isinstance(reason, OuterChecksumWrong):
+        return vxlan_outer.NAME
     if isinstance(reason, DeviceReason):
         return foreign_arp.NAME if isinstance(reason, FrameForOther) else ""
     if isinstance(reason, CiliumReason | BoundaryReason):

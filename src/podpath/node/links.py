@@ -56,6 +56,8 @@ class Vxlan:
     remote: Address | None = None
     dev: IfName | None = None
     learning: bool = True
+    checksum: bool | None = True
+    """Whether it computes the checksum of its outer packets (`udpcsum`); None: nothing tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

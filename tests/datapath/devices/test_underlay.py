@@ -11,6 +11,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.reasons.devices import (
     CrossedWire,
+    OuterChecksumWrong,
     OwnFrameReturned,
     TooLongForEnd,
     TunnelFromOther,
@@ -29,6 +30,7 @@ from podpath.datapath.vocabulary import BoundaryName, Reachability, StepDecision
 from podpath.net.provenance import Basis
 from podpath.node.cluster import Cluster
 from podpath.node.links import Geneve, Link
+from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import (
     forwarding,
@@ -40,6 +42,7 @@ from podpath.testing.nodes import (
     listening,
     probe,
 )
+from tests.datapath.given import given_rules, given_tables
 from tests.diagnosis.nodes_between import WRONG, as_clone
 
 PROBE = probe("tcp 10.244.0.2 > 10.244.1.2:80 from pod")
@@ -151,6 +154,58 @@ def test_a_tunnel_is_unwrapped_on_the_other_node() -> None:
     assert found.verdict == "ALWAYS"
     taken = [step.netns for step in steps if step.decision is StepDecision.DECAPSULATE]
     assert taken == ["b/host"]
+
+
+@pytest.mark.parametrize(
+    ("checksum", "verdict"), [(True, "NEVER"), (False, "ALWAYS"), (None, "SOMETIMES")]
+)
+def test_masquerading_outer_packets_spoils_their_checksum(
+    checksum: bool | None,  # noqa: FBT001  # a row of the table
+    verdict: str,
+) -> None:
+    """Over a real wire the other node refuses them; with `noudpcsum` there is nothing to spoil, and
+    where no output tells, either may be.
+    """
+    here = masqueraded(tunneled(0), checksum=checksum)
+    found = walk(here, tunneled(1))
+
+    assert found.verdict == verdict
+    lost = [
+        trace.outcome
+        for branch in found.branches
+        for trace in branch.traces
+        if trace.deciding.reason == OuterChecksumWrong("vx")
+    ]
+    reasons = {outcome.reason for outcome in lost if isinstance(outcome, Dropped)}
+    assert reasons == (set() if checksum is False else {"UDP_CSUM"})
+
+
+def test_a_ping_through_the_same_tunnel_passes() -> None:
+    """Its checksum is computed at once, so NAT makes no mistake: a ping proves nothing here."""
+    here = masqueraded(tunneled(0), checksum=True)
+    ping = probe("icmp 10.244.0.2 > 10.244.1.2 from pod")
+
+    assert (
+        converse(Cluster(nodes={"a": here, "b": tunneled(1)}).seen_from("a"), ping).verdict
+        == "ALWAYS"
+    )
+
+
+def masqueraded(node: Node, *, checksum: bool | None) -> Node:
+    """Return a node that takes another address for its tunnel's packets."""
+    host = node.namespaces["host"]
+    links = tuple(
+        replace(link, vxlan=replace(link.vxlan, checksum=checksum)) if link.vxlan else link
+        for link in host.links.items
+    )
+    rule = "POSTROUTING -p udp --dport 8472 -j SNAT --to-source 192.0.2.77"
+    tables = given_tables(given_rules(rule, table="nat"))
+    changed = replace(
+        host,
+        links=host.links._replace(items=links),
+        netfilter={4: Netfilter(tables=tables, complete=True)},
+    )
+    return replace(node, namespaces={**node.namespaces, "host": changed})
 
 
 def test_a_tunnel_of_another_network_drops_it() -> None:

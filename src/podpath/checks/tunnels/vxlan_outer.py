@@ -3,13 +3,15 @@ fragments.
 
 What it is
     A capture of what comes in shows VXLAN or Geneve packets whose outer UDP checksum is wrong, or
-    outer packets in fragments.
+    outer packets in fragments; or a walk finds that NAT rewrites the outer packets of a VXLAN
+    device with `udpcsum`.
 
 Why it breaks
     The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and network
     cards leave it unfinished where an outer packet is also translated (checksum offload together
-    with MASQUERADE --random-fully, kernels before 5.7; some VMware and cloud cards): the tunnel
-    loses every packet, or those of services alone. Fragments of outer packets mean that the
+    with MASQUERADE --random-fully, kernels before 5.7, and with `udpcsum` all kernels; some VMware
+    and cloud cards): the tunnel loses every packet, or those of services alone, while pings pass,
+    of which no checksum is left to a card. Fragments of outer packets mean that the
     tunnel's MTU is too large for the network below; many networks drop them (see vxlan-mtu). On the
     sending side a wrong checksum is normal: the card finishes it after the capture has seen it
     (checksum-offload).
@@ -20,6 +22,7 @@ How to confirm
 
 How to fix
     ethtool -K VXLAN tx-checksum-ip-generic off    # on the sender, until its kernel is fixed
+    iptables -t nat -I POSTROUTING -p udp --dport 8472 -j ACCEPT    # or make VXLAN with noudpcsum
     ip link set VXLAN mtu UPLINK_MTU-50
 
 References

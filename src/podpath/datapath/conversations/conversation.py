@@ -431,6 +431,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if isinstance(outcome, Rejected | Dropped) and skb.answer is not None:
         error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
         error.failed_at = skb.failed_at
+        error.partial = skb.answer.protocol == protocols.TCP
         attach_answer(error, skb)
         name = _name_answer(outcome)
         path = _turn_back(error, skb)
@@ -450,6 +451,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
     owned = isinstance(outcome, Delivered) and _resets_as_listener(walk, outcome)
     refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=not owned)
+    refusal.partial = False
     refused = drive_packet(walk, name, refusal, answer, reply=direction)
     return (refused, *answer_to(walk, refusal, refused))
 

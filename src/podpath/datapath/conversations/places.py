@@ -16,6 +16,7 @@ from podpath.datapath.reasons.failures import EndPlace
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import Delivered, Transmitted
+from podpath.datapath.walk.offload import is_left_to_device
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
@@ -212,7 +213,8 @@ def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bo
     netns = walk.engine.node.namespaces[place.netns]
     link = place.link
     if link is None:
-        return Skb(packet, netns, uid=0, by_kernel=by_kernel)
+        partial = is_left_to_device(packet) and not by_kernel
+        return Skb(packet, netns, uid=0, by_kernel=by_kernel, partial=partial)
     namespace = walk.engine.namespace(place.netns)
     if place.outer is not None:
         outer = _answer_outer(place.outer)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from podpath.datapath.devices import wire
 from podpath.datapath.devices.segment import NOBODY
+from podpath.datapath.devices.tunnel_checksum import refuse_wrong
 from podpath.datapath.icmp import drop_outer
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import Reason
@@ -227,6 +228,9 @@ def receive(walk: Walk, skb: Skb) -> Next:
     inner, outer, sender = skb.inner, skb.packet, skb.tunnel
     if inner is None or sender is None:
         return None
+    refused = refuse_wrong(walk, skb)
+    if refused is not None:
+        return refused
     if sender.geneve is not None:
         return _receive_geneve(walk, skb, sender)
     namespace = walk.engine.namespace(skb.netns.name)

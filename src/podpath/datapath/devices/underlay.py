@@ -12,6 +12,7 @@ from podpath.datapath.tracing.frames import is_group, with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb, forget_connection
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, Mac
@@ -135,6 +136,7 @@ def _enter(walk: Walk, skb: Skb, end: WireEnd) -> None:
     skb.netns = walk.engine.node.namespaces[end.netns]
     skb.link = walk.engine.namespace(end.netns).link(end.link)
     forget_connection(skb)
+    compute_checksums(skb)
     skb.mark, skb.hashed = 0, None
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from podpath.datapath.devices import underlay
+from podpath.datapath.devices.tunnel_checksum import refuse_wrong
 from podpath.datapath.reasons.devices import LeftByPort, LeftNode
 from podpath.datapath.tracing.paths import Next
-from podpath.datapath.tracing.trace import Transmitted
+from podpath.datapath.tracing.trace import Dropped, Transmitted
 from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.node.links import Link
@@ -25,8 +27,13 @@ def send(walk: Walk, skb: Skb, link: Link) -> Next:
     return leave(walk, skb, link) if crossed is None else crossed
 
 
-def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
-    """Send the frame to where nothing is known."""
+def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted | Dropped:
+    """Send the frame to where nothing is known; whoever gets it takes no wrong checksum."""
+    if skb.inner is not None:
+        compute_checksums(skb)
+        refused = refuse_wrong(walk, skb)
+        if refused is not None:
+            return refused
     reason: LeftNode | LeftByPort = LeftNode(
         link.name, link.inferred.why if link.inferred is not None else ""
     )

@@ -23,6 +23,7 @@ from podpath.datapath.nftables.registration import Registered
 from podpath.datapath.reasons import translation as reasons
 from podpath.datapath.tracing.trace import Assumption
 from podpath.datapath.vocabulary import CtInfo, Hook, HookStage, StepDecision
+from podpath.datapath.walk.offload import note_rewriting
 from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
@@ -174,13 +175,16 @@ class NatStage:
 
     def _rewrite(self, skb: Skb, connection: Connection) -> None:
         if is_translated(connection, reply=skb.reply, source=self.source):
-            skb.packet = rewrite(skb.packet, connection, reply=skb.reply, source=self.source)
+            before = skb.packet
+            skb.packet = rewrite(before, connection, reply=skb.reply, source=self.source)
+            note_rewriting(skb, before)
 
     def _translate_later(self, state: HookState, skb: Skb, connection: Connection) -> None:
         before = skb.packet
         skb.packet = rewrite(before, connection, reply=skb.reply, source=self.source)
         if skb.packet == before:
             return
+        note_rewriting(skb, before)
         spans = (connection.span,) if connection.span is not None else ()
         word = StepDecision.SNAT if self.source else StepDecision.DNAT
         reason = reasons.TranslatedAsFirst(connection.original)

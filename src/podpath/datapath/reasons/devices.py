@@ -162,6 +162,14 @@ class TunnelPortClosed(NamedTuple):
 
 
 @distinct
+class OuterChecksumWrong(NamedTuple):
+    """NAT has left the checksum of a tunnel's outer packet wrong, so that nobody takes it."""
+
+    link: str
+    """The tunnel's device that computed it."""
+
+
+@distinct
 class TunnelFromOther(NamedTuple):
     """A tunnel's packet comes from another end than its device is configured for."""
 
@@ -271,5 +279,6 @@ DeviceReason = (
     | SentThroughSlave | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
     | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther
     | NoPeerFor | NoEndpointOf | KeyUnknown | PresharedAlone | SourceNotAllowed | NoDevice
+    | OuterChecksumWrong
     | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

@@ -29,6 +29,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.NEIGHBOUR_FAILED: (((0, 0), "NEIGH_FAILED"),),
     DropCause.NEIGHBOUR_PURGED: (((6, 7), "QUEUE_PURGE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.NO_SOCKET: (((0, 0), "NO_SOCKET"),),
+    DropCause.UDP_CHECKSUM: (((0, 0), "UDP_CSUM"),),
     DropCause.DEVICE_DOWN: (((0, 0), "DEV_READY"),),
     DropCause.NO_CARRIER: (((0, 0), "QDISC_DROP"),),
     DropCause.FRAME_TOO_LONG: (((0, 0), "NOT_SPECIFIED"),),

@@ -14,6 +14,7 @@ from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import BoundaryName, DropCause, PacketType, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
@@ -37,6 +38,9 @@ def emit(walk: Walk, skb: Skb) -> Next:
         return turned
     if not link.up:
         return _refuse(walk, skb, link, reasons.LinkDown(link.name), DropCause.DEVICE_DOWN)
+    if skb.inner is not None and link.kind != "veth":
+        # Of what is inside a tunnel only a veth leaves checksums alone (`dev->hw_enc_features`).
+        compute_checksums(skb)
     if link.name == "lo":
         return loop(walk, skb, link)
     if not link.carrier:

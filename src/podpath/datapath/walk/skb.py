@@ -75,6 +75,12 @@ class Skb:
     """The packet inside a tunnel's outer one."""
     tunnel: Link | None = None
     """The tunnel device that wrapped `inner`."""
+    partial: bool = False
+    """True while its checksum, of a tunnel's packet the innermost one, is left to the device that
+    sends it last (`CHECKSUM_PARTIAL`).
+    """
+    outer_error: int = 0
+    """By how much NAT has left a tunnel's outer checksum wrong meanwhile, modulo 65535."""
     wrapped: tuple[tuple[Packet, Link], ...] = ()
     """What is inside `inner`, where tunnels are nested: packets and the devices that wrapped them,
     the innermost first.

@@ -61,6 +61,7 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             | devices.VniUnknown()
             | devices.OwnFrameReturned()
             | devices.TunnelPortClosed()
+            | devices.OuterChecksumWrong()
             | devices.TunnelsNested()
             | devices.NoRemoteEnd()
             | devices.WrappedForUnknownEnd()
@@ -88,6 +89,7 @@ def _spell_ends(  # noqa: C901, PLR0911, PLR0912  # a row for each reason
     | devices.VniUnknown
     | devices.OwnFrameReturned
     | devices.TunnelPortClosed
+    | devices.OuterChecksumWrong
     | devices.TunnelsNested
     | devices.NoRemoteEnd
     | devices.WrappedForUnknownEnd,
@@ -102,6 +104,12 @@ def _spell_ends(  # noqa: C901, PLR0911, PLR0912  # a row for each reason
             if not up:
                 return f"nobody listens on port {port}: {link} is down"
             return f"nobody listens on port {port}: {link} is on port {own}"
+        case devices.OuterChecksumWrong(link):
+            return (
+                f"its outer UDP checksum is wrong: {link} computed it (udpcsum) before NAT rewrote "
+                "the outer packet, and NAT does not get it right while the inner checksum is still "
+                "left to the device"
+            )
         case devices.TunnelsNested(link, depth):
             return f"{link} is reached from within {depth} tunnels: the kernel treats it as a loop"
         case devices.NoRemoteEnd(link, address):
