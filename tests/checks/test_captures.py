@@ -118,7 +118,7 @@ def test_syn_ack_that_is_sent_again_without_ack_is_found() -> None:
     )
     (finding,) = found(case_of(*lines), "handshake-repeated")
 
-    assert "no ACK of the client is seen" in spell_claim(finding.claim)
+    assert "no ACK from the client is seen" in spell_claim(finding.claim)
 
 
 def untranslated(*, reset: bool = True) -> tuple[str, ...]:

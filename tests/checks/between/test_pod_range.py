@@ -26,7 +26,7 @@ def test_a_pod_outside_its_nodes_range() -> None:
     assert found.certainty == 1.0
     assert "10.244.7.3" in found.evidence[0].text
     assert found.evidence[2].text == ROUTE
-    assert "The pod shop/api has 10.244.7.3, outside 10.244.1.0/24" in str(found.claim)
+    assert "Pod shop/api has the address 10.244.7.3, outside 10.244.1.0/24" in str(found.claim)
 
 
 def test_a_pod_whose_specification_is_not_shown_is_possible() -> None:

@@ -34,7 +34,7 @@ def test_pods_that_live_in_them() -> None:
     (found,) = check(case_with(PLAIN, *nodes, *pods))
 
     assert found.certainty == 1.0
-    assert found.claim == "The pods' ranges of a (10.244.1.0/24) and b (10.244.1.0/24) overlap."
+    assert found.claim == "The pod ranges of a (10.244.1.0/24) and b (10.244.1.0/24) overlap."
 
 
 def test_ranges_apart() -> None:

@@ -43,5 +43,5 @@ def test_a_route_that_is_missing() -> None:
     """The range that the API gives is quoted, with the route to another node as it should be."""
     (found,) = ask(TO_B)
 
-    assert "no route to 10.244.2.0/24, the pods of c" in str(found.claim)
+    assert "no route to 10.244.2.0/24, the pod range of c" in str(found.claim)
     assert found.evidence[1].text == TO_B

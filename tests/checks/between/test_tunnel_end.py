@@ -25,7 +25,7 @@ def test_an_entry_that_leads_elsewhere() -> None:
     (found,) = ask(f"{MAC} dev flannel.1 dst 192.0.2.77")
 
     assert found.evidence[0].text == f"{MAC} dev flannel.1 dst 192.0.2.77"
-    assert "to 192.0.2.77; b announces 192.0.2.2" in str(found.claim)
+    assert "to 192.0.2.77, but b announces 192.0.2.2" in str(found.claim)
     assert found.repairs[0].commands == (f"bridge fdb replace {MAC} dev flannel.1 dst 192.0.2.2",)
 
 

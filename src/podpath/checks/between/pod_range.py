@@ -1,22 +1,22 @@
 """pod-range: a node's pods have addresses outside the range that the other nodes route to it.
 
 What it is
-    Kubernetes gives each node a range (podCIDR), and plugins like flannel, kubenet and host-gw
-    route it to the node. The pods of a node have addresses of another range: the plugin's
-    configuration there (10-*.conflist, subnet.env) is of another cluster, was written by hand, or
-    the node was given a new range after its pods started.
+    Kubernetes assigns each node a range (podCIDR), and plugins such as flannel, kubenet and host-gw
+    route that range to the node. This node's pods have addresses from a different range: the
+    plugin's configuration there (10-*.conflist, subnet.env) belongs to another cluster or was
+    written by hand, or the node was given a new range after its pods started.
 
 Why it breaks
-    What is sent to such a pod leaves by another node's default route, or goes to the node whose
-    range it is. On its own node the pod is reached, so half of all things work.
+    Packets to such a pod leave by another node's default route, or go to the node that owns the
+    range. On its own node the pod is reachable, so half of everything works.
 
 How to confirm
     kubectl get pods -A -o wide
     kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDR
-    cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env           # on the node of the pod
+    cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env           # on the pod's node
 
 How to fix
-    Give the plugin on that node the node's podCIDR, take away what it remembers
+    Configure the plugin on that node with the node's podCIDR, delete its saved state
     (/var/lib/cni/networks), and delete the pods that have wrong addresses.
 
 References
@@ -89,31 +89,31 @@ def _report(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The pod {pod.title} has {address}, outside {own.prefix}, the range of its node "
-            f"{own.node} that the nodes' routes go by."
+            f"Pod {pod.title} has the address {address}, outside {own.prefix}, the range that the "
+            f"nodes route to its node {own.node}."
         ),
         evidence=(place.line, own.span, route),
         reasoning=(
             (
-                "What other nodes send to it does not take the route to its node; a route to "
-                f"{address} would have to be more narrow than the default route."
+                "Packets to it from other nodes do not take the route to its node; that would need "
+                f"a route to {address} more specific than the default route."
             ),
         ),
         breaks=(f"connections from other nodes to {pod.title}",),
-        prevention="Let the plugin take each node's podCIDR from the API, not from a file.",
+        prevention="Let the plugin read each node's podCIDR from the API, not from a file.",
         certainty=1.0 if sure else 0.6,
         marks=(str(address), str(own.prefix)),
         asks=(
             FollowUp(
-                fact=f"by which range the plugin on {own.node} gives addresses",
+                fact=f"which range the plugin on {own.node} assigns addresses from",
                 command=f"cat /etc/cni/net.d/*.conflist /run/flannel/subnet.env    # on {own.node}",
-                decides=f"another one than {own.prefix}: this is it",
+                decides=f"a range other than {own.prefix}: this is the cause",
             )
             if shown
             else FollowUp(
                 fact=f"whether {pod.title} is on its node's network",
                 command="kubectl get pods -A -o yaml",
-                decides=f"no hostNetwork: true: its address should be within {own.prefix}",
+                decides=f"hostNetwork is not true: its address should be in {own.prefix}",
             ),
         ),
     )

@@ -1,23 +1,22 @@
-"""pod-ranges-overlap: the ranges of pods of two nodes hold the same addresses.
+"""pod-ranges-overlap: the pod ranges of two nodes overlap.
 
 What it is
-    Each node is given a range of its own (podCIDR). Two nodes of the API have ranges that overlap:
-    nodes that were registered with a range by hand (--pod-cidr, a cloud's template), two
-    controllers that give ranges, or a controller manager restarted with another
-    --node-cidr-mask-size.
+    Each node is assigned its own range (podCIDR). Two nodes in the API have ranges that overlap:
+    nodes registered with a range by hand (--pod-cidr, a cloud template), two controllers that
+    assign ranges, or a controller manager restarted with a different --node-cidr-mask-size.
 
 Why it breaks
-    Routes to the pods of one of the nodes lead to the other, and two pods can get one address. What
-    is sent to the pods reaches one of the nodes, by whichever route was written last or is the
-    longest.
+    Routes to one node's pods lead to the other node, and two pods can get the same address. Packets
+    to these pods all reach one of the two nodes: the one whose route is longest or was written
+    last.
 
 How to confirm
     kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDRs
     ip route show                                      # on a third node: who gets the range?
 
 How to fix
-    Delete one of the two Node objects and let the node register again, so that it is given a range
-    of its own (a Node's podCIDR cannot be changed); then delete its pods.
+    Delete one of the two Node objects and let the node register again to get its own range (a
+    Node's podCIDR cannot be changed); then delete its pods.
 
 References
     kubernetes pkg/controller/nodeipam/ipam/range_allocator.go; kubelet's --pod-cidr
@@ -73,32 +72,32 @@ def _report(one: NodeRange, other: NodeRange, *, sure: bool) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The pods' ranges of {one.node} ({one.prefix}) and {other.node} ({other.prefix}) "
+            f"The pod ranges of {one.node} ({one.prefix}) and {other.node} ({other.prefix}) "
             "overlap."
         ),
         evidence=(one.span, other.span),
         reasoning=(
             (
-                "Of two routes for one range one counts, so what is sent to pods of both nodes "
-                "reaches one of them."
+                "Only one of two routes to the same range is used, so packets to the pods of both "
+                "nodes reach only one of them."
             ),
         ),
         breaks=(f"connections to pods of {one.node} or of {other.node} from other nodes",),
         repairs=(
             Repair(
-                title=f"give {other.node} a range of its own: delete its Node object, restart its "
-                "kubelet, and create its pods again",
+                title=f"give {other.node} its own range: delete its Node object, restart its "
+                "kubelet, and recreate its pods",
                 commands=(),
             ),
         ),
-        prevention="Let one controller alone give nodes their ranges.",
+        prevention="Let a single controller assign ranges to nodes.",
         certainty=1.0 if sure else 0.6,
         marks=(str(one.prefix), str(other.prefix)),
         asks=(
             FollowUp(
-                fact="whether the plugin gives addresses by the nodes' ranges",
+                fact="whether the plugin assigns addresses from the nodes' ranges",
                 command="kubectl get pods -A -o wide",
-                decides="pods have addresses of their node's range: it does, and this is a fault",
+                decides="pods have addresses from their node's range: it does, and this is a fault",
             ),
         ),
     )

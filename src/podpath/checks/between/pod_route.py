@@ -1,22 +1,22 @@
-"""pod-route: a node has no route to the pods of another node.
+"""pod-route: a node has no route to another node's pods.
 
 What it is
-    Every node routes the pods' range of every other node: to that node's address (host-gw, BGP), or
-    into a tunnel. Here the route is missing on one node, or leads to where the pods are not, while
-    the way back, or the way to a third node, is there.
+    Every node routes the pod range of every other node: to that node's address (host-gw, BGP) or
+    into a tunnel. On one node this route is missing or leads to the wrong place, while the return
+    route, or the route to a third node, exists.
 
 Why it breaks
-    Packets for those pods take the default route instead. The router there does not know the pods'
-    ranges: it drops them, sends them to the internet, or sends them back.
+    Packets for those pods take the default route instead. The router there does not know the pod
+    ranges: it drops the packets, sends them to the internet, or sends them back.
 
 How to confirm
-    ip route get POD                                   # on the node: by the default route?
+    ip route get POD                                   # on the node: does it use the default route?
     kubectl get nodes -o custom-columns=NAME:.metadata.name,PODS:.spec.podCIDR
     kubectl -n kube-flannel logs DAEMON-POD-OF-THAT-NODE
 
 How to fix
-    Add the route as the other nodes have theirs, and see why the daemon that keeps it did not
-    (flanneld, bird, a cloud's route controller).
+    Add the route the way the other nodes have theirs, and find out why the daemon that maintains it
+    did not (flanneld, bird, a cloud's route controller).
 
 References
     flannel pkg/backend/route_network.go; Documentation/backends.md
@@ -44,8 +44,8 @@ CATEGORIES = (Category.ROUTE_DISTRIBUTION, Category.NO_ROUTE, Category.WRONG_ROU
 NAME = "pod-route"
 """Seen by walks over several nodes, and where the API says which node has which range."""
 PREVENTION = (
-    "Watch the daemon that keeps the nodes' routes (flanneld, bird), and let it run before pods "
-    "are placed on a node."
+    "Monitor the daemon that maintains the nodes' routes (flanneld, bird), and start it before "
+    "pods are scheduled on a node."
 )
 
 
@@ -93,11 +93,11 @@ def _report_wrong(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"This node routes {one.of.prefix}, the pods of {one.of.node}, to {wrong}, which is "
-            f"{holder}'s address."
+            f"This node routes {one.of.prefix}, the pod range of {one.of.node}, to {wrong}, which "
+            f"is {holder}'s address."
         ),
         evidence=(one.span, one.of.span),
-        reasoning=(f"{holder} has none of these pods, and may have no route back.",),
+        reasoning=(f"{holder} has none of these pods, and may have no return route.",),
         breaks=(f"connections from this node to pods of {one.of.node}",),
         repairs=(
             (Repair(title=f"route the pods of {one.of.node} to it", commands=commands),)
@@ -115,11 +115,11 @@ def _report_missing(case: Case, lacking: NodeRange, other: Span) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"This node has no route to {lacking.prefix}, the pods of {lacking.node}, as it has to "
-            "those of other nodes."
+            f"This node has no route to {lacking.prefix}, the pod range of {lacking.node}, though "
+            "it routes those of other nodes."
         ),
         evidence=(lacking.span, other),
-        reasoning=("What is for these pods leaves by the default route, if there is one.",),
+        reasoning=("Packets to these pods leave by the default route, if there is one.",),
         breaks=(f"connections from this node to pods of {lacking.node}",),
         prevention=PREVENTION,
         certainty=1.0 if case.node.host.routes.complete else 0.6,
@@ -128,7 +128,7 @@ def _report_missing(case: Case, lacking: NodeRange, other: Span) -> Finding:
             FollowUp(
                 fact="whether the node has a route to them by now",
                 command=f"ip route get {lacking.prefix.address}",
-                decides="by the default route: it has none",
+                decides="it uses the default route: the route is missing",
             ),
         ),
     )

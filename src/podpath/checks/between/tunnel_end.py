@@ -1,20 +1,20 @@
-"""tunnel-end: a tunnel sends to an address that is not the other node's.
+"""tunnel-end: a tunnel sends to an address that the other node does not have.
 
 What it is
-    The forwarding entry behind a VXLAN device says under which address of the nodes' network a
-    remote end is reached. The entry here leads to another address: the node was renumbered, or has
+    The forwarding entry of a VXLAN device says at which underlay address a remote tunnel endpoint
+    is reached. The entry here points to a different address: the node was renumbered, or it has
     several addresses and its daemon announced the wrong one.
 
 Why it breaks
-    The outer packet goes to a host that is none of the nodes, or to the wrong one; the pods behind
-    the tunnel never see it.
+    The outer packet goes to a host that is not a node, or to the wrong node; the pods behind the
+    tunnel never see it.
 
 How to confirm
-    bridge fdb show dev DEVICE                                 # on the node that sends: `dst`
+    bridge fdb show dev DEVICE                                 # on the sending node: `dst`
     kubectl get node NAME -o jsonpath='{.status.addresses} {.metadata.annotations}'
 
 How to fix
-    Write the entry with the node's address; let the daemon announce the right one (flannel's
+    Point the entry at the node's address, and make the daemon announce the right one (flannel's
     --iface or public-ip annotation, Calico's IP_AUTODETECTION_METHOD).
 
 References
@@ -41,7 +41,7 @@ NAME = "tunnel-end"
 """Seen by walks over several nodes, and where flannel says which node has which MAC."""
 _MAC = re.compile(r"VtepMAC\W+(?P<mac>[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})")
 _DATA, _PUBLIC = "flannel.alpha.coreos.com/backend-data", "flannel.alpha.coreos.com/public-ip"
-PREVENTION = "Say which device or address the plugin announces, where nodes have several."
+PREVENTION = "Configure which device or address the plugin announces where nodes have several."
 
 
 class _StatedEnd(NamedTuple):
@@ -87,11 +87,11 @@ def _report(entry: FdbEntry, remote: Address, end: _StatedEnd, span: Span) -> Fi
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The tunnel {entry.link} sends what is for {entry.mac}, the end of {end.node}, to "
-            f"{remote}; {end.node} announces {end.address}."
+            f"The tunnel {entry.link} sends frames for {entry.mac}, the endpoint of {end.node}, to "
+            f"{remote}, but {end.node} announces {end.address}."
         ),
         evidence=(span, end.span),
-        reasoning=("The outer packet goes where that node is not.",),
+        reasoning=("The outer packet goes to an address that is not that node's.",),
         breaks=(f"connections from this node to pods of {end.node}",),
         repairs=(
             Repair(

@@ -1,21 +1,21 @@
-"""tunnel-mac: a node sends to a tunnel's end under a MAC that it does not have.
+"""tunnel-mac: a node sends to a tunnel endpoint with a MAC that the endpoint does not have.
 
 What it is
-    Behind a VXLAN device, each node has neighbors and forwarding entries of the other nodes' tunnel
-    ends, written by a daemon. The entry here has a MAC that the other node's device does not have:
-    the device was recreated there, or the entry is of a node that is gone.
+    For each VXLAN device, a daemon writes neighbor and forwarding entries for the other nodes'
+    tunnel endpoints. The entry here has a MAC that the other node's device does not have: the
+    device was recreated there, or the entry belongs to a node that is gone.
 
 Why it breaks
-    The packet reaches the other node and is unwrapped. The frame inside is for another MAC, so the
-    node drops it silently (OTHERHOST).
+    The packet reaches the other node and is decapsulated. The inner frame is addressed to another
+    MAC, so the node drops it silently (OTHERHOST).
 
 How to confirm
-    ip neigh show dev DEVICE; bridge fdb show dev DEVICE       # on the node that sends
-    ip -d link show dev DEVICE                                 # on the node that receives
+    ip neigh show dev DEVICE; bridge fdb show dev DEVICE       # on the sending node
+    ip -d link show dev DEVICE                                 # on the receiving node
 
 How to fix
-    Write the neighbor and forwarding entries with the MAC that the other node's device has; restart
-    the daemon that keeps them, so that it publishes the MAC of today.
+    Write the neighbor and forwarding entries with the MAC that the other node's device has now;
+    restart the daemon that maintains them, so it publishes the current MAC.
 
 References
     net/ethernet/eth.c:eth_type_trans v6.12; drivers/net/vxlan/vxlan_core.c:vxlan_rcv v6.12; flannel
@@ -30,6 +30,6 @@ CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-mac"
 """Seen by walks over several nodes alone."""
 PREVENTION = (
-    "Let the daemon keep the tunnel device (flannel does), instead of recreating it by hand or at "
-    "each start."
+    "Let the daemon keep the tunnel device (flannel does) instead of recreating it by hand or at "
+    "every start."
 )

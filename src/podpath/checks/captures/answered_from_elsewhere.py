@@ -1,24 +1,25 @@
-"""answered-from-elsewhere: the answer to a UDP packet comes from another address than it was sent
+"""answered-from-elsewhere: a UDP packet is answered from an address other than the one it was sent
 to.
 
 What it is
-    A capture shows a packet to A:PORT, and from B:PORT an answer to the very port that asked; the
-    client refuses it with `udp port ... unreachable`.
+    A capture shows a packet to A:PORT, and an answer from B:PORT to the same client port; the
+    client rejects it with `udp port ... unreachable`.
 
 Why it breaks
-    The client's socket is connected to A and takes nothing from B. A server that listens on all
-    addresses and does not ask for each packet's destination (IP_PKTINFO) answers from the address
-    that its route to the client prefers: on a container host that of the bridge. Or A was rewritten
-    to B on the way there, and the answer passed the place by that would have rewritten it back.
+    The client's socket is connected to A and accepts nothing from B. A server that listens on all
+    addresses and does not look up each packet's destination (IP_PKTINFO) answers from the address
+    that its route to the client prefers; on a container host that is the bridge's address. Or A was
+    rewritten to B on the way there, and the answer bypassed the host that would have rewritten it
+    back.
 
 How to confirm
-    ip route get CLIENT                     # src is the address that the answer comes from
+    ip route get CLIENT                     # src: the address that the answer comes from
     ss -lunp                                # the server listens on 0.0.0.0 or [::]
     conntrack -L -p udp -s CLIENT; sysctl net.bridge.bridge-nf-call-iptables
 
 How to fix
-    Bind the server to the address that is asked, or use IP_PKTINFO and answer from there. Where a
-    service's address was rewritten: load br_netfilter, or masquerade.
+    Bind the server to the address that clients ask, or use IP_PKTINFO and answer from that address.
+    If a service's address was rewritten: load br_netfilter, or masquerade.
 
 References
     ip(7), IP_PKTINFO; udp(7); udp_rcv (net/ipv4/udp.c)
@@ -95,18 +96,17 @@ def _report(request: Sighting, answer: Sighting, error: Sighting) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{client} asks {server}, and the answer comes from {stranger}: the client does not "
-            "take it."
+            f"{client} asks {server}, but the answer comes from {stranger}: the client rejects it."
         ),
         evidence=quote([answer], [error], [request]),
         reasoning=(
-            f"{request.packet.src} sent nothing to {answer.packet.src}, and refuses its packet.",
+            f"{request.packet.src} sent nothing to {answer.packet.src} and rejects its packet.",
             (
                 "Either the server answers from the address that its route prefers, or the answer "
                 "was not translated back."
             ),
         ),
-        breaks=(f"what {request.packet.src} asks of {server} by UDP",),
-        prevention="Bind UDP servers to the address that clients ask, or answer by IP_PKTINFO.",
+        breaks=(f"UDP requests from {request.packet.src} to {server}",),
+        prevention="Bind UDP servers to the address that clients ask, or use IP_PKTINFO to answer.",
         marks=(str(answer.packet.src), str(request.packet.dst)),
     )

@@ -1,21 +1,22 @@
-"""asymmetric-path: only one direction of connections that work passes here.
+"""asymmetric-path: only one direction of working connections passes this point.
 
 What it is
     A capture shows only one side of a connection. That side acknowledges data that the capture
-    never shows, so the other side's packets do arrive, along another path.
+    never shows, so the other side's packets do arrive, but by another path.
 
 Why it breaks
-    Routing the two directions through different devices or hosts is allowed, but breaks whatever
-    has to see both: conntrack (so NAT, stateful filters), strict rp_filter, firewalls on the path.
-    It also explains why a capture at this place shows no answers.
+    Routing the two directions through different devices or hosts is allowed, but it breaks whatever
+    has to see both: conntrack (and with it NAT and stateful filters), strict rp_filter, firewalls
+    on the path. It also explains why a capture at this point shows no answers.
 
 How to confirm
     tcpdump -nni any host PEER                   # the other device
     ip route get PEER; ip rule; ip route show table all
 
 How to fix
-    Where something keeps state: let both directions pass it (one route, a policy rule by source
-    address), or set net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter objects.
+    If something keeps state: route both directions through it (one route, or a policy rule by
+    source address). If only the reverse-path filter objects: set net.ipv4.conf.DEVICE.rp_filter =
+    2.
 
 References
     fib_validate_source (net/ipv4/fib_frontend.c); RFC 3704, 2.3; RFC 2101, 4
@@ -86,10 +87,10 @@ def _report(
     flow, shown = found[0]
     packet = shown[0].packet
     elsewhere = _find_elsewhere(flow, connections)
-    back = ", along a path that is not captured here"
+    back = ", by a path that is not captured here"
     returned: Sequence[Sighting] = ()
     if elsewhere is not None:
-        back = f": it is seen at {elsewhere.where}"
+        back = f": {elsewhere.where} shows it"
         returned = elsewhere.backward if flow.forward else elsewhere.forward
     return Finding(
         check=NAME,
@@ -100,8 +101,8 @@ def _report(
         ),
         evidence=quote(shown, returned[:1]),
         reasoning=(
-            f"{packet.src} acknowledges more and more, so it does receive what {packet.dst} sends.",
-            *((f"{len(found)} connections look like that.",) if len(found) > 1 else ()),
+            f"{packet.src} keeps acknowledging data, so it does receive what {packet.dst} sends.",
+            *((f"{len(found)} connections look like this.",) if len(found) > 1 else ()),
         ),
         marks=(str(packet.src), str(packet.dst)),
     )

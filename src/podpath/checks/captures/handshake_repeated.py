@@ -1,24 +1,25 @@
-"""handshake-repeated: a SYN or a SYN-ACK is sent again, since nothing came back.
+"""handshake-repeated: a SYN or a SYN-ACK is retransmitted because nothing came back.
 
 What it is
-    A capture shows the same SYN more than once, a second or more apart, or the same SYN-ACK.
+    A capture shows the same SYN, or the same SYN-ACK, more than once, a second or more apart.
 
 Why it breaks
-    A SYN is sent again because it was lost, its answer was lost, or nothing answers. The client
-    waits 1 s, 2 s, 4 s, and gives up after about two minutes, or when its program does. A SYN-ACK
-    that is sent again, without an ACK at this point, was lost on its way to the client, or the
-    client's ACK was lost before it came here.
+    A client retransmits its SYN because the SYN was lost, the answer was lost, or nothing answers.
+    It waits 1 s, then 2 s, then 4 s (since Linux 6.5, 1 s five times before the wait doubles), and
+    gives up after about two minutes, or when its program does. If a SYN-ACK is retransmitted and
+    this point shows no ACK, either the SYN-ACK was lost on its way to the client, or the client's
+    ACK was lost before it got here.
 
 How to confirm
     # on which device the SYN is seen last
     tcpdump -nni any 'host SERVER and tcp[tcpflags] & tcp-syn != 0'
     nstat -az TcpExtTCPSynRetrans TcpExtListenDrops TcpExtListenOverflows
-    ss -ltn  # on the server: Recv-Q at its limit is a full queue
+    ss -ltn  # on the server: Recv-Q at its limit means a full queue
 
 How to fix
     Capture further along the path until the SYN no longer shows up; the fault lies between the last
-    two points. If it reaches the server's own device and gets no answer: a filter there, rp_filter,
-    or a full accept queue.
+    two points. If it reaches the server's own device and gets no answer, look for a filter there,
+    rp_filter, or a full accept queue.
 
 References
     tcp_retransmit_timer (net/ipv4/tcp_timer.c); net.ipv4.tcp_syn_retries, tcp_synack_retries
@@ -96,17 +97,16 @@ def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) 
         )
     elif start.syn_acks:
         claim = (
-            f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the "
+            f"{sent}, although {start.where} shows the SYN-ACK: the answer does not reach the "
             "client."
         )
     elif answers:
         point = next(flow.where for flow in connection.flows if flow.syn_acks)
         claim = (
-            f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at "
-            f"{start.where}."
+            f"{sent}, although {point} shows the SYN-ACK: the answer is not seen at {start.where}."
         )
     elif any(flow.backward for flow in connection.flows):
-        claim = f"{sent}, and gets no SYN-ACK."
+        claim = f"{sent} and gets no SYN-ACK."
     else:
         claim = f"{sent}, and nothing comes back."
     return Finding(
@@ -124,9 +124,9 @@ def _report_answer(flow: CapturedFlow[Sighting], answers: list[Sighting]) -> Fin
     server, client = endpoint(*flow.server), endpoint(*flow.client)
     later = [seen for seen in flow.acks if order_of(seen) > order_of(answers[-1])]
     lost = (
-        "the ACK comes late, after the SYN-ACK was sent again"
+        "the ACK comes late, after the SYN-ACK was retransmitted"
         if later
-        else "no ACK of the client is seen"
+        else "no ACK from the client is seen"
     )
     return Finding(
         check=NAME,
@@ -138,7 +138,7 @@ def _report_answer(flow: CapturedFlow[Sighting], answers: list[Sighting]) -> Fin
         evidence=quote(answers[-1:], answers[:1], flow.syns[:1], later[:1]),
         reasoning=(
             (
-                "The SYN-ACK is lost on its way to the client, or the client's ACK before it comes "
+                "The SYN-ACK is lost on its way to the client, or the client's ACK before it gets "
                 "here."
             ),
         ),

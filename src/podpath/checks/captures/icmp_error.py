@@ -1,14 +1,14 @@
-"""icmp-error: a router or host on the way says that it did not deliver a packet.
+"""icmp-error: a router or host on the path reports that it did not deliver a packet.
 
 What it is
     A capture shows an ICMP error: destination unreachable, time exceeded, fragmentation needed,
-    redirect. It quotes the packet that it is about, and so names the connection.
+    redirect. It quotes the packet that caused it, and so identifies the connection.
 
 Why it breaks
-    The sender of the error dropped the packet, and says why: no route (net or host unreachable),
-    nobody answers ARP (host unreachable), a filter (admin prohibited), nobody listens (port
-    unreachable), the packet does not fit (fragmentation needed: that one is part of path-MTU
-    discovery, and harmless where it arrives), a loop (time exceeded).
+    The sender of the error dropped the packet and says why: no route (net or host unreachable), no
+    answer to ARP (host unreachable), a filter (admin prohibited), no listener (port unreachable), a
+    packet that does not fit (fragmentation needed: part of path MTU discovery, and harmless if it
+    arrives), a loop (time exceeded).
 
 How to confirm
     tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Look at the sender of the error: its routes, its neighbors, its filter. `iptables-save | grep
-    REJECT` finds the rules that answer so; kube-proxy writes one for each service without
+    REJECT` finds the rules that send such errors; kube-proxy writes one for each service without
     endpoints.
 
 References
@@ -57,9 +57,9 @@ _REASONS = {
     10: "its host is prohibited", 13: "a filter prohibits it",
 }  # fmt: skip
 _OTHERS = {
-    4: "too much is sent",
-    5: "there is a better way",
-    11: "its time to live ran out",
+    4: "the sender should slow down",
+    5: "there is a better route",
+    11: "its TTL ran out",
     12: "its header has a fault",
 }
 _REASONS6 = {
@@ -76,9 +76,9 @@ _OTHERS6 = {
 POSSIBLE = 0.5
 """Of an error about another connection than the one that people complain of."""
 ASK = FollowUp(
-    "whether what is refused is the connection that fails",
+    "whether the refused connection is the one that fails",
     "tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'",
-    "the error quotes the ends of the connection that fails: look at who sent the error",
+    "the error quotes the failing connection's endpoints: look at the host that sent it",
 )
 BROADCAST = Address.parse("255.255.255.255")
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
@@ -154,7 +154,7 @@ def _is_from(case: Case, flow: CapturedFlow[Sighting]) -> bool:
 
 
 def _doubt(finding: Finding) -> Finding:
-    reason = "Nothing shows that what is refused is the connection that fails."
+    reason = "Nothing shows that the refused connection is the one that fails."
     return replace(finding, certainty=POSSIBLE, asks=(ASK,), reasoning=(*finding.reasoning, reason))
 
 
@@ -210,7 +210,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
         else f"The error comes {times(len(errors))}."
     ]
     if about and not failing:
-        reasons.append("The connection it is about is answered nevertheless.")
+        reasons.append("The connection is answered nevertheless.")
     return Finding(
         check=NAME,
         severity=Severity.FAULT if broken else Severity.NOTE,

@@ -1,15 +1,15 @@
-"""lost-ack: the last packet of a TCP handshake is sent, and the server does not get it.
+"""lost-ack: the last packet of a TCP handshake is sent but does not reach the server.
 
 What it is
     A capture shows the SYN, the SYN-ACK and the client's ACK, and later the same SYN-ACK again: the
-    server still waits. What the client sends meanwhile is not acknowledged either.
+    server is still waiting. Data that the client sends meanwhile is not acknowledged either.
 
 Why it breaks
-    The client considers the connection open and sends its request; for the server it never began.
-    The program waits until its own timeout, which looks like a slow server. The first packet of the
-    connection passed, later ones of the same direction do not: something on the path that tracks
-    connections takes the ACK for a stray (conntrack marks it INVALID where it has not seen the SYN
-    or the SYN-ACK), or the later packets take another path.
+    The client considers the connection open and sends its request; for the server, the connection
+    never began. The program waits until its own timeout, which looks like a slow server. The
+    connection's first packet passed, but later ones in the same direction do not: either something
+    on the path that tracks connections treats the ACK as stray (conntrack marks it INVALID if it
+    has not seen the SYN or the SYN-ACK), or the later packets take another path.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp'       # on which device the ACK is seen last
@@ -18,9 +18,9 @@ How to confirm
     conntrack -L -d SERVER                       # SYN_RECV, or no entry at all
 
 How to fix
-    Find the device beyond which the ACK is no longer seen, and what decides there: `podpath
-    diagnose` with the node's rules, routes and sysctls walks it. A server that waits for data
-    before it accepts (TCP_DEFER_ACCEPT) sends its SYN-ACK again too, but takes the client's data.
+    Find the last device that shows the ACK, and what decides there: `podpath diagnose` with the
+    node's rules, routes and sysctls walks it. A server that waits for data before it accepts
+    (TCP_DEFER_ACCEPT) also retransmits its SYN-ACK, but accepts the client's data.
 
 References
     tcp_rtx_synack, tcp_check_req (net/ipv4/tcp_minisocks.c); nf_conntrack_in
@@ -87,18 +87,18 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
     after = f" {wait:.1f} s after it" if wait is not None else " after it"
     reasons = [
         (
-            f"{flow.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of "
-            f"{server} again."
+            f"{flow.where} shows the handshake's ACK from {client}, and{after} the same SYN-ACK "
+            f"from {server} again."
         )
     ]
     reasons.append(
-        "A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond "
+        "A server retransmits its SYN-ACK only while it waits for the ACK: the ACK was lost beyond "
         "this point."
     )
     if resent:
         reasons.append(
-            f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it "
-            "is lost as well."
+            f"The next data from {client} is sent {times(len(resent[0]))} and never acknowledged: "
+            "it is lost as well."
         )
     if recovered:
         reasons.append("Later packets do arrive: the connection is established in the end.")

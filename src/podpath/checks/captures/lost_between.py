@@ -1,23 +1,23 @@
-"""lost-between: packets of a connection are seen at one point and never at the next one.
+"""lost-between: packets of a connection are seen at one point and never at the next.
 
 What it is
-    A capture of several devices, or captures of several points, show a connection: its first packet
+    A capture of several devices, or captures at several points, show a connection: its first packet
     passes both points, but later packets in the same direction pass only the first. They are lost
     in between.
 
 Why it breaks
-    The first packet of a connection and the later ones are treated differently by what keeps state.
-    Whatever dropped it lies between the place where the packet is last seen and the place where it
+    Whatever keeps state treats the first packet of a connection differently from the later ones.
+    What dropped them lies between the point where the packet is last seen and the point where it
     should be seen next: a rule, a route, a device, a switch.
 
 How to confirm
-    tcpdump -nni any 'host SERVER and tcp'       # the devices that the ACK comes to
+    tcpdump -nni any 'host SERVER and tcp'       # the devices that the ACK reaches
     iptables-save -c; nft list ruleset           # counters that grow meanwhile
     nstat -az | grep -i drop; ip -s link
 
 How to fix
     Look at what lies between the two points: `podpath diagnose` with the node's rules, routes and
-    sysctls walks the packet from the one to the other.
+    sysctls walks the packet from one to the other.
 
 References
     dev_queue_xmit_nit, __netif_receive_skb_core (net/core/dev.c): where a capture sees a packet;
@@ -43,7 +43,7 @@ NAME = "lost-between"
 NAMED = 4
 """Lost packets that a claim names."""
 _BASES = {
-    "same direction": "Other packets of the same direction pass {}.",
+    "same direction": "Other packets in the same direction pass {}.",
     "reverse direction": "The other direction of the connection passes {}.",
     "neighbours": "Other connections with the same server pass {}.",
 }
@@ -167,16 +167,16 @@ def _report(loss: LostBetween) -> Finding:
         f"The SYN reaches {near.where} and goes on to {far.where}"
         + (f", as {far.words}." if far.words != near.words else "."),
         (
-            f"None of the {len(loss.lost)} packets that come to {near.where} after it is seen at "
+            f"None of the {len(loss.lost)} packets that reach {near.where} after it is seen at "
             f"{far.where}."
         ),
     ]
     if len(again) > 1:
-        reasons.append(f"One of them is sent {times(len(again))}: whoever sends it gets no answer.")
+        reasons.append(f"One of them is sent {times(len(again))}: its sender gets no answer.")
     what = (
-        "the handshake's ACK and all that follows"
+        "the handshake's ACK and everything after it"
         if not loss.lost[0].packet.payload
-        else "all that follows its handshake"
+        else "everything after the handshake"
     )
     return Finding(
         check=NAME,

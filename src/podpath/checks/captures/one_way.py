@@ -1,23 +1,23 @@
-"""one-way: for a while nothing comes from the other side, though what is sent there goes out.
+"""one-way: for a while nothing comes from the other side, although packets to it go out.
 
 What it is
-    A capture shows two hosts that talk with each other. Then one of them keeps sending what has
-    to be answered (segments again and again, echo requests), and nothing comes back; later the
-    answers are there again, or the capture ends.
+    A capture shows two hosts talking to each other. Then one of them keeps sending packets that
+    demand an answer (retransmitted segments, echo requests), and nothing comes back; later the
+    answers resume, or the capture ends.
 
 Why it breaks
-    Somewhere on the path one direction is lost for a while: a switch or neighbor learned a wrong
-    MAC (see foreign-arp), a path was failed over, a tunnel's key or address changed, a filter was
-    loaded. Connections that live longer than the interval hang and then go on; the others time out.
+    Somewhere on the path, one direction is lost for a while: a switch or neighbor learned a wrong
+    MAC (see foreign-arp), a path failed over, a tunnel's key or address changed, a filter was
+    loaded. Connections that live longer than the outage hang and then go on; the others time out.
 
 How to confirm
-    ping -D PEER                                 # both ways at once: which of them stops
+    ping -D PEER                                 # from both hosts: which one stops getting replies
     tcpdump -nei DEVICE host PEER  # on both hosts: does the peer answer, and to which MAC
     journalctl --since START --until END         # what else happened when it began
 
 How to fix
-    Find what happened at its start: `podpath timeline` lists what the logs show there. A wrong MAC
-    heals at once with arping -U -I DEVICE ADDRESS
+    Find out what happened when it started: `podpath timeline` lists what the logs show for that
+    time. To repair a wrong MAC at once: arping -U -I DEVICE ADDRESS
 
 References
     tcp_retransmit_timer (net/ipv4/tcp_timer.c); neigh_timer_handler (net/core/neighbour.c); RFC
@@ -144,8 +144,8 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
     )
     end = longest.after.time if longest.after is not None else None
     lasted = (end if end is not None else _time(longest.asks[-1])) - _time(longest.before)
-    asked = f"{len(longest.asks)} packets of {near} that {far} has to answer"
-    reasons = [f"{point} shows {asked}, and none of {far}, {words_of(longest.before.time, end)}."]
+    asked = f"{len(longest.asks)} packets from {near} that {far} has to answer"
+    reasons = [f"{point} shows {asked}, and none from {far}, {words_of(longest.before.time, end)}."]
     reasons.append(
         f"Then {far} is heard from again: one direction was lost in between."
         if end is not None
@@ -161,7 +161,7 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
         check=NAME,
         severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
         claim=f"Nothing from {far} reaches {near} at {point} from {clock(_time(longest.before))} "
-        f"{until} ({lasted:.1f} s), though {near} keeps sending.",
+        f"{until} ({lasted:.1f} s), although {near} keeps sending.",
         evidence=quote(
             [longest.before], longest.asks, [longest.after] if longest.after is not None else []
         ),

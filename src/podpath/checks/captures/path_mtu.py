@@ -1,24 +1,24 @@
-"""path-mtu-black-hole: large packets vanish on the way, small ones pass.
+"""path-mtu-black-hole: large packets vanish on the path while small ones pass.
 
 What it is
     A capture shows a connection whose handshake and small packets arrive, while a full-sized
-    segment is sent again and again and never acknowledged.
+    segment is retransmitted again and again and never acknowledged.
 
 Why it breaks
-    Something on the way carries smaller packets than the sender thinks (a tunnel, a VPN, a cloud's
-    network), and drops what does not fit. Its answer "fragmentation needed" would teach the sender
-    the size, but it is lost or filtered (then the capture shows none), or it arrives and is
+    Some hop on the path has a smaller MTU than the sender assumes (a tunnel, a VPN, a cloud
+    network) and drops what does not fit. Its "fragmentation needed" message would tell the sender
+    the right size, but it is lost or filtered (the capture shows none), or it arrives and is
     ignored. Logins work, pages hang.
 
 How to confirm
     ping -M do -s 1472 DESTINATION               # and smaller, until one passes
-    ip route get DESTINATION                     # mtu that was learned
+    ip route get DESTINATION                     # the learned mtu
     nstat -az TcpExtTCPMTUPFail TcpExtTCPMTUPSuccess
 
 How to fix
     Let ICMP type 3 code 4 (ICMPv6 type 2) through. Set the right MTU on the pods' devices (the CNI
-    plugin's `mtu`), or clamp: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j
-    TCPMSS --clamp-mss-to-pmtu. As a stopgap: net.ipv4.tcp_mtu_probing = 1
+    plugin's `mtu`), or clamp the MSS: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN
+    -j TCPMSS --clamp-mss-to-pmtu. As a stopgap: net.ipv4.tcp_mtu_probing = 1
 
 References
     tcp_v4_mtu_reduced (net/ipv4/tcp_ipv4.c); tcp_mtu_probing (net/ipv4/tcp_timer.c); RFC 2923, 2.1;
@@ -122,37 +122,37 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
         and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
     ]
     sent = (
-        f"{packet.payload} bytes ({size} and more with its headers) is sent "
+        f"{packet.payload} bytes ({size} or more with headers) is sent "
         f"{times(len(stuck.copies))} at {flow.where}"
     )
     reasons = [
         f"A segment of {sent}, and is never acknowledged.",
         (
-            f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} "
-            "bytes of payload."
+            "Smaller packets in the same direction arrive, with up to "
+            f"{stuck.passed.packet.payload} bytes of payload."
         ),
     ]
     if errors:
         limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
         reasons.append(
-            f"{errors[0].packet.src} says that it does not fit{limit}; the sender keeps using the "
-            "same size."
+            f"{errors[0].packet.src} reports that it does not fit{limit}, but the sender keeps "
+            "using the same size."
         )
     else:
         reasons.append(
-            "No ICMP error that names a smaller size is seen here: it is not sent, or is lost on "
-            "its way."
+            "No ICMP error that names a smaller size is seen here: none was sent, or it was lost "
+            "on its way."
         )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: "
-            f"{flow.words} hangs."
+            f"Large packets from {packet.src} to {packet.dst} do not get through while small ones "
+            f"do: {flow.words} hangs."
         ),
         evidence=quote(stuck.copies, [stuck.passed], errors),
         reasoning=tuple(reasons),
-        breaks=(f"{flow.words}: it hangs with its first full-sized segment",),
-        prevention="Set the CNI plugin's MTU to what the path carries, less the tunnel's headers.",
+        breaks=(f"{flow.words}: it hangs at its first full-sized segment",),
+        prevention="Set the CNI plugin's MTU to the path's MTU minus the tunnel's headers.",
         marks=(f"{packet.src}.{packet.sport}", f"length {packet.payload}"),
     )

@@ -1,14 +1,14 @@
-"""reset-storm: connections are reset by the dozen.
+"""reset-storm: many connections are reset at once.
 
 What it is
     A capture shows many TCP resets from one address and port within a second.
 
 Why it breaks
-    Resets in answer to SYNs mean that nobody listens there any longer, while clients go on trying
-    (a service that sends to a pod that is gone, a server that restarts). Resets in answer to data
-    mean that the receiver does not know the connection: it was restarted, or the packets come to
-    another machine than before (a service's endpoint changed under open connections, a translation
-    lost its entry).
+    Resets in answer to SYNs mean that nothing listens there any longer while clients keep trying (a
+    service that still sends to a pod that is gone, a server that restarts). Resets in answer to
+    data mean that the receiver does not know the connection: it restarted, or the packets now reach
+    a different machine (a service's endpoint changed under open connections, a conntrack entry with
+    its NAT was lost).
 
 How to confirm
     tcpdump -nni any 'tcp[tcpflags] & tcp-rst != 0' | cut -d' ' -f3- | sort | uniq -c | sort -n
@@ -16,9 +16,9 @@ How to confirm
     conntrack -L -d ADDRESS
 
 How to fix
-    Start what should listen, or take the address out of the service. For connections that lost
-    their translation: net.netfilter.nf_conntrack_tcp_be_liberal = 1 keeps late packets from
-    becoming INVALID.
+    Start the program that should listen, or remove the address from the service. For connections
+    that lost their translation: net.netfilter.nf_conntrack_tcp_be_liberal = 1 keeps late packets
+    from becoming INVALID.
 
 References
     tcp_v4_send_reset (net/ipv4/tcp_ipv4.c); RFC 9293, 3.5.2
@@ -86,8 +86,8 @@ def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> F
     refused = sum(not one.flow.syn_acks and bool(one.flow.syns) for one in found)
     unknown = sum(not one.flow.opened for one in found)
     who = endpoint(*by) if by[1] else str(by[0])
-    kinds = [f"{refused} in answer to a SYN: nobody listens"] if refused else []
-    kinds += [f"{unknown} for connections whose beginning is not seen here"] if unknown else []
+    kinds = [f"{refused} in answer to a SYN: nothing listens"] if refused else []
+    kinds += [f"{unknown} for connections whose start is not seen here"] if unknown else []
     kinds += (
         [f"{len(found) - refused - unknown} of established connections"]
         if len(found) > refused + unknown

@@ -1,22 +1,22 @@
-"""untranslated-reply: the client gets a reply from another address than it sent to.
+"""untranslated-reply: the client gets a reply from an address other than the one it sent to.
 
 What it is
     The destination of a connection was rewritten on its way (a service's address to an endpoint's),
-    but its reply came back past the place that would have put the first address back.
+    but the reply bypassed the host that would have restored the original address.
 
 Why it breaks
-    To the client the reply belongs to no known connection: TCP answers it with a reset, and keeps
-    sending its SYN until it times out. Replies take another path where client and endpoint share a
-    network segment (see br-netfilter, hairpin), where routing is asymmetric, or where the conntrack
-    entry is gone.
+    To the client, the reply belongs to no known connection: it answers with a TCP reset, and keeps
+    retransmitting its SYN until it times out. Replies take another path if client and endpoint
+    share a network segment (see br-netfilter, hairpin), if routing is asymmetric, or if the
+    conntrack entry is gone.
 
 How to confirm
     tcpdump -ni any host CLIENT              # a SYN-ACK from the endpoint's address, then a reset
     conntrack -L -d SERVICE                  # SYN_SENT [UNREPLIED]
 
 How to fix
-    Make the reply take the same path: masquerade the connection, let netfilter see bridged frames,
-    or fix the routes.
+    Make the reply take the same path back: masquerade the connection, let netfilter see bridged
+    frames, or fix the routes.
 
 References
     nf_nat_manip_pkt (net/netfilter/nf_nat_proto.c); tcp_v4_rcv (net/ipv4/tcp_ipv4.c)
@@ -135,7 +135,7 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
             "but the reply was not."
         )
     if found.reset is not None:
-        reasons.append(f"{client} knows no connection to {stranger} and resets it.")
+        reasons.append(f"{client} has no connection to {stranger} and sends a reset.")
     else:
         reasons.append(f"{client} never acknowledges it.")
     again = [seen for seen in flow.syns[1:] if opening(seen.packet) != SYN_ACK]
@@ -144,7 +144,7 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
         severity=Severity.FAULT,
         claim=(
             f"The reply to {flow.words} is not translated back: the SYN-ACK comes from {stranger}, "
-            f"not from {server}."
+            f"not {server}."
         ),
         evidence=quote(
             [found.answer],

@@ -1,21 +1,22 @@
-"""address-conflict: another host uses the same IP address, as the kernel, DHCP or an agent says.
+"""address-conflict: another host uses the same IP address, according to the kernel, DHCP or an
+agent.
 
 What it is
-    An address that a host wants answers already: IPv6's duplicate address detection, a DHCPDECLINE,
-    an address conflict that NetworkManager or systemd-networkd saw, or Calico's check of the nodes'
-    addresses.
+    An address that a host wants is already in use: IPv6 duplicate address detection, a DHCPDECLINE,
+    an address conflict seen by NetworkManager or systemd-networkd, or Calico's check of the nodes'
+    addresses found it.
 
 Why it breaks
-    Machines that were cloned share the machine-id or the DHCP client id and get the same lease; or
-    an address was set by hand twice. Neighbors send frames to one or the other, so connections
-    break at random, or the host does not take the address at all.
+    Cloned machines share the machine-id or the DHCP client ID and get the same lease; or an address
+    was configured by hand twice. Neighbors send frames to one host or the other, so connections
+    break at random, or the host does not use the address at all.
 
 How to confirm
     arping -D -I DEV ADDRESS; ip neigh show ADDRESS (several times); cat /etc/machine-id on both
 
 How to fix
-    Give one of them another address. Clones: rm /etc/machine-id /var/lib/dbus/machine-id;
-    systemd-machine-id-setup; remove the leases of the DHCP client, or send the MAC as the client id
+    Give one of them another address. For clones: rm /etc/machine-id /var/lib/dbus/machine-id;
+    systemd-machine-id-setup; delete the DHCP client's leases, or send the MAC as the client ID
     (dhcp-identifier: mac in netplan).
 
 References
@@ -50,9 +51,9 @@ def check(case: Case) -> Iterator[Finding]:
         return
     address = get_value(said, "address", default="that was offered")
     meaning = Meaning(
-        claim=f"The address {address} is in use by another host as well.",
+        claim=f"Another host also uses the address {address}.",
         breaks="connections to and from that address",
-        cure="give one of the two hosts another address, and clones an identity of their own",
+        cure="give one of the two hosts another address, and each clone its own identity",
     )
     given = [
         message

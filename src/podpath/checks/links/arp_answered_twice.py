@@ -1,18 +1,18 @@
-"""arp-answered-twice: two MACs answer ARP for one address.
+"""arp-answered-twice: two MAC addresses answer ARP for one IP address.
 
 What it is
-    One arping is answered by two different MACs.
+    Two different MAC addresses answer one arping.
 
 Why it breaks
-    Two machines have the address, or one answers for another (proxy ARP, two cards in one network
-    with arp_ignore=0). The last answer wins, so senders reach now one, now the other.
+    Two machines have the address, or one answers for another (proxy ARP, two cards on one network
+    with arp_ignore=0). The last answer wins, so senders reach sometimes one, sometimes the other.
 
 How to confirm
     arping -c 4 -I DEVICE ADDRESS
     ip neigh show ADDRESS; sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.proxy_arp
 
 How to fix
-    Take the address from the machine that should not have it. With two cards in one network set
+    Remove the address from the machine that should not have it. With two cards on one network, set
     arp_ignore=1 and arp_announce=2.
 
 References

@@ -1,21 +1,21 @@
 """arp-off: a pod's device never asks for a MAC.
 
 What it is
-    The flag NOARP is set on one end of a pod's veth pair (`ip link set DEV arp off`), and no entry
-    for its neighbors was put in by hand.
+    The NOARP flag is set on one end of a pod's veth pair (`ip link set DEV arp off`), and nobody
+    added static entries for its neighbors.
 
 Why it breaks
-    On an Ethernet device without ARP the kernel takes the device's own MAC for that of every
-    neighbor. The other end of the pair sees frames for a MAC that it does not have, and drops them
+    On an Ethernet device without ARP, the kernel uses the device's own MAC as the MAC of every
+    neighbor. The other end of the pair sees frames for a MAC that it does not have and drops them
     (OTHERHOST). Cilium sets the flag on its own devices, where its programs rewrite the frames;
-    those are left alone.
+    this check leaves those alone.
 
 How to confirm
     ip -d link show DEV                                # NOARP among the flags
     ip neigh show dev DEV                              # NOARP entries with the device's own MAC
 
 How to fix
-    ip link set DEV arp on; ip neigh flush dev DEV, and find what set it.
+    ip link set DEV arp on; ip neigh flush dev DEV, and find out what set the flag.
 
 References
     arp_constructor (net/ipv4/arp.c); ip-link(8)
@@ -86,17 +86,17 @@ def _report(attachment: Attachment, namespace: Netns, link: Link) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries "
-            "its own MAC and is dropped."
+            f"ARP is off on {link.name} in netns {namespace.name} (NOARP): it sends frames to its "
+            "own MAC, and the other end drops them."
         ),
         evidence=(link.span,) if link.span is not None else (),
         reasoning=(
             (
-                "Without ARP the kernel takes the device's own MAC for every neighbor's: the other "
+                "Without ARP, the kernel uses the device's own MAC as every neighbor's; the other "
                 "end drops such frames."
             ),
         ),
-        breaks=(f"everything that leaves by {link.name}: the pod {pod} is cut off",),
-        repairs=(Repair(title=f"switch ARP on for {link.name}", commands=commands),),
+        breaks=(f"everything that leaves through {link.name}: the pod {pod} is cut off",),
+        repairs=(Repair(title=f"turn ARP on for {link.name}", commands=commands),),
         marks=("NOARP", *map(str, addresses)),
     )

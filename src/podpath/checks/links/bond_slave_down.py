@@ -1,20 +1,21 @@
-"""bond-slave-down: a bond has a slave without link, or no partner that speaks LACP.
+"""bond-slave-down: a bond has a slave without a link, or no LACP partner.
 
 What it is
-    /proc/net/bonding/BOND shows a slave's MII status as down, or (802.3ad) a partner MAC of zeros.
+    /proc/net/bonding/BOND shows a slave's MII status as down, or (802.3ad) an all-zero partner MAC.
 
 Why it breaks
-    A bond by balance-rr or balance-xor without a channel on the switch, or by 802.3ad without LACP
-    there, sends and receives on links that the switch treats as two: frames are lost or duplicated.
-    With a slave down a part of the connections fails where the switch still uses it.
+    In balance-rr or balance-xor mode without a channel on the switch, the switch treats the links
+    as separate ports: frames are lost or duplicated. In 802.3ad mode without LACP on the switch,
+    the bond uses only one of its links and drops what arrives on the others. With a slave down,
+    some connections fail if the switch still uses that link.
 
 How to confirm
     cat /proc/net/bonding/bond0
     ethtool SLAVE | grep -i 'link detected'
 
 How to fix
-    Configure the switch's ports as one channel (LACP active for 802.3ad), or use active-backup,
-    which needs nothing of the switch.
+    Configure the switch ports as one channel (LACP active for 802.3ad), or use active-backup, which
+    needs nothing from the switch.
 
 References
     Documentation/networking/bonding.rst; bond_3ad_state_machine_handler
@@ -60,8 +61,8 @@ def check(case: Case) -> Iterator[Finding]:
             claim=claim,
             evidence=(stated.span,),
             reasoning=(f"The bond's mode is {state.mode}.",) if state.mode else (),
-            breaks=("some of the frames over the bond",),
-            prevention="Watch the MII status of slaves and the aggregator's partner.",
+            breaks=("some of the frames sent over the bond",),
+            prevention="Monitor the MII status of slaves and the aggregator's partner.",
             certainty=certainty,
             marks=tuple(word for word in ("down", state.slave, state.partner) if word),
         )

@@ -1,13 +1,13 @@
-"""bridge-port-addressed: a configuration gives an address to a device that is a port of a bridge.
+"""bridge-port-addressed: a configuration gives an IP address to a device that is a bridge port.
 
 What it is
-    A file makes a card (eth0) a port of a bridge (br0), and lets the card have an address of its
-    own, static or by DHCP, in addition to the bridge's.
+    A file makes a card (eth0) a port of a bridge (br0) and also gives the card its own address,
+    static or by DHCP, in addition to the bridge's.
 
 Why it breaks
-    What arrives at a port belongs to the bridge. The host's address must be the bridge's: with one
-    on the port the host has two routes for the same network, or one that leads to a device that
-    takes nothing in, and answers stay away.
+    Packets that arrive at a port belong to the bridge. The host's address must be on the bridge:
+    with an address on the port, the host has two routes to the same network, or one through a
+    device that takes nothing in, and no answers arrive.
 
 How to confirm
     ip -br addr; bridge link; ip route
@@ -57,20 +57,20 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} "
-                "of its own."
+                f"The configuration makes {wanted.device} a port of {bridge} and also gives it "
+                f"{how}."
             ),
             evidence=tuple(dict.fromkeys((own, joined))),
             reasoning=(
                 (
-                    f"What arrives at {wanted.device} belongs to {bridge}: an address on the port "
-                    "gets no answers."
+                    f"Packets that arrive at {wanted.device} belong to {bridge}: an address on the "
+                    "port gets no answers."
                 ),
             ),
-            breaks=(f"what the host sends from {wanted.device}'s own address",),
+            breaks=(f"packets that the host sends from {wanted.device}'s own address",),
             repairs=(
                 Repair(
-                    title=f"leave {wanted.device} without an address, and give {bridge} the host's",
+                    title=f"move the host's address from {wanted.device} to {bridge}",
                     commands=(),
                 ),
             ),
@@ -79,9 +79,7 @@ def check(case: Case) -> Iterator[Finding]:
             marks=(wanted.device, bridge),
             asks=(
                 FollowUp(
-                    fact=(
-                        f"whether {wanted.device} has an address and the host's routes lead over it"
-                    ),
+                    fact=(f"whether {wanted.device} has an address and the host's routes use it"),
                     command=f"ip addr show {wanted.device}; ip addr show {bridge}; ip route",
                     decides=(
                         f"an address or a route on {wanted.device}: it is the cause; "

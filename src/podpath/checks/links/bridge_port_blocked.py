@@ -1,19 +1,20 @@
-r"""bridge-port-blocked: a port of a bridge does not forward: STP holds it, or it is switched off.
+r"""bridge-port-blocked: a bridge port does not forward: STP blocks it, or it is disabled.
 
 What it is
-    `bridge link` shows a port as blocking, listening, learning or disabled, while its device is up.
+    `bridge link` shows a port as blocking, listening, learning or disabled although its device is
+    up.
 
 Why it breaks
-    Only a port in state forwarding passes frames. With STP on, a new port listens and learns for
-    twice the forward delay (30 s): longer than a pod's first connections or a DHCP client's
-    patience. A port that stays blocking is taken for a loop.
+    Only a port in the forwarding state passes frames. With STP on, a new port listens and learns
+    for twice the forward delay (30 s): longer than a pod's first connections or a DHCP client will
+    wait. A port that stays in blocking is one that STP considers part of a loop.
 
 How to confirm
     bridge -d link show; ip -d link show BRIDGE | grep -o 'stp_state [01]\|forward_delay [0-9]*'
 
 How to fix
-    Bridges for containers need no STP: ip link set BRIDGE type bridge stp_state 0 forward_delay 0.
-    For a real loop take one of the two ways away.
+    Bridges for containers do not need STP: ip link set BRIDGE type bridge stp_state 0 forward_delay
+    0. If there is a real loop, remove one of the two paths.
 
 References
     br_set_state, br_stp_enable_port (net/bridge/br_stp.c v6.12); bridge(8)
@@ -60,9 +61,9 @@ def check(case: Case) -> Iterator[Finding]:
                     "passes no frames."
                 ),
                 evidence=(link.span,),
-                reasoning=("A bridge forwards only between ports in state forwarding.",),
+                reasoning=("A bridge forwards only between ports in the forwarding state.",),
                 breaks=(f"everything behind {link.name}",),
-                prevention="Switch STP off on bridges for containers.",
+                prevention="Turn STP off on bridges for containers.",
                 certainty=0.8,
                 marks=(port.state,),
             )

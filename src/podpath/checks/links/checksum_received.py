@@ -1,16 +1,16 @@
-"""checksum-received: packets arrive with a wrong checksum, and nobody answers them.
+"""checksum-received: packets arrive with a wrong checksum and get no answer.
 
 What it is
     A capture at the receiver (the packets come in, or go to an address that a listing shows on this
-    machine) has TCP or UDP with a wrong checksum, and no answer to them. Or DHCP's messages have
-    one, wherever they are captured.
+    machine) has TCP or UDP packets with a wrong checksum and no answer to them. Or it has DHCP
+    messages with a wrong checksum, wherever it was taken.
 
 Why it breaks
-    The receiver drops such a packet silently. On the sender a wrong checksum is normal, since
-    the card finishes it after the capture; at the receiver somebody should have: a virtual card, an
-    emulated switch or a tunnel's offload did not. A DHCP client or server reads frames from a raw
-    socket, before anything finishes a checksum: between namespaces and guests of one host it sees
-    the unfinished sum and throws the message away.
+    The receiver drops such a packet silently. On the sender a wrong checksum is normal, because the
+    card fills it in after the capture. At the receiver it should be complete: a virtual card, an
+    emulated switch or a tunnel's offload failed to do so. A DHCP client or server reads frames from
+    a raw socket, before anything completes the checksum: between namespaces and guests of one host,
+    it sees the incomplete checksum and discards the message.
 
 How to confirm
     ethtool -k DEVICE | grep checksum        # on the sender
@@ -76,19 +76,19 @@ def _report(dropped: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in "
-        "with a wrong checksum and got no answer: the receiver drops them.",
+        claim=f"{count(len(dropped), 'packet')} from {packet.src} to {packet.dst} arrived with a "
+        "wrong checksum and got no answer: the receiver drops them.",
         evidence=quote(dropped),
-        reasoning=("At the receiver a checksum is final: a wrong one means a damaged packet.",),
-        breaks=(f"what {packet.src} sends to {packet.dst}",),
+        reasoning=("At the receiver, a checksum is final: a wrong one means a damaged packet.",),
+        breaks=(f"packets from {packet.src} to {packet.dst}",),
         repairs=(
             Repair(
-                title=f"let {packet.src} compute checksums itself",
+                title=f"let {packet.src} compute checksums in software",
                 commands=("ethtool -K DEVICE tx off",),
             ),
         ),
         prevention=(
-            "Switch the offload off wherever a virtual card or switch does not finish checksums."
+            "Turn the offload off wherever a virtual card or switch does not complete checksums."
         ),
         marks=("incorrect", "cksum"),
     )
@@ -97,23 +97,23 @@ def _report(dropped: list[Sighting]) -> Finding:
 def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
     said = any(one.failure is FailureKind.NO_ADDRESS and not one.works for one in case.complaints)
     ask = FollowUp(
-        fact="whether the DHCP client takes the answers",
+        fact="whether the DHCP client accepts the answers",
         command="tcpdump -vvni DEVICE udp port 67 or udp port 68",
-        decides="it keeps asking although answers arrive with a bad checksum: it is the checksum",
+        decides="answers arrive with a bad checksum and it keeps asking: the checksum is the cause",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: clients that "
-            f"read them from a raw socket drop them."
+            f"{count(len(leases), 'DHCP message')} with a wrong UDP checksum: clients that read "
+            "from a raw socket drop them."
         ),
         evidence=quote(leases),
-        reasoning=("Nothing finishes the checksum of a packet between devices of one host.",),
+        reasoning=("Nothing completes the checksum of a packet between devices of one host.",),
         breaks=("leases: the client keeps asking",),
         repairs=(
             Repair(
-                title="fill the checksum in, or switch the offload off",
+                title="fill in the checksum, or turn the offload off",
                 commands=(
                     (
                         "iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM "

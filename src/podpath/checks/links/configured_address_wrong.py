@@ -1,19 +1,20 @@
-"""configured-address-wrong: a configuration gives a device an address or netmask that cannot be.
+"""configured-address-wrong: a configuration gives a device an invalid address or netmask.
 
 What it is
-    A number above 255 in an address (192.168.1.300), a netmask with holes (255.255.0.255), or an
-    address that is its own network's number or broadcast address, or the gateway's.
+    A number above 255 in an address (192.168.1.300), a non-contiguous netmask (255.255.0.255), or
+    an address that is its own network's number or broadcast address, or the gateway's address.
 
 Why it breaks
-    The program that brings the device up refuses the line, and the device stays without address and
-    routes. A network's number or broadcast address is taken by the kernel, but nobody can talk to
-    it; with the gateway's address the host answers itself in place of its router.
+    The program that brings the device up rejects the line, and the device is left without address
+    and routes. The kernel accepts a network's number or broadcast address, but other hosts treat it
+    as a broadcast address (Linux treats the network's number as an ordinary address since 5.14).
+    With the gateway's address, the host answers itself instead of reaching its router.
 
 How to confirm
     ip addr show DEVICE; journalctl -b -u networking -u systemd-networkd -u NetworkManager
 
 How to fix
-    Write an address of the network that is free.
+    Configure a free address of the network.
 
 References
     interfaces(5), netplan(5); RFC 1122, section 3.2.1.3
@@ -42,18 +43,18 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(
                     wanted,
                     setting,
-                    f"{setting.value}, which is not an address: its numbers go to 255 only",
+                    f"{setting.value}, which is not an address: no number may be above 255",
                     0.5,
                 )
         for mask in wanted.masks:
             if read_address(mask.value) is not None and read_length(mask.value) is None:
-                yield _report(wanted, mask, f"the netmask {mask.value}, which has holes")
+                yield _report(wanted, mask, f"the netmask {mask.value}, which is not contiguous")
         gateways = {read_address(one.value): one for one in wanted.gateways}
         for setting, address, length in prefixes(wanted):
             prefix = Prefix.of(address, length)
             if address in gateways:
                 yield _report(
-                    wanted, setting, f"{address}, which is the address of its gateway too"
+                    wanted, setting, f"{address}, which is also the address of its gateway"
                 )
             elif address.family == 4 and length < WIDTH[4] - 1 and address == prefix.address:
                 yield _report(
@@ -82,8 +83,8 @@ def _report(wanted: WantedDevice, setting: Setting, what: str, certainty: float 
         severity=Severity.FAULT,
         claim=f"The configuration gives {wanted.device} {what}.",
         evidence=tuple(dict.fromkeys((setting.span, wanted.span))),
-        breaks=(f"what goes through {wanted.device}",),
-        prevention="Check a file before it is used: ifup --no-act, netplan try.",
+        breaks=(f"traffic through {wanted.device}",),
+        prevention="Check a file before you apply it: ifup --no-act, netplan try.",
         certainty=certainty,
         marks=(setting.value,),
     )

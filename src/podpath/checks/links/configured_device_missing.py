@@ -1,21 +1,21 @@
 """configured-device-missing: a configuration file names a device that the host does not have.
 
 What it is
-    interfaces(5), netplan, ifcfg or a .network file names a card, a bridge's port or a VLAN's
-    device that is not among the host's devices, all of which are listed.
+    interfaces(5), netplan, ifcfg or a .network file names a card, a bridge port or a VLAN device
+    that is not among the host's devices, in a complete listing of them.
 
 Why it breaks
-    Names of cards follow their place on the PCI bus: a disk or card that was added or moved, a new
-    kernel or a changed virtual machine renames them. What the file says is then set up for nobody:
-    no address, or a bridge (vmbr0) without its port.
+    Card names follow the card's position on the PCI bus: an added or moved disk or card, a new
+    kernel or a changed virtual machine renames them. The settings then apply to nothing: no
+    address, or a bridge (vmbr0) without its port.
 
 How to confirm
     ip -br link; dmesg | grep renamed
     networkctl list; grep -rn DEVICE /etc/network /etc/netplan /etc/systemd/network
 
 How to fix
-    Write the present name into the file, or match the card by its MAC (netplan match: macaddress, a
-    .link file); then ifreload -a or netplan apply.
+    Put the current name into the file, or match the card by its MAC (netplan match: macaddress, a
+    .link file); then run ifreload -a or netplan apply.
 
 References
     interfaces(5), netplan(5), systemd.net-naming-scheme(7)
@@ -81,7 +81,7 @@ def check(case: Case) -> Iterator[Finding]:
                     *((host.links.span,) if host.links.span is not None else ()),
                 ),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),
-                breaks=(f"what the file sets up on {name}",),
+                breaks=(f"everything that the file sets up on {name}",),
                 prevention="Match cards by their MAC.",
                 certainty=0.9,
                 marks=(name,),

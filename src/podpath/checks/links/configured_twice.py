@@ -1,15 +1,15 @@
-"""configured-twice: a device has a static address and a leased one in the same network.
+"""configured-twice: a device has both a static and a leased address on the same network.
 
 What it is
-    `ip addr` shows a `dynamic` address and one without that word on one device, both in one
-    network, and `ip route` shows the connected route of that network twice, each with another of
-    the two as its source: two programs configure the device, one from a file and one by DHCP.
+    `ip addr` shows two addresses of one network on one device, one of them `dynamic`, and `ip
+    route` shows that network's connected route twice, each with a different one of the two as its
+    source. Two programs configure the device, one from a file and one by DHCP.
 
 Why it breaks
-    The kernel takes the source of new connections from the route that it finds first, which is the
-    one with the lower metric: peers see the other address, and their filters and allow lists do
-    not know it. Two default routes follow for the same reason. When the lease ends, its address
-    goes, and with it every connection that uses it.
+    The kernel takes the source address of new connections from the first route it finds, which is
+    the one with the lower metric: peers see the other address, which their filters and allow lists
+    do not know. Two default routes appear for the same reason. When the lease ends, its address
+    goes away, and every connection that uses it breaks.
 
 How to confirm
     ip -d addr show dev DEVICE; ip route
@@ -17,9 +17,8 @@ How to confirm
     cat /etc/netplan/*.yaml /etc/network/interfaces
 
 How to fix
-    Leave the device to one program: turn DHCP off in the file of the other (dhcp4: no, `iface ...
-    static` alone, unmanaged-devices), stop the DHCP client, and delete the address that is not
-    wanted.
+    Leave the device to one program: turn DHCP off in the other one's file (dhcp4: no, `iface ...
+    static` alone, unmanaged-devices), stop the DHCP client, and delete the unwanted address.
 
 References
     ip-address(8), `dynamic`; ip_route_output_key, fib_select_default (net/ipv4 v6.12); netplan(5)
@@ -98,12 +97,12 @@ def _report(
         severity=Severity.FAULT,
         claim=(
             f"{lease.link} is configured twice: {static.address} from a file and {lease.address} "
-            "by DHCP, in one network with a route for each."
+            "by DHCP, on one network with a route for each."
         ),
         evidence=tuple(span for span in spans if isinstance(span, Span)),
-        reasoning=("New connections take the source of the route that has the lower metric.",),
-        breaks=("connections whose peers know the other address",),
-        prevention="Let one program configure a device.",
+        reasoning=("New connections take the source address of the route with the lower metric.",),
+        breaks=("connections whose peers expect the other address",),
+        prevention="Let only one program configure a device.",
         certainty=1.0 if sure else 0.6,
         marks=("dynamic",),
         asks=() if sure else (ask,),

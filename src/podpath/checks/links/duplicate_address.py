@@ -4,19 +4,19 @@ What it is
     Two devices of one namespace, or two pods of one node, have the same address.
 
 Why it breaks
-    The kernel delivers to, and answers ARP from, whichever comes first. Between two pods, the route
-    or the neighbor entry decides who gets the packets, and it changes as entries expire:
-    connections hang intermittently. A CNI plugin whose address store was lost (a full disk, a
-    removed /var/lib/cni) hands out addresses twice.
+    The kernel delivers packets to, and answers ARP from, whichever device comes first. Between two
+    pods, the route or the neighbor entry decides who gets the packets, and that changes as entries
+    expire: connections hang intermittently. A CNI plugin that lost its address store (a full disk,
+    a deleted /var/lib/cni) assigns addresses twice.
 
 How to confirm
     ip -br addr | grep ADDRESS
-    arping -D -I DEVICE ADDRESS                  # an answer means that somebody else has it
+    arping -D -I DEVICE ADDRESS                  # an answer means that another host has it
     ls /var/lib/cni/networks/*/
 
 How to fix
-    Take the address from the one that should not have it: ip addr del ADDRESS dev DEVICE, or delete
-    the younger pod.
+    Remove the address from the device that should not have it: ip addr del ADDRESS dev DEVICE, or
+    delete the younger pod.
 
 References
     inet_addr_onlink, arp_process (net/ipv4/devinet.c, arp.c); RFC 5227; the host-local IPAM plugin
@@ -118,7 +118,7 @@ def _report_rivals(
         claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
         evidence=tuple(dict.fromkeys(list_spans((one, other, *found[:2])))),
         reasoning=(
-            "The last answer wins, so senders reach now one of them, now the other.",
+            "The last answer wins, so senders reach sometimes one of them, sometimes the other.",
             (
                 "Either two machines have the address, or something answers for one that has it "
                 "(proxy ARP, a virtual router)."

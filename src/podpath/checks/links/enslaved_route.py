@@ -1,30 +1,29 @@
-"""enslaved-route: a route leads over a device that belongs to a bond or bridge.
+"""enslaved-route: a route uses a device that belongs to a bond or bridge.
 
 What it is
-    A network card that was made a slave of a bond, a bridge or an Open vSwitch port still has a
-    route of its own, most often 169.254.0.0/16. The kernel picks among equal prefixes by metric, so
-    a route that is left on the slave can win over the one on the device that carries the host's
-    address.
+    A network card that is a slave of a bond, a bridge port or an Open vSwitch port still has its
+    own route, most often 169.254.0.0/16. Among equal prefixes the kernel picks the lowest metric,
+    so a route left on the slave can beat the one on the device that carries the host's address.
 
 Why it breaks
-    Whatever the kernel sends by that route leaves by the slave, past the bond. Before the first
-    packet it asks by ARP for the destination, with the slave's MAC as the sender and (since the
-    slave has no address) an address of the host. Every switch and neighbor that hears it learns
-    that the host's address is behind the slave's MAC. Frames to the host then come with a MAC that
-    the bond does not take, and are lost until the host sends something with its own MAC again. See
-    foreign-arp.
+    Packets that take this route leave through the slave and bypass the bond. Before the first
+    packet, the kernel sends an ARP request for the destination, with the slave's MAC as the sender
+    MAC and (because the slave has no address) one of the host's addresses as the sender address.
+    Every switch and neighbor that hears it learns the host's address with the slave's MAC. Frames
+    to the host then carry a MAC that the bond does not accept, and are lost until the host sends
+    something with its own MAC again. See foreign-arp.
 
 How to confirm
     ip -4 route show table all | grep -E 'dev (SLAVES)'
-    ip route get 169.254.169.254           # the device that it names must not be a slave
+    ip route get 169.254.169.254           # the device shown must not be a slave
     ip -d link show DEVICE                 # `master ...`; or: ovs-vsctl show, ovs-appctl bond/show
 
 How to fix
     ip route del PREFIX dev SLAVE metric METRIC, for each slave. Keep it from coming back: the
     network scripts of RHEL and CentOS add 169.254.0.0/16 with metric 1000 + ifindex for each card
-    that they bring up; NOZEROCONF=yes in /etc/sysconfig/network stops it. With NetworkManager or
-    systemd-networkd set link-local addressing off for the slaves (LinkLocalAddressing=no), and see
-    that nothing runs DHCP on them.
+    that they bring up; NOZEROCONF=yes in /etc/sysconfig/network stops that. With NetworkManager or
+    systemd-networkd, turn link-local addressing off for the slaves (LinkLocalAddressing=no), and
+    run no DHCP client on them.
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c), arp_solicit (net/ipv4/arp.c), inet_select_addr
@@ -112,11 +111,11 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
     of_siblings = [id(sibling.route) for sibling in siblings]
     rightful = [other for other in found.beaten if id(other) not in of_siblings]
     spans = [one.span for one in (route, *found.beaten) if one.span is not None]
-    reasons = [f"{link.name} is {found.enslaved.how}: it must carry no route of its own."]
+    reasons = [f"{link.name} is {found.enslaved.how}: it must not have its own route."]
     if rightful:
         devices = ", ".join(f"{_device(other)} (metric {other.metric})" for other in rightful)
         reasons.append(
-            f"The route over {link.name} has metric {route.metric}, lower than that over "
+            f"The route over {link.name} has metric {route.metric}, lower than the one over "
             f"{devices}, so it wins."
         )
     reasons.append(
@@ -127,7 +126,7 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The route to {route.prefix} over {link.name} wins, though {link.name} is "
+            f"The route to {route.prefix} over {link.name} wins although {link.name} is "
             f"{found.enslaved.how}."
         ),
         evidence=tuple(dict.fromkeys((*spans, *found.enslaved.spans))),
@@ -145,9 +144,9 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
 
 
 PREVENTION = (
-    "Stop what adds the route when the slave comes up: NOZEROCONF=yes in /etc/sysconfig/network "
-    "(network scripts), LinkLocalAddressing=no (systemd-networkd), ipv4.method disabled "
-    "(NetworkManager); and run no DHCP client on slaves."
+    "Stop whatever adds the route when the slave comes up: NOZEROCONF=yes in "
+    "/etc/sysconfig/network (network scripts), LinkLocalAddressing=no (systemd-networkd), "
+    "ipv4.method disabled (NetworkManager); and run no DHCP client on slaves."
 )
 
 
@@ -196,7 +195,7 @@ def _find_device(node: Node, route: Route) -> Link | None:
     if name is None:
         return None
     return find_link(node.host, name) or Link(
-        name=name, inferred=Inferred(Basis.SHOWN, "a route leads over it", route.span)
+        name=name, inferred=Inferred(Basis.SHOWN, "a route uses it", route.span)
     )
 
 

@@ -1,28 +1,28 @@
-"""foreign-arp: an ARP frame bound the host's address to the MAC of another device.
+"""foreign-arp: an ARP frame announced the host's address with the MAC of another device.
 
 What it is
     The host sent an ARP request (or reply) with its own IP address and the MAC of a device that
-    does not carry that address: the slave of a bond, a port of a bridge, a second card on the same
-    network. Everybody who hears it learns that MAC for the address: neighbors in their ARP tables,
-    switches (those that snoop ARP, or route) in theirs.
+    does not carry that address: a bond slave, a bridge port, a second card on the same network.
+    Everyone who hears it learns that MAC for the address: neighbors in their ARP tables, and
+    switches that snoop ARP or route in theirs.
 
 Why it breaks
-    From then on frames to the host come with the foreign MAC as their destination. The bond or
-    bridge that carries the address does not take them, so inbound traffic is lost, while the host's
-    own frames still leave with the right MAC. Connections hang in one direction until the host
-    sends ARP with its own MAC, often half a minute later, when a neighbor entry is renewed.
+    From then on, frames to the host have the foreign MAC as their destination. The bond or bridge
+    that carries the address does not accept them, so inbound traffic is lost, while the host's own
+    frames still leave with the right MAC. Connections hang in one direction until the host sends
+    ARP with its own MAC, often half a minute later, when a neighbor entry is renewed.
 
 How to confirm
-    tcpdump -n -e -i DEVICE arp  # a sender address of the host with another device's MAC
-    # the device that asks: it should be the one that carries the address
+    tcpdump -n -e -i DEVICE arp  # the host's address as sender, with another device's MAC
+    # the sending device: it should be the one that carries the address
     ip route get TARGET_OF_THE_REQUEST
     ip neigh show HOST_ADDRESS                   # on a neighbor
 
 How to fix
-    Take away what made the host ask by the wrong device: most often a route on an enslaved device
-    (see enslaved-route). Where two cards stand in one network on purpose:
-    net.ipv4.conf.all.arp_announce = 2 and arp_ignore = 1. To heal at once, announce the right MAC:
-    arping -U -I DEVICE HOST_ADDRESS
+    Remove what made the host ask through the wrong device: most often a route on an enslaved device
+    (see enslaved-route). If two cards are on one network on purpose: net.ipv4.conf.all.arp_announce
+    = 2 and arp_ignore = 1. To recover at once, announce the right MAC: arping -U -I DEVICE
+    HOST_ADDRESS
 
 References
     arp_solicit, arp_send_dst (net/ipv4/arp.c), inet_select_addr (net/ipv4/devinet.c); RFC 826; RFC
@@ -220,8 +220,8 @@ def _claim(arp: ArpSighting, route: SlaveRoute | None, owner: Link | None) -> st
     what = f"An ARP {arp.operation} bound {arp.sender} to {arp.sender_mac}"
     if route is not None:
         return (
-            f"{what}, since the route to {route.route.prefix} over {route.link.name} wins, though "
-            f"it is {route.enslaved.how}."
+            f"{what}, because the route to {route.route.prefix} over {route.link.name} wins, "
+            f"although {route.link.name} is {route.enslaved.how}."
         )
     return (
         f"{what}, the MAC of {owner.name}, which does not carry it."
@@ -250,10 +250,10 @@ def _reasons(
         if route.link.mac is not None and route.link.mac != arp.sender_mac:
             yield (
                 f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for "
-                f"{route.link.name}: they are of different times or hosts, or one was edited."
+                f"{route.link.name}: they come from different times or hosts, or one was edited."
             )
     yield (
-        f"Everything else that {arp.sender} sends has {usual}; hosts that hear the "
+        f"Everything else that {arp.sender} sends carries {usual}; hosts that hear the "
         f"{arp.operation} now send to {arp.sender_mac} instead."
     )
     if window.lost:
@@ -262,7 +262,7 @@ def _reasons(
             until = (
                 f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
             )
-        outbound = ", while outbound frames go on" if window.sent else ""
+        outbound = ", while outbound frames keep flowing" if window.sent else ""
         yield (
             f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: only "
             "inbound traffic is lost."

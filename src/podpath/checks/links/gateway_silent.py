@@ -1,21 +1,22 @@
-"""gateway-silent: the host's gateway, or another neighbor that a failure names, does not answer
-ARP or neighbor discovery.
+"""gateway-silent: the host's gateway, or another neighbor that a failure names, does not answer ARP
+or neighbor discovery.
 
 What it is
     `ip neigh` or `arp -n` lists the default gateway as FAILED or INCOMPLETE, or an arping got no
     answer.
 
 Why it breaks
-    Without its MAC nothing is sent to it. The gateway is down, in another VLAN, or the frames do
-    not get there: a wrong VLAN tag, a hypervisor or switch that drops the MAC, a port that is shut.
+    Without the gateway's MAC, nothing can be sent to it. The gateway is down or in another VLAN, or
+    the frames do not reach it: a wrong VLAN tag, a hypervisor or switch that drops the MAC, a port
+    that is shut down.
 
 How to confirm
     arping -I DEVICE GATEWAY; ip neigh show GATEWAY
     tcpdump -eni DEVICE arp
 
 How to fix
-    Find where the request is lost: tcpdump for arp on the device, the bridge and the uplink.
-    Compare the prefix length and VLAN with those of a host that works.
+    Find where the request is lost: run tcpdump for arp on the device, the bridge and the uplink.
+    Compare the prefix length and VLAN with those of a working host.
 
 References
     neigh_timer_handler, arp_solicit (net/core/neighbour.c, net/ipv4/arp.c v6.12); arping(8)
@@ -74,8 +75,8 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
                 evidence=(entry.span,),
                 reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
-                breaks=("everything by the default route",),
-                prevention="Watch the gateway's neighbor entry.",
+                breaks=("everything that uses the default route",),
+                prevention="Monitor the gateway's neighbor entry.",
                 certainty=0.9,
                 marks=(entry.state, str(entry.address)),
             )

@@ -1,23 +1,22 @@
 """gratuitous-arp: an address moved to another MAC, with or without telling its neighbors.
 
 What it is
-    An address that spoke with one MAC speaks with another. Whoever takes over an address
-    (keepalived, MetalLB, a bond that fails over, a pod that was started again with the address of
-    an old one) announces it by a gratuitous ARP: a frame that asks for, or answers with, its own
-    address. A capture shows the announcement, or that there was none.
+    An address that used one MAC now uses another. Whoever takes over an address (keepalived,
+    MetalLB, a bond that fails over, a recreated pod that got the address of an old one) should
+    announce it with a gratuitous ARP: a frame that asks for, or answers with, its own address. A
+    capture shows the announcement, or that there was none.
 
 Why it breaks
-    Without it the neighbors keep the old MAC until their entry is renewed, and send there
-    meanwhile.
+    Without it, neighbors keep the old MAC until their entry is renewed, and send to it meanwhile.
 
 How to confirm
-    tcpdump -nei DEVICE arp                      # who-has X tell X, or an unasked reply
+    tcpdump -nei DEVICE arp                      # who-has X tell X, or an unsolicited reply
     ip neigh show ADDRESS                        # on a neighbor: the old MAC, STALE or REACHABLE
 
 How to fix
-    Announce it: arping -U -c 3 -I DEVICE ADDRESS; set net.ipv4.conf.DEVICE.arp_notify = 1, so that
-    the kernel does it when the device comes up. A neighbor that must learn from announcements of
-    which it knows nothing yet needs arp_accept = 1.
+    Announce it: arping -U -c 3 -I DEVICE ADDRESS; set net.ipv4.conf.DEVICE.arp_notify = 1 to make
+    the kernel announce it when the device comes up. A neighbor that has no entry yet learns from
+    announcements only with arp_accept = 1.
 
 References
     arp_send, inetdev_send_gratuitous_arp (net/ipv4/devinet.c); arp_is_garp (net/ipv4/arp.c); RFC
@@ -91,7 +90,7 @@ def _report(
     old, new = macs
     lost = len(astray) >= ASTRAY
     how = "and announces it" if told else "and no gratuitous ARP is seen"
-    after = f"; {count(len(astray), 'frame')} to {old} after it" if astray else ""
+    after = f"; {count(len(astray), 'frame')} to {old} after that" if astray else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT if lost else Severity.NOTE,
@@ -100,7 +99,7 @@ def _report(
         reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",)
         if lost and not told
         else (),
-        breaks=(f"what is sent to {address}, until its neighbors ask again",) if lost else (),
+        breaks=(f"packets to {address}, until its neighbors ask again",) if lost else (),
         repairs=(
             Repair(title="announce the address", commands=(f"arping -U -c 3 -I DEVICE {address}",)),
         )

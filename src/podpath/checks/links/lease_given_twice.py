@@ -1,12 +1,12 @@
-"""lease-given-twice: a DHCP server gives one address to two MACs.
+"""lease-given-twice: a DHCP server gives one address to two MAC addresses.
 
 What it is
-    The server's log offers or acknowledges the same address to two different MACs, or a client
-    sends DHCPDECLINE.
+    The server's log offers or acknowledges the same address to two different MAC addresses, or a
+    client sends DHCPDECLINE.
 
 Why it breaks
-    A server knows a client by its client identifier before its MAC. Machines that were cloned have
-    the same machine-id, and so the same DUID: they get one lease together. The second one finds the
+    A server identifies a client by its client identifier before its MAC. Cloned machines have the
+    same machine-id and therefore the same DUID: they share one lease. The second one finds the
     address in use and declines it, or both use it and take each other's packets.
 
 How to confirm
@@ -14,8 +14,8 @@ How to confirm
     arping -D -I DEVICE ADDRESS
 
 How to fix
-    rm -f /etc/machine-id && systemd-machine-id-setup on the clone; remove its leases and DUID
-    (/var/lib/dhcp, /var/lib/wicked); or dhcp-identifier: mac in netplan.
+    rm -f /etc/machine-id && systemd-machine-id-setup on the clone; delete its leases and DUID
+    (/var/lib/dhcp, /var/lib/wicked); or set dhcp-identifier: mac in netplan.
 
 References
     RFC 2131 4.2, RFC 4361; machine-id(5); systemd.network(5), ClientIdentifier
@@ -55,12 +55,12 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=list_spans(owners.values()),
             reasoning=(
                 (
-                    "A lease belongs to a client identifier: machines with the same one, such as "
-                    "clones, share it."
+                    "A lease belongs to a client identifier: machines with the same identifier, "
+                    "such as clones, share the lease."
                 ),
             ),
             breaks=(f"connections to and from {address}",),
-            prevention="Empty /etc/machine-id in images before they are cloned.",
+            prevention="Empty /etc/machine-id in images before you clone them.",
             certainty=0.8,
             marks=(address, *owners),
         )

@@ -1,20 +1,20 @@
-"""lease-range-outside: a DHCP server is to serve a network that its device is not in.
+"""lease-range-outside: a DHCP server is configured for a network that its device is not in.
 
 What it is
-    dhcpd.conf declares subnets, and the device that the server is to listen on has no address in
-    any of them; or a range, or the router it hands out, lies outside of its subnet. The same of
-    dnsmasq's dhcp-range.
+    dhcpd.conf declares subnets, but the device that the server should listen on has no address in
+    any of them; or a range, or the router that it hands out, lies outside its subnet. The same goes
+    for dnsmasq's dhcp-range.
 
 Why it breaks
-    A DHCP server finds the subnet to serve by the address of the device that a request comes in by.
-    Without one it does not listen there ("No subnet declaration", "no address range available"). A
-    router outside of the network that a client gets is one that it cannot reach.
+    A DHCP server chooses the subnet by the address of the device on which a request comes in.
+    Without a matching address it does not listen there ("No subnet declaration", "no address range
+    available"). A client cannot reach a router that is outside the network it was given.
 
 How to confirm
     ip -br addr; dhcpd -t; journalctl -u isc-dhcp-server -u dnsmasq
 
 How to fix
-    Give the device an address of the subnet that it is to serve, or declare the subnet of the
+    Give the device an address in the subnet that it should serve, or declare the subnet of the
     address that it has.
 
 References
@@ -62,8 +62,8 @@ def check(case: Case) -> Iterator[Finding]:
             ):
                 first = next(iter(subnets.values()))[1]
                 claim = (
-                    f"The DHCP server is to serve {device}, but declares no subnet of {device}'s "
-                    f"network {networks[0]}."
+                    f"The DHCP server is configured for {device}, but declares no subnet for "
+                    f"{device}'s network {networks[0]}."
                 )
                 yield _report(claim, (first.span, setting.span), device)
     for file in files_of(case, "dnsmasq"):
@@ -94,7 +94,7 @@ def _check_inside(file: SettingsFile, path: tuple[str, ...], subnet: Prefix) -> 
             if address.family == subnet.family and not subnet.covers(address):
                 what = "hands out the router" if is_router else "has a range with"
                 yield _report(
-                    f"The DHCP server's subnet {subnet} {what} {address}, which is outside of it.",
+                    f"The DHCP server's subnet {subnet} {what} {address}, which is outside it.",
                     (setting.span,),
                     str(address),
                 )
@@ -115,8 +115,8 @@ def _check_dnsmasq(case: Case, file: SettingsFile) -> Iterator[Finding]:
         ):
             continue
         claim = (
-            f"dnsmasq is to give out addresses from {start} on {devices[0]}, whose network is "
-            f"{networks[0]}."
+            f"dnsmasq is configured to lease addresses from {start} on {devices[0]}, whose network "
+            f"is {networks[0]}."
         )
         yield _report(claim, (setting.span,), str(start))
 
@@ -131,7 +131,7 @@ def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
         severity=Severity.FAULT,
         claim=claim,
         evidence=evidence,
-        reasoning=("A DHCP server serves only subnets that its own device has an address in.",),
+        reasoning=("A DHCP server serves only subnets in which its own device has an address.",),
         breaks=("leases for the clients on that device",),
         prevention="Keep the server's address and its subnets in one place.",
         certainty=1.0,

@@ -1,21 +1,21 @@
-"""lease-unanswered: a capture shows a client ask for a lease again, and no server answers.
+"""lease-unanswered: a capture shows a client ask for a lease repeatedly, and no server answers.
 
 What it is
-    tcpdump prints two or more DHCP requests (`BOOTP/DHCP, Request`), in one line or in the lines
-    that -v adds, and no reply, at whatever place it was taken.
+    tcpdump prints two or more DHCP requests (`BOOTP/DHCP, Request`), on one line or on the lines
+    that -v adds, and no reply, wherever it was taken.
 
 Why it breaks
-    The client gets no address, or takes one of 169.254.0.0/16. The request does not reach a server
-    (VLAN, a bridge whose port is missing, a hypervisor or access point that drops MACs it does not
-    know, a firewall of the bridge), the server has no range for this network, or its answer is
-    lost on the way back.
+    The client gets no address, or picks one from 169.254.0.0/16. The request does not reach a
+    server (VLAN, a missing bridge port, a hypervisor or access point that drops unknown MACs, a
+    firewall on the bridge), the server has no range for this network, or its answer is lost on the
+    way back.
 
 How to confirm
     tcpdump -nn -e -i DEVICE port 67 or port 68     # at the client, the bridge and the server
     journalctl -u isc-dhcp-server -u dnsmasq -u kea-dhcp4-server
 
 How to fix
-    Fix the hop at which the request or the answer is seen last.
+    Fix the hop where the request or the answer is last seen.
 
 References
     RFC 2131; tcpdump(8)
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
                 severity=Severity.FAULT,
                 claim=f"No DHCP server answers {mac or 'the client'}, which asks {count} times.",
                 evidence=(first.span,),
-                reasoning=("Requests are seen here, and no reply.",),
+                reasoning=("The capture shows requests and no reply.",),
                 breaks=("the host or pod that has no address",),
                 certainty=0.3,
                 asks=(
@@ -70,7 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
                         "where the DHCP request or its answer is lost",
                         "tcpdump -nn -e -vv -i DEV port 67 or port 68 (at the client, the bridge, "
                         "the uplink and the server); the DHCP server's log",
-                        "the last place that shows the request or the answer is before the fault",
+                        "the fault is after the last point that shows the request or the answer",
                     ),
                 ),
                 marks=(mac,) if mac else (),

@@ -1,21 +1,22 @@
-"""link-mode-poor: a card has no link, or agreed with its partner on much less than it can.
+"""link-mode-poor: a card has no link, or negotiated much less than it supports.
 
 What it is
     `ethtool DEVICE`, mii-tool or lshw says that no link is detected, that the link is half duplex,
     or that its speed is a tenth or less of what the card supports.
 
 Why it breaks
-    Without a link nothing leaves. At half duplex one side takes the other's frames for collisions
-    where the other side is full duplex: small packets pass, and throughput collapses. A speed far
-    below the card's tells of a cable with two pairs, a damaged port, or a partner that does not
-    negotiate.
+    Without a link nothing leaves. In a duplex mismatch, the half-duplex side takes the full-duplex
+    side's frames for collisions: small packets pass, and throughput collapses. A speed far below
+    the card's maximum points to a cable with only two working pairs, a damaged port, or a partner
+    that does not negotiate.
 
 How to confirm
     ethtool DEVICE; ethtool -S DEVICE | grep -i -e err -e coll; ip -s link show DEVICE
     the switch port's own speed, duplex and counters; another cable, another port
 
 How to fix
-    Let both ends negotiate (ethtool -s DEVICE autoneg on), or set both alike; replace the cable.
+    Let both ends negotiate (ethtool -s DEVICE autoneg on), or configure both the same way; replace
+    the cable.
 
 References
     IEEE 802.3 clause 28; ethtool(8); Documentation/networking/ethtool-netlink.rst v6.12
@@ -64,17 +65,17 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(stated.span,),
             reasoning=(
                 (
-                    "What the card and its partner agreed on is below what the card can: cable, "
-                    "port or negotiation."
+                    "The card and its partner agreed on less than the card supports: check cable, "
+                    "port and negotiation."
                 ),
             ),
-            breaks=(f"what is sent by {mode.link}",),
-            prevention="Watch speed, duplex and carrier of the uplinks.",
+            breaks=(f"traffic through {mode.link}",),
+            prevention="Monitor speed, duplex and carrier of the uplinks.",
             certainty=0.6,
             marks=("Link detected: no", "Half", "Speed:", "no link"),
             asks=(
                 FollowUp(
-                    fact=f"whether the failing connection leaves by {mode.link}",
+                    fact=f"whether the failing connection leaves through {mode.link}",
                     command=f"ip route get DESTINATION; ip -s link show {mode.link}",
                     decides="it does, and errors or collisions grow: the link is at fault",
                 ),
@@ -85,9 +86,9 @@ def check(case: Case) -> Iterator[Finding]:
 def _name_trouble(mode: LinkMode) -> str | None:
     """Say what is wrong with a link; None where nothing is."""
     if mode.detected is False:
-        return "has no link: nothing that the card can hear is at the other end of its cable"
+        return "has no link: the card detects nothing at the other end of its cable"
     if mode.half and mode.detected:
-        return "works at half duplex, where any switch of today is full duplex"
+        return "runs at half duplex, while any current switch runs at full duplex"
     if mode.speed and mode.most and mode.speed * TENTH <= mode.most:
-        return f"works at {mode.speed} Mbit/s, though the card can do {mode.most}"
+        return f"runs at {mode.speed} Mbit/s although the card supports {mode.most}"
     return None

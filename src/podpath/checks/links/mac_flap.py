@@ -1,14 +1,14 @@
-"""mac-flap: one MAC, or the MAC of one address, changes its place again and again.
+"""mac-flap: a MAC keeps changing ports, or an address keeps changing MACs.
 
 What it is
-    An address speaks with one MAC, then with another, then with the first again; or frames of one
-    MAC come in by one port of a bridge, then by another, and back.
+    An address uses one MAC, then another, then the first again; or frames from one MAC come in on
+    one bridge port, then another, and back.
 
 Why it breaks
-    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbors
-    which MAC an address has from the last ARP. Frames go to the place that was learned last, and
-    are lost for the other one. It comes from a loop, from two machines with one address or MAC (a
-    cloned virtual machine), or from a bond whose slaves a switch does not take for one.
+    Switches and bridges learn a MAC's port from the last frame they saw from it; neighbors learn an
+    address's MAC from the last ARP. Frames go to the place learned last, and are lost for the other
+    one. The cause is a loop, two machines with one address or MAC (a cloned virtual machine), or a
+    bond whose slaves the switch does not treat as one link.
 
 How to confirm
     bridge fdb show | grep MAC; bridge monitor fdb
@@ -16,8 +16,8 @@ How to confirm
     dmesg | grep -i 'own address as source'
 
 How to fix
-    Take away the loop, or give each machine a MAC and an address of its own; set the bond's mode to
-    what the switch is configured for.
+    Remove the loop, or give each machine its own MAC and address; set the bond to the mode that the
+    switch is configured for.
 
 References
     br_fdb_update (net/bridge/br_fdb.c); neigh_update (net/core/neighbour.c)
@@ -62,7 +62,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
             macs = list(dict.fromkeys(claim.place for claim in changes))
             yield _report(
-                f"{address} speaks with {' and '.join(macs)} in turn",
+                f"{address} uses {' and '.join(macs)} in turn",
                 changes,
                 (str(address), *macs),
             )
@@ -71,7 +71,9 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if len(changes) > CHANGES:
             ports = list(dict.fromkeys(claim.place for claim in changes))
             yield _report(
-                f"Frames of {mac} come in by {' and '.join(ports)} in turn", changes, (mac, *ports)
+                f"Frames from {mac} come in on {' and '.join(ports)} in turn",
+                changes,
+                (mac, *ports),
             )
 
 
@@ -159,7 +161,7 @@ def _report(what: str, changes: Sequence[_Claim], marks: tuple[str, ...]) -> Fin
         severity=Severity.FAULT,
         claim=f"{what}: it changes {len(changes) - 1} times.",
         evidence=list_spans(changes[:4]),
-        reasoning=("Whatever learns from the last frame sends to a different place each time.",),
-        breaks=("what is sent there, intermittently",),
+        reasoning=("Devices that learn from the last frame send to a different place each time.",),
+        breaks=("packets sent there, intermittently",),
         marks=marks,
     )

@@ -1,14 +1,14 @@
-"""mac-on-two-hosts: the cards of two hosts have the same MAC.
+"""mac-on-two-hosts: two hosts have the same MAC on their cards.
 
 What it is
-    `ip link`, `ip addr` or ifconfig of two hosts shows one MAC on a card of each, with different
-    addresses: machines that were cloned together with their configuration, or whose hypervisor was
+    `ip link`, `ip addr` or ifconfig of two hosts shows the same MAC on a card of each, with
+    different addresses: machines that were cloned with their configuration, or whose hypervisor was
     told to keep the MAC.
 
 Why it breaks
     A switch learns a MAC at one port at a time: frames for one host go to the other until it sends
-    again. A DHCP server gives both the same lease. Connections to either hang, break off, or land
-    on the other.
+    again. A DHCP server gives both the same lease. Connections to either host hang, break off, or
+    end up on the other one.
 
 How to confirm
     ip link show dev DEVICE                 # on each host
@@ -16,8 +16,8 @@ How to confirm
     arping -D -I DEVICE ADDRESS
 
 How to fix
-    Give one of them a MAC of its own: in the hypervisor (a new network card for the clone), or
-    with `ip link set dev DEVICE address MAC` and in its configuration.
+    Give one of them its own MAC: in the hypervisor (a new network card for the clone), or with `ip
+    link set dev DEVICE address MAC` and in its configuration.
 
 References
     IEEE 802.1D, the learning process; ip-link(8)
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _report(clash: Clash, *, sure: bool) -> Finding:
     ask = FollowUp(
-        "whether both hosts are in one network of switches",
+        "whether both hosts are on the same layer 2 network",
         f"bridge fdb show | grep -i {clash.key} (on the hypervisor or switch)",
         "the port changes: each host takes the other's frames",
     )
@@ -55,13 +55,13 @@ def _report(clash: Clash, *, sure: bool) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The cards of {' and '.join(clash.hosts)} ({' and '.join(clash.values)}) have one "
-            f"MAC, {clash.key}."
+            f"The cards of {' and '.join(clash.hosts)} ({' and '.join(clash.values)}) have the "
+            f"same MAC, {clash.key}."
         ),
         evidence=clash.spans,
-        reasoning=("A switch sends the frames for this MAC to one of them at a time.",),
+        reasoning=("A switch sends frames for this MAC to only one of them at a time.",),
         breaks=("connections to either of these hosts",),
-        prevention="Let the hypervisor make a new MAC for each clone.",
+        prevention="Let the hypervisor generate a new MAC for each clone.",
         certainty=1.0 if sure else 0.7,
         marks=(clash.key,),
         asks=() if sure else (ask,),

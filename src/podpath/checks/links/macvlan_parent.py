@@ -1,23 +1,23 @@
-"""macvlan-parent: the host and containers on a macvlan or ipvlan network of its own card cannot
-reach each other.
+"""macvlan-parent: the host and the macvlan or ipvlan containers on one of its cards cannot reach
+each other.
 
 What it is
-    Containers are attached by macvlan or ipvlan to a card of the host (docker network create -d
-    macvlan -o parent=eth0, a CNI configuration of type macvlan or ipvlan).
+    Containers are attached to one of the host's cards by macvlan or ipvlan (docker network create
+    -d macvlan -o parent=eth0, a CNI configuration of type macvlan or ipvlan).
 
 Why it breaks
-    Frames between a child and its parent device are not passed by the driver (macvlan in bridge
-    mode passes them among children, and out): containers and the LAN reach each other, the host and
-    its containers do not, and neither do services of the host such as a name server or kube-proxy's
-    addresses. On a virtual machine the hypervisor has to let foreign MACs pass; on Wi-Fi it does
-    not work at all.
+    The driver does not pass frames between a child and its parent device (macvlan in bridge mode
+    passes them among children, and out). Containers and the LAN reach each other; the host and its
+    containers do not, which includes host services such as a DNS server or kube-proxy's addresses.
+    On a virtual machine, the hypervisor must also allow foreign MACs; on Wi-Fi, macvlan does not
+    work at all.
 
 How to confirm
     ip -d link show type macvlan; from another machine: ping CONTAINER
     ip neigh show CONTAINER                 # FAILED on the host
 
 How to fix
-    Give the host a child of its own: ip link add shim link eth0 type macvlan mode bridge; ip addr
+    Give the host its own child device: ip link add shim link eth0 type macvlan mode bridge; ip addr
     add ADDRESS/32 dev shim; ip link set shim up; ip route add CONTAINER/32 dev shim. Or use a
     bridge.
 
@@ -78,8 +78,8 @@ def check(case: Case) -> Iterator[Finding]:
         ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("The driver passes no frames between a parent device and its children.",),
-        breaks=("connections between the host and these containers; others of the LAN work",),
-        prevention="Give the host a child device of its own, or use a bridge.",
+        breaks=("connections between the host and these containers; those to the LAN work",),
+        prevention="Give the host its own child device, or use a bridge.",
         certainty=0.6,
         proves=LOSSES
         if any(is_with_own_host(complaint) for complaint in list_failing(case))

@@ -1,14 +1,14 @@
 """neighbour-failed: the next hop does not answer ARP.
 
 What it is
-    The packet has a route, but the MAC address of its next hop cannot be found: the neighbor entry
-    is FAILED or INCOMPLETE.
+    The packet has a route, but the MAC address of its next hop cannot be resolved: the neighbor
+    entry is FAILED or INCOMPLETE.
 
 Why it breaks
-    The packet waits in the entry's queue and is dropped when the last request went unanswered; the
-    sender gets "no route to host". The next hop is down or in another VLAN, refuses to answer
-    (arp_ignore, arp_filter, or its reverse-path filter, which drops ARP requests too), or the route
-    names a device behind which it is not.
+    The packet waits in the entry's queue and is dropped when the last request goes unanswered; the
+    sender gets "no route to host". The next hop is down or in another VLAN; or it refuses to answer
+    (arp_ignore, arp_filter, or its reverse-path filter, which also drops ARP requests); or the
+    route names the wrong device.
 
 How to confirm
     ip neigh show ADDRESS

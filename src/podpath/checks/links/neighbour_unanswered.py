@@ -1,26 +1,26 @@
-"""neighbour-unanswered: a capture shows that an address is asked for again and again, by ARP or
-neighbor discovery, and nobody answers.
+"""neighbour-unanswered: a capture shows repeated ARP or neighbor discovery requests for an address,
+and nobody answers.
 
 What it is
     tcpdump prints at least three requests for one address (`who-has`, `neighbor solicitation ...
-    who has`), and no output of the ticket shows an answer for it. Names and masked addresses count
-    as they stand. Or the table of neighbors has `(incomplete)`, INCOMPLETE or FAILED for an address
-    that is said to be out of reach.
+    who has`), and no output in the ticket shows an answer for it. Names and masked addresses count
+    as written. Or the neighbor table shows `(incomplete)`, INCOMPLETE or FAILED for an address that
+    is reported unreachable.
 
 Why it breaks
-    Without the MAC nothing is sent to that address: connections to it, or by it as a gateway, end
-    with no route to host after three seconds, or time out. Either nobody has the address, the
-    request does not reach its owner (VLAN, a switch or hypervisor that drops the MAC, snooping of
-    multicast), or the owner does not answer (arp_ignore, another prefix length).
+    Without the MAC, nothing is sent to that address: connections to it, or through it as a gateway,
+    end with "no route to host" after three seconds, or time out. Either nobody has the address, or
+    the request does not reach its owner (VLAN, a switch or hypervisor that drops the MAC, multicast
+    snooping), or the owner does not answer (arp_ignore, a different prefix length).
 
 How to confirm
-    tcpdump -nn -e -i DEVICE arp or icmp6    # at both ends: the request arrives, or does not
+    tcpdump -nn -e -i DEVICE arp or icmp6    # at both ends: does the request arrive?
     ip neigh show dev DEVICE
     arping -I DEVICE ADDRESS; ndisc6 ADDRESS DEVICE
 
 How to fix
-    Find the last place that shows the request. If it reaches the owner, look at the owner's
-    addresses and arp_ignore; if not, at VLANs, port security and multicast in between.
+    Find the last point that shows the request. If it reaches the owner, check the owner's addresses
+    and arp_ignore; if not, check VLANs, port security and multicast in between.
 
 References
     arp_process (net/ipv4/arp.c v6.12); ndisc_recv_ns (net/ipv6/ndisc.c v6.12); RFC 4861
@@ -86,7 +86,7 @@ def _find_listed(case: Case, answered: Collection[str]) -> Iterator[Finding]:
             yield _tell(
                 str(one.address),
                 one.span,
-                f"Nobody answers for {one.address}: its entry of {one.link} says {one.state}.",
+                f"Nobody answers for {one.address}: its entry on {one.link} is {one.state}.",
                 certainty=0.7,
             )
             return
@@ -131,8 +131,8 @@ def _tell(target: str, span: Span, claim: str, *, certainty: float) -> Finding:
         claim=claim,
         evidence=(span,),
         reasoning=("Nothing is sent to an address whose MAC is not known.",),
-        breaks=(f"connections to {target}, and by it as a gateway",),
-        prevention="Watch neighbor entries of gateways.",
+        breaks=(f"connections to {target}, and through it as a gateway",),
+        prevention="Monitor the neighbor entries of gateways.",
         certainty=certainty,
         marks=(target,),
         asks=(ask,),

@@ -1,14 +1,14 @@
-"""own-address-received: a bridge receives frames that carry its own MAC address as their source.
+"""own-address-received: a bridge receives frames with its own MAC address as their source.
 
 What it is
     `br0: received packet on eth0 with own address as source address`: the bridge's own frames come
     back to it, or another host has the same MAC address.
 
 Why it breaks
-    Two bridges with one MAC (cloned machines, or names and machine-id from which systemd derives
-    it) take each other's frames, and switches learn the address at both; a loop (two links without
-    STP, a bond whose switch has no LACP) multiplies frames. Kubenet's promiscuous bridge says it of
-    its veths with every hairpin, which is harmless.
+    Two bridges with one MAC (cloned machines, or identical names and machine-ids, from which
+    systemd derives the MAC) take each other's frames, and switches learn the address at both. A
+    loop (two links without STP, a bond whose switch has no LACP) multiplies frames. Kubenet's
+    promiscuous bridge logs this for its veths with every hairpin, which is harmless.
 
 How to confirm
     ip link show BRIDGE on all hosts of the network; cat /etc/machine-id; bridge link
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Give each host its own machine-id or each bridge its own MAC (MACAddressPolicy=none in a .link
-    file); cut the loop.
+    file); break the loop.
 
 References
     br_fdb_update (net/bridge/br_fdb.c); systemd.link(5), MACAddressPolicy
@@ -39,7 +39,7 @@ HAIRPINS = ("veth", "cali", "lxc", "tap", "vnet")
 ASK = FollowUp(
     "whether another host has the bridge's MAC address, or a loop brings its frames back",
     "ip -d link show type bridge; cat /etc/machine-id   # on each host of the network; bridge link",
-    "the same MAC on two hosts: they are clones; else there is a loop between two ports",
+    "the same MAC on two hosts: they are clones; otherwise there is a loop between two ports",
 )
 
 
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
             f"address{mac} on {values.get('device', '')}: another host has the same one, or "
             "there is a loop.",
             breaks="frames for that address go to one host or the other",
-            cure="give each host's bridge a MAC address of its own, or cut the loop",
+            cure="give each host's bridge its own MAC address, or break the loop",
             commands=("ip -d link show type bridge", "cat /etc/machine-id"),
             certainty=0.8,
             ask=ASK,

@@ -1,21 +1,22 @@
-"""pod-outside-bridge: a pod's address is not in the range of the bridge that it is attached to.
+"""pod-outside-bridge: a pod's address is outside the range of the bridge that the pod is attached
+to.
 
 What it is
-    The pod's end of the veth pair has an address of one range, the bridge that the other end
-    belongs to has an address of another one.
+    The pod's end of the veth pair has an address from one range, and the bridge that holds the
+    other end has an address from another.
 
 Why it breaks
-    The pod asks for its gateway by ARP and nobody answers, or the bridge's host has no route to the
-    pod. It happens when the range changed while pods lived on, or when two plugins share a bridge's
-    name.
+    The pod sends ARP requests for its gateway and nobody answers, or the bridge's host has no route
+    to the pod. It happens when the range changed while pods kept running, or when two plugins use
+    the same bridge name.
 
 How to confirm
     nsenter -t PID -n ip addr; ip addr show BRIDGE
     ls /var/lib/cni/networks
 
 How to fix
-    Delete the pod, so that it gets an address of the present range; delete the bridge if its own is
-    the old one.
+    Delete the pod to give it an address from the current range; delete the bridge if the bridge's
+    own address is the old one.
 
 References
     the bridge plugin and host-local of containernetworking/plugins
@@ -61,8 +62,8 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"{own[0].address} in netns {attachment.netns.name} is outside of {bridge}'s "
-                f"range {subnets[0]}."
+                f"{own[0].address} in netns {attachment.netns.name} is outside {bridge}'s range "
+                f"{subnets[0]}."
             ),
             evidence=tuple(dict.fromkeys((*list_spans(own), *spans))),
             reasoning=(
@@ -71,8 +72,8 @@ def check(case: Case) -> Iterator[Finding]:
                     f"{bridge}."
                 ),
             ),
-            breaks=(f"everything from and to {own[0].address}",),
-            prevention="Delete the pods of a node when its range changes.",
+            breaks=(f"everything to and from {own[0].address}",),
+            prevention="Recreate a node's pods when its range changes.",
             certainty=0.9,
             marks=(str(own[0].address), str(subnets[0])),
         )

@@ -1,20 +1,20 @@
 """program-device-missing: a program is configured to use a device that the host does not have.
 
 What it is
-    dnsmasq, a DHCP server, keepalived, radvd, hostapd, flannel, k3s or another program names a
-    device to work on, and a whole listing of the host's devices has none of that name.
+    dnsmasq, a DHCP server, keepalived, radvd, hostapd, flannel, k3s or another program is
+    configured to use a device, and a complete listing of the host's devices has none of that name.
 
 Why it breaks
-    The program does not start, or it starts and serves nobody: no leases, no virtual address, a
-    tunnel from the wrong address. Devices are renamed by a new kernel, another slot or another
-    image, and differ between nodes.
+    The program does not start, or it starts and serves nobody: no leases, no virtual IP, a tunnel
+    from the wrong address. A new kernel, another slot or another image renames devices, and names
+    differ between nodes.
 
 How to confirm
     ip -br link; the program's log
 
 How to fix
-    Name the device as the host has it; where nodes differ choose it by its network or address
-    (flannel --iface-regex, --iface-can-reach).
+    Use the device name that the host has. If nodes differ, select the device by its network or
+    address (flannel --iface-regex, --iface-can-reach).
 
 References
     dnsmasq(8), dhcpd(8), keepalived.conf(5); systemd.net-naming-scheme(7)
@@ -63,7 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
                 evidence=(setting.span,),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),
                 breaks=("what the program does on that device",),
-                prevention="Choose devices by network or MAC where their names may change.",
+                prevention="Select devices by network or MAC where their names may change.",
                 certainty=0.9,
                 marks=(device,),
             )

@@ -1,20 +1,20 @@
-"""uplink-down: the device by which the host reaches others is down or has no carrier.
+"""uplink-down: the host's uplink is down or has no carrier.
 
 What it is
     The device of the default route, or one that has the host's address, is listed without UP, or as
     NO-CARRIER.
 
 Why it breaks
-    Nothing leaves by a device that is down; by one without carrier neither, though routes over it
-    stay.
+    Nothing leaves through a device that is down, nor through one without carrier, although the
+    routes over it stay.
 
 How to confirm
     ip -br link; ethtool DEVICE | grep -i 'link detected'
     journalctl -k | grep -i 'link is'
 
 How to fix
-    ip link set DEVICE up; check cable, switch port, the virtual machine's card and the names of
-    devices after an upgrade.
+    ip link set DEVICE up; check the cable, the switch port, the virtual machine's card, and device
+    names after an upgrade.
 
 References
     dev_open, linkwatch_do_dev (net/core/dev.c, net/core/link_watch.c v6.12)
@@ -82,12 +82,12 @@ def check(case: Case) -> Iterator[Finding]:
             claim=(
                 f"{link.name} {how}, and the host's route to other hosts uses it."
                 if link.name in leading
-                else f"{link.name} {how}, and has an address of the host."
+                else f"{link.name} {how} and holds one of the host's addresses."
             ),
             evidence=(link.span, *(tried if named else ())),
-            reasoning=("Its routes and addresses stay, and packets that are sent there are lost.",),
-            breaks=(f"everything that leaves by {link.name}",),
-            prevention="Watch the carrier of the uplink.",
+            reasoning=("Its routes and addresses stay, and packets sent there are lost.",),
+            breaks=(f"everything that leaves through {link.name}",),
+            prevention="Monitor the carrier of the uplink.",
             certainty=certainty,
             marks=("DOWN", "NO-CARRIER"),
         )

@@ -1,21 +1,22 @@
-"""veth-without-bridge: the host's end of a pod's veth pair belongs to no bridge, while those of
-other pods do.
+"""veth-without-bridge: the host's end of a pod's veth pair is in no bridge, while those of other
+pods are.
 
 What it is
-    Of several vethXXX devices on the host all but some have a master.
+    All but a few of the host's vethXXX devices have a master.
 
 Why it breaks
-    Something took the port out of the bridge: systemd-networkd or NetworkManager that manages the
-    device by a pattern (`Name=*`), a restart of the engine, a bridge that was deleted and made
-    again. The pod behind it reaches nothing, not even its gateway.
+    Something removed the port from the bridge: systemd-networkd or NetworkManager managing the
+    device by a pattern (`Name=*`), a restart of the container engine, a bridge that was deleted and
+    recreated. The pod behind it reaches nothing, not even its gateway.
 
 How to confirm
     bridge link; ip -br link show type veth
     networkctl list; nmcli device
 
 How to fix
-    ip link set VETH master BRIDGE for a test, or restart the container. Let the manager leave such
-    devices alone (Unmanaged=yes for veth* in a .network file, unmanaged-devices of NetworkManager).
+    As a test, run ip link set VETH master BRIDGE, or restart the container. Make the network
+    manager leave such devices alone (Unmanaged=yes for veth* in a .network file, unmanaged-devices
+    in NetworkManager).
 
 References
     systemd.network(5), Unmanaged; NetworkManager.conf(5), unmanaged-devices
@@ -76,14 +77,10 @@ def _report(link: Link, bridged: Link, pod: Attachment | None) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=(
-            f"{link.name} belongs to no bridge, while {bridged.name} is a port of {bridged.master}."
-        ),
+        claim=(f"{link.name} is in no bridge, while {bridged.name} is a port of {bridged.master}."),
         evidence=list_spans((link, bridged)),
-        reasoning=(
-            "It has neither an address nor a route either: the container behind it is cut off.",
-        ),
-        breaks=(f"everything of the container behind {link.name}",),
+        reasoning=("It also has no address and no route: the container behind it is cut off.",),
+        breaks=(f"all traffic of the container behind {link.name}",),
         prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
         certainty=1.0 if addresses else 0.8,
         marks=(link.name, *addresses),

@@ -1,24 +1,24 @@
-"""virtual-switch-drops-mac: a hypervisor may drop frames of containers whose MACs it did not give
-out.
+"""virtual-switch-drops-mac: a hypervisor may drop frames of containers whose MACs it did not
+assign.
 
 What it is
-    The card of a virtual machine (its MAC is VMware's, VirtualBox's, Hyper-V's or a cloud's) is a
-    port of a bridge, or the parent of a macvlan, so that containers speak with MACs that the
-    hypervisor did not give out.
+    The card of a virtual machine (its MAC is one of VMware's, VirtualBox's, Hyper-V's or a cloud's)
+    is a bridge port or the parent of a macvlan, so containers use MACs that the hypervisor did not
+    assign.
 
 Why it breaks
-    A virtual switch knows the MAC of each card and drops frames of others, and does not deliver
-    frames for them, unless promiscuous mode and forged transmits (VMware), MAC spoofing (Hyper-V),
-    promiscuous mode (VirtualBox), or port security off (OpenStack) are set. DHCP of such containers
-    gets no answer; ARP neither.
+    A virtual switch knows the MAC of each card. It drops frames from other MACs and does not
+    deliver frames to them, unless it is configured otherwise: promiscuous mode and forged transmits
+    (VMware), MAC spoofing (Hyper-V), promiscuous mode (VirtualBox), port security off (OpenStack).
+    Such containers get no answer to DHCP or ARP.
 
 How to confirm
     tcpdump -eni DEVICE arp or port 67       # requests leave, no answers come
     ip link show DEVICE
 
 How to fix
-    Let the virtual switch take them: promiscuous mode, forged transmits and MAC changes accepted on
-    the port group; or route or translate (ipvlan, a NAT bridge) instead.
+    Make the virtual switch accept them: allow promiscuous mode, forged transmits and MAC changes on
+    the port group; or route or translate instead (ipvlan, a NAT bridge).
 
 References
     VMware: securing virtual switch ports; Hyper-V: MAC address spoofing; OpenStack: port security,
@@ -77,14 +77,13 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(link.span,),
             reasoning=(
                 (
-                    f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of "
-                    "other MACs by it."
+                    f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames "
+                    "with other MACs through it."
                 ),
             ),
-            breaks=("ARP, DHCP and everything else of containers and guests behind it",),
+            breaks=("ARP, DHCP and all other traffic of containers and guests behind it",),
             prevention=(
-                "Have promiscuous mode and forged transmits allowed before MACs of one's own are "
-                "used there."
+                "Have promiscuous mode and forged transmits allowed before you use other MACs."
             ),
             certainty=0.4,
             marks=(str(link.mac),),

@@ -1,19 +1,19 @@
 """wrong-mac: frames to an address carry a MAC that its owner does not have.
 
 What it is
-    A capture with link-layer headers shows that an address speaks with one MAC, that frames to it
-    carried this MAC, and that later frames to it carry another one, with which it never speaks.
+    A capture with link-layer headers shows that an address uses one MAC, that frames to it carried
+    this MAC, and that later frames to it carry another MAC, which the address never uses.
 
 Why it breaks
-    The device that has the address does not take frames with another destination MAC, unless it is
-    in promiscuous mode: they are seen in a capture and lost anyway. Somebody taught the neighbors
-    or the switch the wrong MAC (see foreign-arp, duplicate-address). The other direction is fine,
-    and the neighbors learn better when their entry is renewed, often half a minute later.
+    The device that has the address does not accept frames with another destination MAC unless it is
+    in promiscuous mode: a capture shows them, and they are lost anyway. Something taught the
+    neighbors or the switch the wrong MAC (see foreign-arp, duplicate-address). The other direction
+    works, and the neighbors recover when their entry is renewed, often half a minute later.
 
 How to confirm
-    tcpdump -nei DEVICE host ADDRESS  # destination MAC of what comes, source MAC of what goes
+    tcpdump -nei DEVICE host ADDRESS  # destination MAC of what arrives, source MAC of what leaves
     ip neigh show ADDRESS                        # on the neighbors
-    ip -br link                                  # whose MAC it is
+    ip -br link                                  # which device has that MAC
 
 How to fix
     Announce the right MAC: arping -U -c 3 -I DEVICE ADDRESS
@@ -98,8 +98,8 @@ def _report(
     if owner is not None:
         reasons.append(f"{foreign} is the MAC of {owner}, which does not own {address}.")
     reasons.append(
-        f"The owner of {usual} does not accept frames to {foreign}: they are seen here and lost "
-        "nevertheless."
+        f"The owner of {usual} does not accept frames to {foreign}: they are seen here but "
+        "lost anyway."
     )
     if sent:
         reasons.append(f"Meanwhile {address} keeps sending: only inbound traffic is lost.")
