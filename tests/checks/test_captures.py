@@ -420,7 +420,7 @@ def test_reset_storm_is_found() -> None:
     (finding,) = found(case_of(*lines), "reset-storm")
 
     assert "198.18.4.9:443 resets 12 connections" in spell_claim(finding.claim)
-    assert "nobody listens" in spell_link(finding.reasoning[0])
+    assert "nothing listens" in spell_link(finding.reasoning[0])
 
 
 def test_few_resets_are_no_storm() -> None:

@@ -25,7 +25,7 @@ def test_no_endpoint() -> None:
     (found,) = check(case_with(given_node(), SERVICE, NONE))
 
     assert found.claim == (
-        "The cluster's DNS service kube-system/kube-dns has no endpoint that is ready."
+        "The cluster's DNS service kube-system/kube-dns has no ready endpoint."
     )
     assert found.breaks == ("every name that pods look up",)
 

@@ -1,20 +1,20 @@
-"""agent-dies: a network plugin's own program ends by itself, with an error of its own.
+"""agent-dies: a network plugin's own program exits with an error.
 
 What it is
-    A line of the level at which a program gives up (fatal, panic, an abort by signal, a flag or
-    configuration that it does not take) of calico-node, cilium-agent, flannel and similar programs,
-    and a pod of it that keeps crashing.
+    A log line with which a program gives up (fatal, panic, abort by a signal, a flag or
+    configuration that it does not accept) from calico-node, cilium-agent, flannel or a similar
+    program, and one of its pods that keeps crashing.
 
 Why it breaks
-    Without its agent a node gets no CNI configuration, no routes and no rules for new pods: the
-    node stays NotReady, or new pods hang in ContainerCreating while old ones go on.
+    Without its agent, a node gets no CNI configuration, and no routes and rules for new pods: the
+    node stays NotReady, or new pods hang in ContainerCreating while old ones keep working.
 
 How to confirm
     kubectl logs -n kube-system POD --previous; kubectl -n kube-system get pods -o wide
 
 How to fix
-    Mend what the line names: values of a chart that exclude each other, a flag of another version,
-    a CPU or kernel that the program cannot use.
+    Fix what the line names: chart values that exclude each other, a flag from another version, a
+    CPU or kernel that the program cannot use.
 
 References
     the manual of the plugin; Kubernetes, "Installing Addons"
@@ -37,4 +37,4 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first network plugin whose program ends by its own words."""
     words = [word for word in find_last_words(case) if is_agent(word.program)]
     if words:
-        yield report_end(NAME, words, "the network of pods on the nodes where it ends")
+        yield report_end(NAME, words, "the pod network on the nodes where it exits")

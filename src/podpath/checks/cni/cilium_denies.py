@@ -1,10 +1,10 @@
 """cilium-denies: Cilium's policy dropped the packet.
 
 What it is
-    `cilium monitor` or Hubble shows the drop with its reason and the identities of both ends.
+    `cilium monitor` or Hubble shows the drop with its reason and the identities of both endpoints.
 
 Why it breaks
-    `Policy denied`: no rule allows that identity. A source that was masqueraded counts as a host
+    `Policy denied`: no rule allows that identity. A masqueraded source counts as a host
     (remote-node), which no podSelector selects. Other reasons name their own fault: no tunnel
     endpoint, an unknown backend, a full map, an invalid source.
 
@@ -13,8 +13,8 @@ How to confirm
     kubectl get cnp,ccnp,netpol -A
 
 How to fix
-    Allow the identity in a policy (fromEntities: remote-node, host, world where that is meant), or
-    fix the reason that is named.
+    Allow the identity in a policy (fromEntities: remote-node, host, or world if that is intended),
+    or fix the fault that the reason names.
 
 References
     Cilium, Troubleshooting: Policy; Cilium, bpf/lib/drop.h
@@ -51,14 +51,13 @@ sent.
 """
 _NUMBER = re.compile(r"\d+")
 ASK = FollowUp(
-    fact="whether the dropped packets are those of the connection that fails",
+    fact="whether the dropped packets belong to the failing connection",
     command=(
         "cilium monitor --type drop --related-to ENDPOINT (or hubble observe --verdict DROPPED "
         "--pod POD)"
     ),
     decides=(
-        "its addresses and port are those of the failing connection: the reason that is told is "
-        "the cause"
+        "its addresses and port are those of the failing connection: the reason shown is the cause"
     ),
 )
 
@@ -74,7 +73,7 @@ def check(case: Case) -> Iterator[Finding]:
     source = f" ({source})" if source else ""
     meaning = Meaning(
         claim=f"Cilium dropped the packet: {reason}{source}.",
-        breaks="packets of that identity to that endpoint",
+        breaks="packets from that identity to that endpoint",
         cure="allow the source's identity, or fix the reason",
         commands=("hubble observe --verdict DROPPED",),
         certainty=1.0 if telling else 0.6,

@@ -1,25 +1,25 @@
-"""cni-chain: a plugin that should be part of every pod's network is not in the configuration that
-the runtime loads.
+"""cni-chain: a plugin that every pod's network needs is not in the configuration that the runtime
+loads.
 
 What it is
-    The container runtime loads the first file of /etc/cni/net.d by name, and no other. A service
-    mesh's plugin (linkerd-cni, istio-cni) adds itself to the chain in that file. When the CNI
-    plugin's agent writes its file after that, or under a name that sorts first, the mesh's plugin
-    is in no chain that is loaded.
+    The container runtime loads only the first file of /etc/cni/net.d by name. A service mesh's
+    plugin (linkerd-cni, istio-cni) adds itself to the chain in that file. If the CNI plugin's agent
+    rewrites its file later, or under a name that sorts first, the mesh's plugin is no longer in the
+    chain that the runtime loads.
 
 Why it breaks
-    A pod that starts in the meantime gets its network without the mesh's rules: its connections are
-    not redirected to the proxy, and the mesh's validator (linkerd-network-validator) or the
-    sidecar's init container fails, so the pod does not start or talks in the clear.
+    A pod that starts meanwhile gets its network without the mesh's rules. Its connections are not
+    redirected to the proxy, and the mesh's validator (linkerd-network-validator) or the sidecar's
+    init container fails: the pod does not start, or communicates unencrypted.
 
 How to confirm
     ls /etc/cni/net.d; jq '.plugins[].type' /etc/cni/net.d/FIRST.conflist
     crictl info | jq '.cniconfig.Networks'            # what the runtime has loaded
 
 How to fix
-    Restart the mesh's CNI installer so that it chains itself in again, then delete the pods that
-    started without it. Keep it so: let the installer watch the folder, or stop the CNI plugin from
-    taking it over alone (Cilium: cni.exclusive=false).
+    Restart the mesh's CNI installer to put its plugin back into the chain, then delete the pods
+    that started without it. To keep it there, let the installer watch the folder, or stop the CNI
+    plugin from claiming the folder for itself (Cilium: cni.exclusive=false).
 
 References
     containerd's cri plugin (max_conf_num); the CNI specification, section 2; linkerd's and Istio's
@@ -78,8 +78,8 @@ def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, "
-            "which does not have it."
+            f"{plugin} is in {_name(other.path)}, but the runtime loads {_name(first.path)}, "
+            "which does not contain it."
         ),
         evidence=list_spans((first, other)),
         reasoning=(
@@ -87,12 +87,12 @@ def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
                 f"The runtime takes the first file by name: {_name(first.path)} with "
                 f"{', '.join(first.plugins) or 'no plugin'}."
             ),
-            f"{plugin} is in {_name(other.path)} only, so no pod that starts now gets its rules.",
+            f"{plugin} is only in {_name(other.path)}, so no pod that starts now gets its rules.",
         ),
         breaks=("pods that start now: their traffic is not redirected to the mesh's proxy",),
         prevention=(
-            "Let the mesh's installer watch /etc/cni/net.d, and keep the CNI plugin from taking "
-            "the folder over alone."
+            "Let the mesh's installer watch /etc/cni/net.d, and keep the CNI plugin from claiming "
+            "the folder for itself."
         ),
         marks=(plugin,),
     )

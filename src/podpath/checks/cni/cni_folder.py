@@ -1,24 +1,25 @@
-"""cni-folder: a runtime does not load the folder of CNI configurations, or no pod can be attached
+"""cni-folder: a runtime does not load the folder of CNI configurations, or pods cannot be attached
 with it.
 
 What it is
-    The container runtime reads /etc/cni/net.d by rules of its own: the first file by name counts. A
-    file that is empty, cut off or misspelt, a list of plugins under the name of a single one, a
-    plugin that makes no interface at the head of the chain: each stops pods, and containerd and
-    CRI-O react differently.
+    The container runtime reads /etc/cni/net.d by its own rules: the first file by name counts. A
+    file that is empty, truncated or misspelled, a plugin list in a file named as a single plugin, a
+    plugin that creates no interface at the head of the chain: each of these stops pods, and
+    containerd and CRI-O react differently.
 
 Why it breaks
-    containerd loads nothing at all when the first file is broken, and the node becomes NotReady.
-    CRI-O silently skips it and uses the next file, so pods come up in another network, without the
-    plugins of the first.
+    containerd loads nothing at all if the first file is broken, and the node becomes NotReady.
+    CRI-O silently skips that file and uses the next one, so pods start on another network, without
+    the plugins of the first.
 
 How to confirm
     podpath protect chain lint /etc/cni/net.d
     crictl info | jq '.lastCNILoadStatus, .cniconfig.Networks'
 
 How to fix
-    Fix or remove the file that the finding names, by a rename within the folder: containerd does
-    not notice a file that is only created. Then delete the pods that started in the wrong network.
+    Fix or remove the file that the finding names. Replace it by a rename within the folder:
+    containerd does not react to a file that is only created. Then delete the pods that started on
+    the wrong network.
 
 References
     containerd/go-cni opts.go (loadFromConfDir); cri-o/ocicni ocicni.go (loadNetworks);
@@ -110,7 +111,7 @@ def _report(network: CniNetwork, remark: Remark) -> Finding:
                 "shows both verdicts"
             ),
         ),
-        breaks=("pods that start now: without network, or in another than they should be",),
+        breaks=("pods that start now: they get no network, or the wrong one",),
         prevention=remark.mend
-        or "Write the file whole, under a temporary name in the same folder, and rename it.",
+        or "Write the whole file under a temporary name in the same folder, then rename it.",
     )

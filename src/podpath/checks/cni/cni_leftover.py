@@ -1,20 +1,20 @@
 """cni-leftover: the runtime calls the CNI plugin of a network that is no longer installed.
 
 What it is
-    A plugin cannot reach its agent, while the pods that run are those of another network plugin.
+    A plugin cannot reach its agent, and the pods that run belong to another network plugin.
 
 Why it breaks
-    The runtime takes the first file of /etc/cni/net.d by its name. One that an earlier installation
-    left behind (05-cilium.conf, 10-calico.conflist) comes before that of the plugin that is used
-    now, and its agent is gone: no pod gets a network.
+    The runtime takes the first file of /etc/cni/net.d by name. A file left behind by an earlier
+    installation (05-cilium.conf, 10-calico.conflist) sorts before that of the current plugin, and
+    its agent is gone: no pod gets a network.
 
 How to confirm
     ls /etc/cni/net.d
     kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|kube-ovn|antrea|kube-router'
 
 How to fix
-    Delete the old plugin's file in /etc/cni/net.d on each node (and its devices and rules), then
-    restart the pods that wait.
+    Delete the old plugin's file from /etc/cni/net.d on each node (and its devices and rules), then
+    restart the waiting pods.
 
 References
     libcni, ConfFiles; Kubernetes, Network Plugins; podpath protect chain
@@ -52,9 +52,9 @@ def check(case: Case) -> Iterator[Finding]:
             Meaning(
                 claim=(
                     f"The runtime calls the CNI plugin of {asked}, whose agent does not run; "
-                    f"what is installed is {other}."
+                    f"the installed plugin is {other}."
                 ),
-                breaks="every new pod of the node",
+                breaks="every new pod on the node",
                 cure=f"delete the configuration that {asked} left in /etc/cni/net.d",
                 commands=("ls /etc/cni/net.d",),
             ),

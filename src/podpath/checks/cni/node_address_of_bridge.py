@@ -1,23 +1,24 @@
-"""node-address-of-bridge: the address that a plugin or the kubelet takes for the node's is that of
-an inner bridge.
+"""node-address-of-bridge: a plugin or the kubelet uses an internal bridge's address as the node's
+address.
 
 What it is
-    A peer of BGP, the outer end of a tunnel or a node's InternalIP is the address of docker0,
-    br-..., virbr0, cni0 or similar, as a listing of a node's devices shows; or the agent's log
+    A BGP peer, a tunnel's outer endpoint or a node's InternalIP is the address of docker0, br-...,
+    virbr0, cni0 or a similar bridge, as a listing of a node's devices shows; or the agent's log
     says that it chose such a device.
 
 Why it breaks
-    Plugins choose the node's address by the first device that fits (Calico's first-found), and a
-    bridge for containers or guests may come first. Every host has such addresses to itself: nobody
-    else reaches the node there, and tunnels, BGP sessions and the kubelet's port go nowhere.
+    Plugins take the node's address from the first device that fits (Calico's first-found), and that
+    may be a bridge for containers or guests. Such addresses exist only within their own host: no
+    other node can reach the node there, and tunnels, BGP sessions and connections to the kubelet's
+    port fail.
 
 How to confirm
     calicoctl get nodes -o wide; kubectl get nodes -o wide; ip -br addr
 
 How to fix
-    Tell the plugin which device or network is the node's: Calico
+    Tell the plugin which device or network to use: Calico
     IP_AUTODETECTION_METHOD=kubernetes-internal-ip or interface=NAME, flannel --iface=NAME, kubelet
-    --node-ip=ADDRESS; and remove bridges that nobody uses.
+    --node-ip=ADDRESS; and remove bridges that nothing uses.
 
 References
     Calico, Configuring IP autodetection; kubelet(8)
@@ -48,7 +49,7 @@ ANNOTATIONS = (
 ASK = FollowUp(
     "which address the agent announces for its node, and whether other nodes reach it",
     "calicoctl get nodes -o wide; kubectl get nodes -o wide; ip -br addr",
-    "the bridge's: nobody else reaches the node there",
+    "the bridge's: no other node can reach the node there",
 )
 
 
@@ -78,18 +79,18 @@ def _report(address: str, device: str, evidence: tuple[Span, ...]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{address} is taken for a node's address, but it is that of {device}, a bridge "
-            "inside of the host."
+            f"{address} is used as a node's address, but it belongs to {device}, a bridge "
+            "inside the host."
         ),
         evidence=evidence,
         reasoning=(
             (
-                "Such a bridge's address exists in its own host only, and often the same on "
-                "each host."
+                "Such a bridge's address exists only within its own host, and is often the same "
+                "on every host."
             ),
         ),
-        breaks=("what other nodes send to this one: BGP, tunnels, the kubelet's port",),
-        prevention="Tell the plugin the node's device or network, and do not let it choose.",
+        breaks=("packets from other nodes to this one: BGP, tunnels, the kubelet's port",),
+        prevention="Tell the plugin which device or network to use, and do not let it choose.",
         certainty=1.0,
         marks=(address, device),
     )

@@ -1,10 +1,10 @@
-"""node-address-twice: two nodes have the same address, or tunnels are told a wrong one.
+"""node-address-twice: two nodes have the same address, or tunnels are given a wrong one.
 
 What it is
-    Each node should have its own InternalIP, at which the others reach it, and flannel and
-    Calico write down the address that they chose themselves (flannel.alpha.coreos.com/public-ip,
-    projectcalico.org/IPv4Address). With Vagrant, VirtualBox and clouds with a NAT interface every
-    machine has 10.0.2.15 on the first one, and that is what both take.
+    Each node should have its own InternalIP, at which the others reach it. Flannel and Calico
+    record the address that they detected themselves (flannel.alpha.coreos.com/public-ip,
+    projectcalico.org/IPv4Address). With Vagrant, VirtualBox and clouds with a NAT interface, every
+    machine's first interface has 10.0.2.15, and that is the address they record.
 
 Why it breaks
     Tunnels to a node end at an address that is not the node's, or is the sender's own: pods on one
@@ -14,8 +14,8 @@ How to confirm
     kubectl get nodes -o wide; kubectl get nodes -o yaml | grep -E 'public-ip|IPv4Address'
 
 How to fix
-    Give the kubelet --node-ip and flannel --iface (Calico: IP_AUTODETECTION_METHOD) the interface
-    between the nodes.
+    Set the kubelet's --node-ip and flannel's --iface (Calico: IP_AUTODETECTION_METHOD) to the
+    interface that connects the nodes.
 
 References
     flannel's troubleshooting page, section Vagrant; Calico's on autodetection
@@ -91,11 +91,13 @@ def _report_same(
         severity=Severity.FAULT,
         claim=f"The nodes {one.name} and {other.name} have the same address {address}.",
         evidence=tuple(place.line for place in places),
-        reasoning=("Who sends to one of them by this address reaches the other, or itself.",),
-        breaks=(f"pods of {one.name} and {other.name} across nodes",),
+        reasoning=(
+            "A host that sends to one of them at this address reaches the other, or itself.",
+        ),
+        breaks=(f"traffic between pods of {one.name} and {other.name}",),
         prevention=(
-            "Name the interface between the nodes to kubelet and plugin when a machine has more "
-            "than one."
+            "Tell the kubelet and the plugin which interface connects the nodes if a machine has "
+            "more than one."
         ),
         marks=(address,),
     )
@@ -106,13 +108,13 @@ def _report_other(node: ObjectSightings, told: Tree, name: str, own: set[str]) -
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"On node {node.name} {name} is {told.text}, which is not its InternalIP "
+            f"On node {node.name}, {name} is {told.text}, which is not its InternalIP "
             f"{', '.join(sorted(own))}."
         ),
         evidence=(told.line,),
-        reasoning=("Other nodes send the tunnel's packets to the address of the annotation.",),
-        breaks=(f"pods of {node.name} from other nodes, where that address is not reached",),
-        prevention="Name the interface between the nodes to kubelet and plugin.",
+        reasoning=("Other nodes send tunnel packets to the address in the annotation.",),
+        breaks=(f"connections to pods of {node.name} from nodes that cannot reach that address",),
+        prevention="Tell the kubelet and the plugin which interface connects the nodes.",
         certainty=0.7,
         marks=(told.text,),
     )

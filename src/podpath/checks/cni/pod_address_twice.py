@@ -1,25 +1,24 @@
-"""pod-address-twice: two pods that run have the same address.
+"""pod-address-twice: two running pods have the same address.
 
 What it is
-    `kubectl get pods -o wide` shows one address at two pods which are not on the host's network.
-    Two address managers share a range (host-local of two nodes without a subnet of their own, a
-    static range, leftovers of another plugin).
+    `kubectl get pods -o wide` shows one address for two pods that are not on the host's network.
+    Two IPAM plugins share a range (host-local on two nodes without their own subnets, a static
+    range, leftovers of another plugin).
 
 Why it breaks
-    Packets reach whichever of the two the last route or ARP entry names; the other one
-    intermittently loses its connections.
+    Packets reach whichever pod the current route or ARP entry points to; the other one loses its
+    connections intermittently.
 
-    Pods on the host's network have their node's address, which is twice where two nodes have the
-    same one: no table of pods says so. The finding is certain where the pods' own specs are shown,
-    or the address is in a range of the pods.
+    Pods on the host's network have their node's address, so the same address also shows up twice if
+    two nodes share one; a table of pods cannot tell these cases apart. The finding is certain if
+    the pods' own specs are shown, or if the address is in a pod range.
 
 How to confirm
     kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d; then `kubectl get pod POD -o
     jsonpath='{.spec.hostNetwork}'` of both
 
 How to fix
-    Delete both pods, and give each node a range of its own (ipam of the CNI configuration,
-    podCIDR).
+    Delete both pods, and give each node its own range (ipam in the CNI configuration, podCIDR).
 
 References
     the host-local plugin's page of containernetworking
@@ -89,10 +88,10 @@ def _report(address: Address, owners: list[ObjectSightings], *, sure: bool) -> F
         reasoning=(
             "Neither pod is on the host's network."
             if sure
-            else "Pods on the host's network would have it from nodes that share an address.",
+            else "If they were on the host's network, their nodes would share the address.",
         ),
         breaks=(f"connections to {address}",),
-        prevention="Let one manager give the addresses of a range.",
+        prevention="Let only one IPAM plugin assign addresses from a range.",
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (_ask(owners),),
         marks=(str(address),),
@@ -105,7 +104,7 @@ def _ask(owners: list[ObjectSightings]) -> FollowUp:
         fact=f"whether {pods} are on their nodes' network",
         command="kubectl get pods -A -o yaml; kubectl get nodes -o wide",
         decides=(
-            "With hostNetwork: true it is the nodes that have one address; else two managers give "
-            "addresses of one range."
+            "with hostNetwork: true, the nodes share an address; otherwise two IPAM plugins "
+            "assign addresses from one range"
         ),
     )

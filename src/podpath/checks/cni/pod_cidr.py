@@ -1,25 +1,25 @@
-"""pod-cidr: a node's pods get addresses outside the range that Kubernetes gave the node.
+"""pod-cidr: a node's pods get addresses outside the range that Kubernetes assigned to the node.
 
 What it is
-    The controller manager gives each node a podCIDR out of --cluster-cidr. Flannel, kubenet and
-    host-gw take it over; the pools of Calico and Cilium are their own and should lie within the
-    same range. Seen: a node without podCIDR (the controller manager runs without
-    --allocate-node-cidrs, or the range is used up), flannel's Network unlike kubeadm's podSubnet, a
-    subnet.env of an earlier cluster, pods that started in Docker's bridge before the plugin was
-    there.
+    The controller manager assigns each node a podCIDR out of --cluster-cidr. Flannel, kubenet and
+    host-gw use it; Calico and Cilium have their own pools, which should lie within the same range.
+    Common cases: a node without a podCIDR (the controller manager runs without
+    --allocate-node-cidrs, or the range is used up), a flannel Network that differs from kubeadm's
+    podSubnet, a subnet.env from an earlier cluster, pods that started on Docker's bridge before the
+    plugin was installed.
 
 Why it breaks
     Routes to the node, masquerading rules and kube-proxy's --cluster-cidr all follow one range
-    while the pods live in another: packets to them have no route, or leave with a source that is
-    not translated back. Flannel does not start at all without a podCIDR ("pod cidr not assigned").
+    while the pods are in another: packets to them have no route, or leave with a source that is not
+    translated back. Flannel does not start at all without a podCIDR ("pod cidr not assigned").
 
 How to confirm
     kubectl get nodes -o custom-columns=NAME:.metadata.name,CIDR:.spec.podCIDR
     cat /run/flannel/subnet.env; ip addr show cni0; kubectl get ippools -o yaml
 
 How to fix
-    Make the plugin's range and the controller manager's the same, then recreate the pods that have
-    old addresses; after a change delete cni0 and /var/lib/cni/networks on the node.
+    Set the plugin and the controller manager to the same range, then recreate the pods that have
+    old addresses; after a change, delete cni0 and /var/lib/cni/networks on the node.
 
 References
     kubernetes pkg/controller/nodeipam; flannel's documentation on Kubernetes; Calico's on IP pools
@@ -104,16 +104,16 @@ def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"{pool.owner} is {pool.prefix}, which is not part of {cluster.owner} {cluster.prefix}."
+            f"{pool.owner} is {pool.prefix}, which is not within {cluster.owner} {cluster.prefix}."
         ),
         evidence=(pool.span, cluster.span),
         reasoning=(
-            "The plugin gives addresses that the rest of the cluster does not take for pods.",
+            "The plugin assigns addresses that the rest of the cluster does not treat as pods'.",
         ),
         breaks=(
-            "routes to pods, masquerading, and what kube-proxy tells apart by its cluster range",
+            "routes to pods, masquerading, and whatever kube-proxy decides by its cluster range",
         ),
-        prevention="Write the pods' range in one place and render both from it.",
+        prevention="Define the pod range in one place and generate both settings from it.",
         certainty=0.8,
         marks=(str(pool.prefix), str(cluster.prefix)),
     )
@@ -147,8 +147,8 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
                 evidence=(own.span, here[0].span),
                 reasoning=(
                     (
-                        "Other nodes route the podCIDR to this one; its pods get addresses of "
-                        "another range."
+                        "Other nodes route the podCIDR to this one, but its pods get addresses "
+                        "from another range."
                     ),
                 ),
                 breaks=("connections to this node's pods from other nodes",),
@@ -203,18 +203,11 @@ def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, *, sure: bo
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=(
-            f"The pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner})."
-        ),
+        claim=(f"Pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner})."),
         evidence=(place.line, expected.span),
-        reasoning=(
-            (
-                "It was attached by another plugin or configuration than the one that serves the "
-                "node now."
-            ),
-        ),
+        reasoning=(("A plugin or configuration other than the node's current one attached it."),),
         breaks=(f"connections to and from {pod.title} across nodes",),
-        prevention="Recreate every pod after the network plugin is installed or changed.",
+        prevention="Recreate every pod after you install or change the network plugin.",
         certainty=0.8 if sure else 0.6,
         marks=(place.text,),
     )

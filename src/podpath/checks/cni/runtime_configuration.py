@@ -1,22 +1,23 @@
-"""runtime-configuration: the container runtime is not set up for a kubelet.
+"""runtime-configuration: the container runtime is not configured for a kubelet.
 
 What it is
-    containerd's config.toml disables its plugin for Kubernetes (`disabled_plugins = ["cri"]`, as
-    Docker's packages ship it), or the runtime and the kubelet use different cgroup drivers
-    (systemd, cgroupfs).
+    containerd's config.toml disables its Kubernetes plugin (`disabled_plugins = ["cri"]`, as in
+    Docker's packages), or the runtime and the kubelet use different cgroup drivers (systemd,
+    cgroupfs).
 
 Why it breaks
-    Without the plugin the kubelet reaches no runtime (`unknown service runtime.v1.RuntimeService`).
-    With different drivers no sandbox is made (`expected cgroupsPath to be of format`), or the node
-    kills pods under load. Nothing runs: no API server, no network plugin, no pod.
+    Without the plugin, the kubelet reaches no runtime (`unknown service
+    runtime.v1.RuntimeService`). With different drivers, no sandbox is created (`expected
+    cgroupsPath to be of format`), or the node kills pods under load. Nothing runs: no API server,
+    no network plugin, no pod.
 
 How to confirm
     containerd config dump | grep -e SystemdCgroup -e disabled_plugins
     grep cgroupDriver /var/lib/kubelet/config.yaml
 
 How to fix
-    containerd config default > /etc/containerd/config.toml; set SystemdCgroup = true where the
-    kubelet uses systemd; systemctl restart containerd kubelet
+    containerd config default > /etc/containerd/config.toml; set SystemdCgroup = true if the kubelet
+    uses systemd; systemctl restart containerd kubelet
 
 References
     Kubernetes, Container Runtimes; containerd, CRI plugin configuration
@@ -43,7 +44,7 @@ def check(case: Case) -> Iterator[Finding]:
         for setting in file.all("disabled_plugins"):
             if any(word in {"cri", "io.containerd.grpc.v1.cri"} for word in setting.words):
                 yield _report(
-                    "containerd's plugin for Kubernetes (cri) is disabled.", (setting.span,), "cri"
+                    "containerd's Kubernetes plugin (cri) is disabled.", (setting.span,), "cri"
                 )
     runtimes, kubelets = list(_runtimes(case)), list(_kubelets(case))
     for runtime, span in runtimes[-1:]:
@@ -91,12 +92,12 @@ def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
         evidence=evidence,
         reasoning=(
             (
-                "The kubelet makes no sandbox with such a runtime, so nothing of the cluster runs "
-                "on the node."
+                "The kubelet cannot create sandboxes with such a runtime, so no pod runs on the "
+                "node."
             ),
         ),
-        breaks=("every pod of the node",),
-        prevention="Write the runtime's and the kubelet's configuration from one source.",
+        breaks=("every pod on the node",),
+        prevention="Generate the runtime's and the kubelet's configuration from one source.",
         certainty=1.0,
         marks=(mark,),
     )

@@ -1,20 +1,21 @@
-"""written-in-turn: two agents rewrite one CNI configuration, each what the other wrote.
+"""written-in-turn: two agents keep rewriting one CNI configuration, each undoing the other's
+change.
 
 What it is
     The logs of two agents say that they saw the folder of CNI configurations change and wrote their
-    own again: Cilium, which keeps the folder to itself, and a mesh's plugin that chains itself into
-    the file that is there.
+    own again: Cilium, which claims the folder for itself, and a mesh's plugin, which adds itself to
+    the chain in the existing file.
 
 Why it breaks
-    Each write is a change to the other. Most of the time the file holds what the last one wrote:
-    pods that start then get no mesh, or no network.
+    Each write looks like a change to the other agent. The file always holds what the last one
+    wrote: pods that start then get no mesh, or no network.
 
 How to confirm
     ls -l --time-style=full-iso /etc/cni/net.d (twice); cat /etc/cni/net.d/*
     kubectl -n kube-system get cm cilium-config -o yaml | grep cni-exclusive
 
 How to fix
-    Let Cilium leave the folder to others: cni.exclusive=false (cni-exclusive: "false" in
+    Make Cilium leave the folder to others: cni.exclusive=false (cni-exclusive: "false" in
     cilium-config), and restart its agents.
 
 References
@@ -36,9 +37,9 @@ NAME = "written-in-turn"
 ONCE = 0.6
 """Where each wrote once: that happens when one of them is installed, too."""
 ASK = FollowUp(
-    "whether they go on writing",
+    "whether they keep writing",
     "ls -l --time-style=full-iso /etc/cni/net.d (twice, a minute apart)",
-    "the times change: they take it from each other; else this is over",
+    "the times change: they keep overwriting each other; otherwise it is over",
 )
 
 
@@ -55,9 +56,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim="Two agents rewrite the CNI configuration, each after the other's change.",
             evidence=tuple(one.span for one in writers.values()),
-            reasoning=("What one of them writes makes the other write its own again.",),
-            breaks=("the network, or the mesh, of pods that start",),
-            prevention="Let one agent write the folder, and the others chain themselves into it.",
+            reasoning=("Each write by one of them makes the other write its own version again.",),
+            breaks=("the network, or the mesh, of new pods",),
+            prevention="Let one agent own the folder, and the others add themselves to its chain.",
             certainty=1.0 if again else ONCE,
             asks=() if again else (ASK,),
         )

@@ -1,22 +1,22 @@
-"""conntrack-full: the connection tracking table is full, or nearly so.
+"""conntrack-full: the connection tracking table is full, or nearly full.
 
 What it is
-    net.netfilter.nf_conntrack_count has come near nf_conntrack_max.
+    net.netfilter.nf_conntrack_count is close to nf_conntrack_max.
 
 Why it breaks
-    When the table is full the first packet of a new connection is dropped ("nf_conntrack: table
-    full, dropping packet"), whatever the rules say. Connections that exist go on. It comes and goes
-    with load, and hits DNS over UDP first.
+    When the table is full, the first packet of a new connection is dropped ("nf_conntrack: table
+    full, dropping packet"), whatever the rules say. Existing connections keep working. The fault
+    comes and goes with load, and hits DNS over UDP first.
 
 How to confirm
     sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
     conntrack -S | grep -o 'drop=[0-9]*'; dmesg | grep 'table full'
 
 How to fix
-    sysctl -w net.netfilter.nf_conntrack_max=N (about 300 bytes of memory each; the hash should grow
-    with it: /sys/module/nf_conntrack/parameters/hashsize). Kube-proxy sets it at its start:
-    conntrack.maxPerCore and conntrack.min. Shorten timeouts of what fills it, or exempt it with
-    NOTRACK rules.
+    sysctl -w net.netfilter.nf_conntrack_max=N (about 300 bytes of memory for each entry; the hash
+    table should grow with it: /sys/module/nf_conntrack/parameters/hashsize). Kube-proxy sets the
+    limit when it starts: conntrack.maxPerCore and conntrack.min. Shorten the timeouts of the
+    connections that fill the table, or exempt them with NOTRACK rules.
 
 References
     __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c);
@@ -47,7 +47,7 @@ SAID = Meaning(
         "connections."
     ),
     breaks="new connections, intermittently; those that exist go on",
-    cure="make the table larger, and find what fills it",
+    cure="enlarge the table, and find out what fills it",
     commands=(f"sysctl {COUNT} {MAXIMUM}", f"sysctl -w {MAXIMUM}=1048576"),
 )
 
@@ -83,12 +83,10 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),
         breaks=("new connections, intermittently; those that exist go on",),
-        repairs=(
-            Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),
-        ),
+        repairs=(Repair(title="enlarge the table", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),),
         prevention=(
             "Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes "
-            "the limit at each start."
+            "the limit at every start."
         ),
         marks=(str(count), str(most)),
     )

@@ -1,23 +1,22 @@
-"""insert-failed: connection tracking has dropped packets that raced to make the same entry.
+"""insert-failed: connection tracking dropped packets that raced to create the same entry.
 
 What it is
-    `conntrack -S` counts insert_failed (or clash) above zero: two packets made an entry each, and
-    only one could be taken into the table.
+    `conntrack -S` shows insert_failed (or clash) above zero: two packets each created an entry, and
+    only one of the entries could be inserted into the table.
 
 Why it breaks
-    A resolver sends its A and AAAA questions from one socket at the same time; both are
-    unconfirmed, DNAT may choose for both, and the loser is dropped: the client waits 5 seconds and
-    asks again. Port clashes of MASQUERADE do the same to TCP's SYN (1 s, 3 s). It comes and goes,
-    with load.
+    A resolver sends its A and AAAA queries from one socket at the same time. Both are unconfirmed,
+    both may be translated by DNAT, and the loser is dropped: the client waits 5 seconds and asks
+    again. Port clashes in MASQUERADE do the same to TCP SYNs (retried after 1 s and 3 s). The fault
+    comes and goes with load.
 
 How to confirm
-    conntrack -S | grep -o 'insert_failed=[0-9]*' twice, with the failure between
-    tcpdump -ni any port 53: a question
-    without an answer, asked again after 5 s
+    conntrack -S | grep -o 'insert_failed=[0-9]*'    # before and after a failure
+    tcpdump -ni any port 53    # a query without an answer, repeated after 5 s
 
 How to fix
-    NodeLocal DNSCache (no NAT on the way), `options single-request-reopen` or `use-vc` in
-    resolv.conf, a kernel from 5.0 on; for SNAT --random-fully.
+    Use NodeLocal DNSCache (no NAT in between), `options single-request-reopen` or `use-vc` in
+    resolv.conf, or kernel 5.0 or later; for SNAT, --random-fully.
 
 References
     __nf_conntrack_confirm, nf_ct_resolve_clash (net/netfilter/nf_conntrack_core.c)
@@ -52,22 +51,22 @@ def _report(value: int, span: Span) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Connection tracking has dropped {value} packets whose entry another packet had "
-            "inserted first."
+            f"Connection tracking dropped {value} packets because another packet had inserted the "
+            "same entry first."
         ),
         evidence=(span,),
         reasoning=(
-            "Two packets of one connection raced: the second one to reach the table is dropped.",
+            "Two packets raced to create the same entry; the later one is dropped.",
         ),
         breaks=("an occasional DNS query, which is retried after 5 seconds; an occasional SYN",),
-        prevention="Ask a cache on the node without NAT in between (NodeLocal DNSCache).",
+        prevention="Use a cache on the node, with no NAT in between (NodeLocal DNSCache).",
         certainty=0.7 if value >= SOME else 0.5,
         marks=(f"insert_failed={value}",),
         asks=(
             FollowUp(
                 fact="whether insert_failed grows with the failures",
                 command="conntrack -S (before and after one)",
-                decides="it grows by the number of failures: they are this race",
+                decides="it grows by the number of failures: this race causes them",
             ),
         ),
     )

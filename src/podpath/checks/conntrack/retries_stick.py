@@ -1,22 +1,22 @@
-"""retries-stick: a client asks again by the same port, so conntrack sends each question to the same
+"""retries-stick: a client retries from the same port, so conntrack sends every query to the same
 silent endpoint.
 
 What it is
-    A table of connections that was listed several times shows one UDP entry of a service, without
-    a reply, whose time to live rises again: each retry renews it.
+    Several listings of the connection table show one UDP entry for a service, without a reply,
+    whose timeout rises again: each retry refreshes it.
 
 Why it breaks
-    Rules choose an endpoint for the first packet of an entry only. A resolver asks again by the
-    socket that it has, so all its retries go to the endpoint that does not answer, though another
-    one would. It ends when the client gives up, or when kube-proxy deletes the entry.
+    Rules choose an endpoint only for an entry's first packet. A resolver retries from the same
+    socket, so all its retries go to the endpoint that does not answer, although another one would.
+    It ends when the client gives up, or when kube-proxy deletes the entry.
 
 How to confirm
-    while sleep 1; do conntrack -L -p udp -d SERVICE; done     # the time falls, and rises again
+    while sleep 1; do conntrack -L -p udp -d SERVICE; done     # the timeout falls, then rises again
     kubectl get endpointslices -l kubernetes.io/service-name=SERVICE
 
 How to fix
-    conntrack -D -p udp --orig-dst SERVICE; drain nodes before they are taken out, so that
-    their endpoints go first; NodeLocal DNSCache, which asks upstream by TCP.
+    conntrack -D -p udp --orig-dst SERVICE; drain nodes before you remove them, so their endpoints
+    go first; or use NodeLocal DNSCache, which asks upstream over TCP.
 
 References
     nf_ct_refresh_acct, nf_nat_inet_fn (net/netfilter/nf_conntrack_core.c, nf_nat_core.c);
@@ -44,7 +44,7 @@ CERTAINTY = 0.9
 ASK = FollowUp(
     "whether another endpoint of the service answers",
     "kubectl get endpointslices -A; dig @ENDPOINT kubernetes.default.svc.cluster.local +time=1",
-    "it does: only the entry keeps the client away from it; none does: look at the way to them",
+    "one does: only the entry keeps the client away from it; none does: look at the path to them",
 )
 _ROW = re.compile(r".*?\budp\s+17\s+(?P<left>\d+)\s+(?P<rest>src=.*)")
 
@@ -94,14 +94,16 @@ def _report(entry: ConntrackEntry, spans: Sequence[Span]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{client} asks {service} again and again, and each time {entry.reply.src} gets it, "
-            "which does not answer."
+            f"{client} asks {service} again and again, and every time the query goes to "
+            f"{entry.reply.src}, which does not answer."
         ),
         evidence=tuple(spans),
-        reasoning=("A retry by the same port renews the entry, and no other endpoint is chosen.",),
-        breaks=(f"udp from {client} to {service}, until the client takes another port",),
+        reasoning=(
+            "A retry from the same port refreshes the entry, and no other endpoint is chosen.",
+        ),
+        breaks=(f"udp from {client} to {service}, until the client uses another port",),
         repairs=(forget_entries(entry),),
-        prevention="Drain a node before it goes, so that its endpoints go first.",
+        prevention="Drain a node before you remove it, so its endpoints go first.",
         certainty=CERTAINTY,
         asks=(ASK,),
         marks=("UNREPLIED", str(entry.reply.src)),

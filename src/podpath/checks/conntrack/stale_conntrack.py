@@ -1,15 +1,15 @@
 """stale-conntrack: a conntrack entry still sends a service's packets to an endpoint that is gone.
 
 What it is
-    Conntrack remembers the endpoint that was chosen for a connection. The rules are consulted for
-    the first packet only, so when the endpoint goes away the entry keeps rewriting every further
+    Conntrack remembers the endpoint that was chosen for a connection. Only the first packet is
+    matched against the rules, so after the endpoint goes away, the entry keeps rewriting every
     packet of that connection to the old address.
 
 Why it breaks
     A TCP client notices and opens another connection. A UDP client that keeps using the same port
-    (a resolver, syslog, SIP) keeps the entry alive with each packet and never reaches a living
-    endpoint. Kube-proxy deletes such entries when an endpoint goes, and misses some when it
-    restarts or when packets come in while it writes its rules.
+    (a resolver, syslog, SIP) keeps the entry alive with each packet and never reaches a live
+    endpoint. Kube-proxy deletes such entries when an endpoint goes away, but misses some when it
+    restarts or when packets arrive while it writes its rules.
 
 How to confirm
     conntrack -L -p udp -d SERVICE      # the second src= is the endpoint in use: is it still one?
@@ -45,7 +45,8 @@ NAME = "stale-conntrack"
 _HOST_BITS = 32
 """Of a prefix that is one IPv4 address."""
 PREVENTION = (
-    "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
+    "Make sure that kube-proxy deletes stale entries: its log says so, and its image needs "
+    "conntrack(8)."
 )
 
 
@@ -92,7 +93,7 @@ def forget_entries(entry: ConntrackEntry) -> Repair:
     """Return the repair: the service's entries go, so that rules choose an endpoint again."""
     name = protocols.protocol_name(entry.original.protocol)
     return Repair(
-        title="forget the service's entries, so that rules choose an endpoint again",
+        title="delete the service's entries, so the rules choose an endpoint again",
         commands=(f"conntrack -D -p {name} --orig-dst {entry.original.dst}",),
         changes=(DeleteConntrack(netns=HOST, original_dst=str(entry.original.dst)),),
     )
@@ -182,10 +183,7 @@ def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
         ),
         evidence=(entry.span,) if entry.span is not None else (),
         reasoning=(
-            (
-                "Rules choose an endpoint for the first packet only; later packets go where the "
-                "entry says."
-            ),
+            ("Rules choose an endpoint only for the first packet; later packets follow the entry."),
             (
                 f"The endpoints now are {', '.join(sorted(map(str, living)))}; "
                 f"{old} is not among them."

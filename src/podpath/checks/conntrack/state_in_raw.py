@@ -1,19 +1,19 @@
-"""state-in-raw: a rule of the raw table matches on a connection's state, which is not known there.
+"""state-in-raw: a rule in the raw table matches on the connection state, which is not known there.
 
 What it is
     `-t raw -A PREROUTING -m conntrack --ctstate ...` (or `-m state`): raw runs before connection
     tracking.
 
 Why it breaks
-    No packet has a state there (all count as UNTRACKED to the match, or as INVALID for old
-    kernels): `--ctstate INVALID -j DROP` drops nothing or everything, and `! --ctstate ESTABLISHED
-    -j DROP` drops all.
+    No packet has a connection yet, and the match calls such packets INVALID (only packets that come
+    in through lo already have one): `--ctstate INVALID -j DROP` drops everything, `--ctstate
+    ESTABLISHED -j DROP` drops nothing, and `! --ctstate ESTABLISHED -j DROP` drops everything.
 
 How to confirm
     iptables -t raw -nvL        # the rule's counter: 0, or all packets
 
 How to fix
-    Move the rule to mangle PREROUTING, the first place behind connection tracking.
+    Move the rule to mangle PREROUTING, the first place after connection tracking.
 
 References
     enum nf_ip_hook_priorities (include/uapi/linux/netfilter_ipv4.h); conntrack_mt
@@ -48,21 +48,21 @@ def _report(rule: Rule) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Rule {rule.position} of {rule.chain} in raw matches on the connection's state, which "
-            "no packet has there."
+            f"Rule {rule.position} of {rule.chain} in raw matches on the connection state, which "
+            "is not known there."
         ),
         evidence=(rule.span,),
-        reasoning=("The raw table runs before connection tracking has seen the packet.",),
-        breaks=("the rule drops what it should not, or drops nothing",),
+        reasoning=("The raw table runs before connection tracking sees the packet.",),
+        breaks=("the rule drops packets that it should not, or drops nothing",),
         repairs=(
             Repair(
-                title="move it behind connection tracking",
+                title="move it to after connection tracking",
                 commands=(
                     f"iptables -t raw {emit_rule(rule, '-D')}",
                     f"iptables -t mangle {emit_rule(rule, '-A')}",
                 ),
             ),
         ),
-        prevention="Write rules by state to mangle or filter.",
+        prevention="Put rules that match on state in mangle or filter.",
         certainty=1.0 if rule.packets else 0.6,
     )

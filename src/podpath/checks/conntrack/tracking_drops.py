@@ -1,20 +1,20 @@
-"""tracking-drops: connection tracking counts packets that it dropped because its table was full.
+"""tracking-drops: connection tracking dropped packets because its table was full.
 
 What it is
-    `conntrack -S` counts drop or early_drop above zero.
+    `conntrack -S` shows drop or early_drop above zero.
 
 Why it breaks
-    drop: no entry could be made (the table was full, or memory short), and the packet was dropped.
-    early_drop: an entry without the ASSURED flag had to make room for a new one; its connection
-    continues untranslated, or dies.
+    drop: no entry could be created (the table was full, or memory was short), and the packet was
+    dropped. early_drop: an entry without the ASSURED flag had to make room for a new one; its
+    connection continues untranslated, or dies.
 
 How to confirm
     conntrack -S | grep -oE '(early_)?drop=[0-9]+'
     sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
 
 How to fix
-    sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash; exempt what fills the table
-    (NOTRACK).
+    sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash table; exempt the traffic that
+    fills the table (NOTRACK).
 
 References
     __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c)
@@ -52,7 +52,7 @@ def _report(counts: list[TrackingCount], spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Connection tracking has had no room for new connections: {named}.",
+        claim=f"Connection tracking had no room for new connections: {named}.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("A packet that gets no entry is dropped, whatever the rules say.",),
         breaks=("new connections, intermittently",),

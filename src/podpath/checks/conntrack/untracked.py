@@ -1,13 +1,13 @@
-"""untracked: packets that are exempt from connection tracking are dropped by rules that match on
-their state.
+"""untracked: rules that match on connection state drop packets that are exempt from connection
+tracking.
 
 What it is
-    A rule of table raw (NOTRACK, CT --notrack) exempts a packet from tracking. It is neither NEW
-    nor ESTABLISHED for later rules, and no NAT rule sees it.
+    A rule in the raw table (NOTRACK, CT --notrack) exempts a packet from tracking. For later rules
+    it is neither NEW nor ESTABLISHED, and no NAT rule sees it.
 
 Why it breaks
     A firewall that accepts ESTABLISHED and drops the rest drops the replies of exempt connections;
-    a service's address is not rewritten.
+    a service's address is not translated.
 
 How to confirm
     iptables -t raw -S | grep -iE 'notrack'

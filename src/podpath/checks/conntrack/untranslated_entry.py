@@ -2,23 +2,23 @@
 translation that they need.
 
 What it is
-    An entry whose reply is expected at a private address of a container although it goes to another
-    network, while entries to the same place are translated; or one to a service's address whose
-    reply is expected from that very address. It is UNREPLIED.
+    An UNREPLIED entry of one of two kinds: its reply is expected at a container's private address
+    although it goes to another network, while other entries to the same destination are translated;
+    or it goes to a service's address, and the reply is expected from that same address.
 
 Why it breaks
-    NAT is decided once, for a connection's first packet. An entry that was made while the rules
-    were missing (before Docker or kube-proxy had written them, after a flush) stays untranslated as
-    long as packets refresh it: for UDP from one port (statsd, SIP, syslog, DNS of a long-lived
-    socket, QUIC) that is forever. Packets leave with an address that nobody can answer.
+    NAT is decided once, for a connection's first packet. An entry created while the rules were
+    missing (before Docker or kube-proxy wrote them, or after a flush) stays untranslated as long as
+    packets refresh it: for UDP from one port (statsd, SIP, syslog, DNS over a long-lived socket,
+    QUIC), that is forever. The packets leave with an address that nobody can answer.
 
 How to confirm
     conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED
     tcpdump -ni eth0 udp port PORT   # the container's address
 
 How to fix
-    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated again. Flush the entries
-    after the rules are written, whenever they were gone.
+    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated again. Whenever the
+    rules were missing, flush the entries after the rules are written.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c); moby/libnetwork's clearing of UDP entries
@@ -74,7 +74,7 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
     reasoning = [
         (
             "NAT is decided for a connection's first packet; as long as packets refresh the entry, "
-            "it stays as it is."
+            "it does not change."
         )
     ]
     if other is not None:
@@ -84,13 +84,13 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
         severity=Severity.FAULT,
         claim=f"A conntrack entry sends {name} from "
         f"{endpoint(entry.original.src, entry.original.sport)} to {goal} untranslated, "
-        "and nobody has answered.",
+        "and nothing has answered.",
         evidence=tuple(span for span in spans if span is not None),
         reasoning=tuple(reasoning),
         breaks=(f"{name} from {entry.original.src} to {goal}",),
         repairs=(
             Repair(
-                title="forget the entries, so that the rules decide again",
+                title="delete the entries, so the rules decide again",
                 commands=(
                     (
                         f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst "
@@ -99,6 +99,6 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
                 ),
             ),
         ),
-        prevention="Flush such entries whenever the rules were gone or written again.",
+        prevention="Flush such entries whenever the rules were missing or rewritten.",
         marks=("UNREPLIED",),
     )

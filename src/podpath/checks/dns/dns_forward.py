@@ -1,14 +1,15 @@
 """dns-forward: the cluster's DNS server forwards to itself, or to a resolver that it cannot reach.
 
 What it is
-    CoreDNS forwards what is not the cluster's to the resolvers of a Corefile's `forward`, most
-    often those of /etc/resolv.conf, which it inherits from the node (dnsPolicy Default). Where that
+    CoreDNS forwards names outside the cluster to the resolvers in the Corefile's `forward`, most
+    often those of /etc/resolv.conf, which it inherits from the node (dnsPolicy Default). If that
     file names 127.0.0.53 (systemd-resolved), 127.0.0.1 (dnsmasq) or the DNS service's own address,
     the server asks its own pod.
 
 Why it breaks
-    A loopback address within the pod is the pod: the question comes back to CoreDNS. Its plugin
-    `loop` stops the server ("Loop ... detected"), without it questions circle until they time out.
+    Within a pod, a loopback address is the pod itself: the query comes back to CoreDNS. Its `loop`
+    plugin then stops the server ("Loop ... detected"); without the plugin, queries circle until
+    they time out.
 
 How to confirm
     kubectl -n kube-system get configmap coredns -o yaml; cat /etc/resolv.conf on the node
@@ -95,7 +96,7 @@ def _check_resolvers(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Fi
         in_pod = not own.isdisjoint(addresses) and server in map(str, own)
         if not in_pod:
             claim = (
-                "CoreDNS forwards to the resolvers of the node's resolv.conf, which names "
+                "CoreDNS forwards to the resolvers in the node's resolv.conf, which names "
                 f"{server}."
             )
             yield _report(plugin, claim, server, 0.8, looped[0])
@@ -109,8 +110,8 @@ def _report(
         severity=Severity.FAULT if certainty == 1 else Severity.CAUSE,
         claim=claim,
         evidence=(*((server.line,) if server is not None else ()), plugin.line),
-        reasoning=("What CoreDNS forwards there comes back to CoreDNS.",),
-        breaks=("names outside the cluster; with the plugin loop the server itself",),
+        reasoning=("The queries that CoreDNS forwards there come back to CoreDNS.",),
+        breaks=("names outside the cluster; with the loop plugin, the server itself",),
         prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
         certainty=certainty,
         marks=(mark,),

@@ -1,11 +1,11 @@
-"""dns-without-endpoints: the cluster's DNS service has no endpoint that is ready.
+"""dns-without-endpoints: the cluster's DNS service has no ready endpoint.
 
 What it is
-    Pods ask the address of one service for names (kube-dns in kube-system, whoever serves it). Its
-    pods are not ready, were scaled to none, or have other labels than the service selects.
+    Pods resolve names through one service's address (kube-dns in kube-system, whatever serves it).
+    Its pods are not ready, were scaled to zero, or have labels that the service does not select.
 
 Why it breaks
-    Names do not resolve in any pod, so connections to services fail though every path is in order:
+    No pod can resolve names, so connections to services fail even though every path works:
     "Temporary failure in name resolution", "no such host", "bad address".
 
 How to confirm
@@ -13,8 +13,8 @@ How to confirm
     kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide; kubectl -n kube-system describe pod
 
 How to fix
-    Bring its pods back: see why they are not ready (a loop of forwards, no node that takes them,
-    an image), or scale the Deployment up again.
+    Bring its pods back: find out why they are not ready (a forwarding loop, no node that accepts
+    them, an image), or scale the Deployment up again.
 
 References
     kubernetes.io "Debugging DNS Resolution"
@@ -64,23 +64,23 @@ def _report(service: ObjectSightings, port: PortBackends) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The cluster's DNS service {service.title} has no endpoint that is ready{clause}.",
+        claim=f"The cluster's DNS service {service.title} has no ready endpoint{clause}.",
         evidence=(unready[0].span if unready else _line(port), service.span),
         reasoning=(
             (
-                f"Pods ask {address} for names; a connection that begins with a name fails before "
-                "a packet of it is sent."
+                f"Pods ask {address} for names; a connection by name fails before any of its "
+                "packets is sent."
             ),
         ),
         breaks=("every name that pods look up",),
         repairs=(
             Repair(
-                title=f"bring the pods of {service.title} back: see why they are not ready, or "
-                "scale them up",
+                title=f"bring the pods of {service.title} back: find out why they are not ready, "
+                "or scale them up",
                 commands=(),
             ),
         ),
-        prevention="Alert on the endpoints of the DNS service, and run more than one of its pods.",
+        prevention="Alert on the DNS service's endpoints, and run more than one of its pods.",
         marks=(address,),
     )
 

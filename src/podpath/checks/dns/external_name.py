@@ -1,10 +1,9 @@
-"""external-name: a service of type ExternalName holds an address, or is queried under the wrong
-name.
+"""external-name: a service of type ExternalName holds an address, or is queried by the wrong name.
 
 What it is
-    ExternalName makes the cluster's DNS answer with a CNAME. An address in the place of a name
-    becomes a name made of digits that no server knows. Ports and selectors of such a service do
-    nothing.
+    ExternalName makes the cluster's DNS answer with a CNAME. An address instead of a name becomes a
+    name made of digits, which no server knows. Ports and selectors of such a service have no
+    effect.
 
 Why it breaks
     The name resolves to a CNAME that does not resolve further, so clients see "no such host" or
@@ -14,8 +13,8 @@ How to confirm
     kubectl get service NAME -o yaml; dig NAME.NAMESPACE.svc.cluster.local
 
 How to fix
-    For an address use a service without a selector and Endpoints of the same name; keep
-    ExternalName for names.
+    For an address, use a service without a selector and Endpoints with the same name; use
+    ExternalName only for names.
 
 References
     the documentation's page "Service", section ExternalName
@@ -53,14 +52,12 @@ def _report(service: ObjectSightings, name: Tree) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The service {service.title} is of type ExternalName and its name is the address "
-            f"{name.text}."
+            f"The service {service.title} is of type ExternalName, but its external name is the "
+            f"address {name.text}."
         ),
         evidence=(name.line,),
-        reasoning=(
-            "DNS answers with a CNAME to it, and no server knows a name made of an address.",
-        ),
+        reasoning=("DNS answers with a CNAME to it, and no server knows an address as a name.",),
         breaks=(f"the name {service.name}",),
-        prevention="Point at an address by Endpoints, at a name by ExternalName.",
+        prevention="Use Endpoints to point to an address, and ExternalName to point to a name.",
         marks=(name.text,),
     )

@@ -1,12 +1,12 @@
 """host-network-dns: a pod on the host's network asks the node's resolver for the cluster's names.
 
 What it is
-    With hostNetwork: true the dnsPolicy ClusterFirst (the default) falls back to Default: the pod
+    With hostNetwork: true, the dnsPolicy ClusterFirst (the default) falls back to Default: the pod
     gets the node's resolv.conf.
 
 Why it breaks
     The node's resolver does not know the cluster's names (`svc.cluster.local`), so they resolve in
-    every pod but this one.
+    every pod except this one.
 
 How to confirm
     kubectl exec POD -- cat /etc/resolv.conf
@@ -59,16 +59,16 @@ def _report(pod: PodView, host: Tree, policy: Tree | None) -> Finding:
         severity=Severity.CAUSE,
         claim=(
             f"{pod.seen.title} is on the host's network with dnsPolicy ClusterFirst, so it "
-            "resolves by the node."
+            "uses the node's resolver."
         ),
         evidence=(*((policy.line,) if policy is not None else ()), host.line),
         reasoning=(
             (
-                "For such a pod the kubelet writes the node's resolv.conf, unless the policy is "
+                "Such a pod gets the node's resolv.conf from the kubelet, unless the policy is "
                 "ClusterFirstWithHostNet."
             ),
         ),
-        breaks=("names of services in this pod",),
+        breaks=("service names in this pod",),
         prevention="Set dnsPolicy: ClusterFirstWithHostNet wherever hostNetwork is true.",
         certainty=0.6,
         marks=("ClusterFirst", "hostNetwork"),

@@ -1,17 +1,18 @@
-"""name-known-elsewhere: one name server says that a name does not exist, and another knows it.
+"""name-known-elsewhere: one name server says that a name does not exist, but another knows it.
 
 What it is
-    Two lookups of one name: the cluster's DNS server (or another) answers NXDOMAIN, and the node's
-    own resolver, or the router's, gives an address.
+    Two lookups of one name: the cluster's DNS server (or another one) answers NXDOMAIN, while the
+    node's own resolver, or the router's, returns an address.
 
 Why it breaks
-    A zone that only an inner server has is unknown to public ones. The server that answers NXDOMAIN
-    forwards to one of those: the resolv.conf that its pod was given names them, often since the
-    kubelet or its runtime would not take the node's (a stub on loopback, none at all).
+    Public name servers do not know a zone that exists only on an internal server. The server that
+    answers NXDOMAIN forwards to public ones because the resolv.conf that its pod was given names
+    them, often because the kubelet or its runtime could not use the node's file (a loopback stub,
+    no server at all).
 
 How to confirm
-    dig @SERVER NAME (of each server); kubectl -n kube-system get cm coredns -o yaml
-    crictl inspect COREDNS | grep resolv.conf; cat that file; cat /etc/resolv.conf of the node
+    dig @SERVER NAME (for each server); kubectl -n kube-system get cm coredns -o yaml
+    crictl inspect COREDNS | grep resolv.conf; cat that file; cat /etc/resolv.conf on the node
 
 How to fix
     Forward the zone to the server that knows it: in the Corefile `ZONE:53 { forward . SERVER }`, or
@@ -43,9 +44,9 @@ INNER = (".cluster.local", ".svc")
 CERTAINTY = 0.85
 DNS_PORT = 53
 ASK = FollowUp(
-    "to whom the server that does not know the name forwards, and whether that one knows it",
+    "where the server that does not know the name forwards to, and whether that one knows it",
     "kubectl -n kube-system get cm coredns -o yaml; dig @UPSTREAM NAME; cat /etc/resolv.conf",
-    "its upstream says NXDOMAIN, too: forward this zone to the server that knows it",
+    "its upstream also says NXDOMAIN: forward this zone to the server that knows it",
 )
 _SERVER = re.compile(r"\s*(?:;; SERVER:|Server:)\s*(?P<server>[0-9a-fA-F.:]+)")
 
@@ -91,11 +92,13 @@ def _report(case: Case, name: str, asked: str, failed: Span, shown: Span) -> Fin
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{asked} does not know {name}, which another name server knows.",
+        claim=f"{asked} does not know {name}, but another name server does.",
         evidence=(failed, shown, *servers[:2]),
-        reasoning=("Who answers NXDOMAIN asks a server that does not have this zone.",),
-        breaks=("names of that zone, for whoever asks there",),
-        prevention="Forward each inner zone to the server that has it.",
+        reasoning=(
+            "The server that answers NXDOMAIN asks an upstream that does not have this zone.",
+        ),
+        breaks=("names in that zone, for every client of that server",),
+        prevention="Forward each internal zone to the server that has it.",
         certainty=CERTAINTY,
         asks=(ASK,),
         marks=(name,),

@@ -1,23 +1,23 @@
-"""name-server-address: pods query an address other than that of the cluster's DNS service, or
-search a domain other than the one it serves.
+"""name-server-address: pods query an address other than the cluster's DNS service, or search a
+domain that CoreDNS does not serve.
 
 What it is
-    The kubelet writes clusterDNS and clusterDomain into the resolv.conf of each pod. The nameserver
-    that stands there is not the address of the service kube-dns, or the search list ends in another
-    domain than the plugin kubernetes of the Corefile serves.
+    The kubelet writes clusterDNS and clusterDomain into each pod's resolv.conf. The nameserver
+    there is not the address of the kube-dns service, or the search list ends in a domain other than
+    the one that the Corefile's kubernetes plugin serves.
 
 Why it breaks
-    Nothing answers at that address, since no service has it; and a name that is completed with a
-    domain that the server does not have is answered NXDOMAIN. The cluster was made with another
-    service range or domain than the kubelet has.
+    Nothing answers at that address, because no service has it; and a name completed with a domain
+    that the server does not have gets NXDOMAIN. The cluster was created with a different service
+    range or domain than the kubelet has.
 
 How to confirm
     kubectl -n kube-system get svc kube-dns; kubectl exec POD -- cat /etc/resolv.conf
     grep -A3 -i clusterd /var/lib/kubelet/config.yaml
 
 How to fix
-    Set clusterDNS and clusterDomain of the kubelet to what the cluster has, restart it, and make
-    the pods again.
+    Set the kubelet's clusterDNS and clusterDomain to the cluster's values, restart it, and recreate
+    the pods.
 
 References
     kubelet-config.k8s.io, KubeletConfiguration; Kubernetes, DNS for Services and Pods
@@ -104,12 +104,12 @@ def _report_address(server: Tree, address: Address, service: ObjectSightings) ->
         severity=Severity.FAULT,
         claim=(
             f"Pods query the name server {address}, but the cluster's DNS service {service.title} "
-            f"has {_address(service)}."
+            f"has the address {_address(service)}."
         ),
         evidence=(server.line, *((shown.line,) if shown is not None else ())),
-        reasoning=("Nothing answers DNS at an address that no service has.",),
-        breaks=("every name that pods ask for",),
-        prevention="Set clusterDNS from the service range that the API server has.",
+        reasoning=("Nothing answers DNS queries at an address that no service has.",),
+        breaks=("every name that pods look up",),
+        prevention="Set clusterDNS to an address in the API server's service range.",
         certainty=1.0,
         marks=(str(address),),
     )
@@ -156,12 +156,10 @@ def _report_domain(item: Tree, domain: str, zones: Mapping[str, Tree]) -> Findin
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}.",
+        claim=f"Pods search the cluster domain {domain}, but CoreDNS serves {served}.",
         evidence=(item.line, zones[served].line),
-        reasoning=(
-            (f"Names of services are completed to names of {domain}, which CoreDNS does not have."),
-        ),
-        breaks=("names of services in pods",),
+        reasoning=((f"Service names are completed with {domain}, which CoreDNS does not serve."),),
+        breaks=("service names in pods",),
         prevention="Set the kubelet's clusterDomain and the Corefile's zone together.",
         certainty=1.0,
         marks=(domain, served),

@@ -1,19 +1,19 @@
 """pod-loopback-resolver: a pod's resolver is a loopback address.
 
 What it is
-    A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's (dnsPolicy
+    A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's file (dnsPolicy
     Default, hostNetwork, Docker with a stub resolver on the host), where systemd-resolved or
     dnsmasq listens.
 
 Why it breaks
-    127.0.0.0/8 of a pod is the pod itself. Nothing listens there, so every name fails at once with
+    In a pod, 127.0.0.0/8 is the pod itself. Nothing listens there, so every name fails at once with
     "connection refused" or "Temporary failure in name resolution".
 
 How to confirm
     kubectl exec POD -- cat /etc/resolv.conf; on the node: resolvectl status
 
 How to fix
-    Give the kubelet resolvConf: /run/systemd/resolve/resolv.conf, or the pod dnsPolicy
+    Set the kubelet's resolvConf to /run/systemd/resolve/resolv.conf, or the pod's dnsPolicy to
     ClusterFirst.
 
 References
@@ -62,8 +62,8 @@ def _report(netns: str, server: Tree) -> Finding:
         severity=Severity.CAUSE,
         claim=f"The resolver in {netns} is {server.text}, which is the pod itself.",
         evidence=(server.line,),
-        reasoning=("A stub resolver of the node does not listen in the pod's network namespace.",),
-        breaks=("every name that the pod asks for",),
+        reasoning=("The node's stub resolver does not listen in the pod's network namespace.",),
+        breaks=("every name that the pod looks up",),
         prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
         certainty=0.9,
         marks=(server.text,),

@@ -1,22 +1,22 @@
 """resolver-unusable: the host's own configuration leaves it without a resolver.
 
 What it is
-    /etc/resolv.conf names no server, or one by name instead of by address; or the line `hosts:` of
-    /etc/nsswitch.conf does not say `dns` (nor `resolve`), or stops before it for the names that
-    fail (`mdns4_minimal [NOTFOUND=return]` and names that end in .local).
+    /etc/resolv.conf names no server, or names one by name instead of by address; or the `hosts:`
+    line in /etc/nsswitch.conf does not list `dns` (or `resolve`), or stops before it for the names
+    that fail (`mdns4_minimal [NOTFOUND=return]` and names that end in .local).
 
 Why it breaks
-    The C library asks only what these two files name. Without a server it asks 127.0.0.1; without
-    `dns` it asks nobody. Addresses work, names do not. dig and nslookup do not read nsswitch.conf,
-    so they still work.
+    The C library asks only what these two files name. Without a server in resolv.conf, it asks
+    127.0.0.1; without `dns` in nsswitch.conf, it asks no name server at all. Addresses work, names
+    do not. dig and nslookup do not read nsswitch.conf, so they still work.
 
 How to confirm
     getent hosts NAME; dig NAME; ls -l /etc/resolv.conf; grep ^hosts /etc/nsswitch.conf
 
 How to fix
-    Have the program that manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns,
-    netplan nameservers), or write `nameserver ADDRESS` by hand where nobody does; set `hosts: files
-    dns`.
+    Have the program that manages the file set the servers (resolvectl dns, nmcli ... ipv4.dns,
+    netplan nameservers), or write `nameserver ADDRESS` by hand if no program manages it; set
+    `hosts: files dns`.
 
 References
     resolv.conf(5), nsswitch.conf(5), nss-mdns
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         for setting in file.all("hosts"):
             words = [word.lower() for word in setting.words]
             if ASKS.isdisjoint(words):
-                claim = "The line hosts of nsswitch.conf names no source that asks a name server."
+                claim = "The hosts line in nsswitch.conf lists no source that asks a name server."
                 yield _report(claim, setting.span, failed, setting.value)
             elif _ends_at_mdns(words):
                 yield from _report_local(setting, failed)
@@ -75,7 +75,7 @@ def _report_local(setting: Setting, failed: Sequence[Message]) -> Iterator[Findi
     if local:
         claim = (
             "nsswitch.conf ends the search for names in .local at mDNS, so "
-            f"{local[0].values['name']} is never asked in DNS."
+            f"{local[0].values['name']} is never looked up in DNS."
         )
         yield _report(claim, setting.span, tuple(local), setting.value)
 
@@ -96,7 +96,7 @@ def _report(claim: str, span: Span, failed: tuple[Message, ...], mark: str) -> F
         claim=claim,
         evidence=(span, *list_spans(failed[:1])),
         breaks=("names, while addresses work",),
-        prevention="Let one program alone write these files.",
+        prevention="Let only one program write these files.",
         certainty=1.0 if failed else 0.8,
         marks=(mark,),
     )

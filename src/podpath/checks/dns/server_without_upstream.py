@@ -1,22 +1,22 @@
-"""server-without-upstream: a name server's own file leaves it no server to ask, or only itself.
+"""server-without-upstream: a name server's own configuration leaves it no upstream, or only itself.
 
 What it is
     dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to
-    its own address; unbound forwards to loopback without `do-not-query-localhost: no`; BIND says
-    `recursion no`, or lets only localhost ask.
+    its own address; unbound forwards to loopback without `do-not-query-localhost: no`; BIND has
+    `recursion no`, or answers only localhost.
 
 Why it breaks
-    A forwarding server finds names outside its own zones only through its upstreams. With none it
-    answers REFUSED or SERVFAIL, with itself questions circle until they time out; unbound does not
-    ask 127.0.0.0/8 unless it is told that it may.
+    A forwarding server resolves names outside its own zones only through its upstreams. Without an
+    upstream, it answers REFUSED or SERVFAIL; with itself as the upstream, queries circle until they
+    time out. unbound does not query 127.0.0.0/8 unless configured to.
 
 How to confirm
     dig @SERVER example.org; dig @UPSTREAM example.org
     journalctl -u dnsmasq -u named -u unbound -u systemd-resolved
 
 How to fix
-    Name the resolvers of the provider or of the company as upstreams, and the networks of the
-    clients in allow-query and allow-recursion.
+    Configure the provider's or the company's resolvers as upstreams, and the clients' networks in
+    allow-query and allow-recursion.
 
 References
     dnsmasq(8), named.conf(5), unbound.conf(5), resolved.conf(5)
@@ -56,7 +56,9 @@ def check(case: Case) -> Iterator[Finding]:
     for file in files_of(case, "named"):
         for setting in file.all("recursion"):
             if setting.value == "no":
-                claim = "BIND is told not to look up names of others (recursion no)."
+                claim = (
+                    "BIND is configured not to look up names outside its own zones (recursion no)."
+                )
                 yield _report(claim, setting, "no", failed)
         yield from _check_asking(file, failed)
 
@@ -78,7 +80,7 @@ def _check_dnsmasq(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
     closed = next(file.all("no-resolv"), None)
     instead = file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file")
     if closed is not None and next(instead, None) is None:
-        claim = "dnsmasq has no upstream: no-resolv stands in its file, and no server."
+        claim = "dnsmasq has no upstream: its configuration has no-resolv and no server."
         yield _report(claim, closed, "no-resolv", failed)
 
 
@@ -87,8 +89,8 @@ def _check_unbound(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
     looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
     if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
         claim = (
-            f"unbound is to forward to {looped[0].value}, and never asks loopback without "
-            "do-not-query-localhost: no."
+            f"unbound is configured to forward to {looped[0].value}, but never queries loopback "
+            "without do-not-query-localhost: no."
         )
         yield _report(claim, looped[0], looped[0].value, failed, certain=True)
 
@@ -135,7 +137,7 @@ def _check_asking(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
             setting.name in {"localhost", "127.0.0.1", "127.0.0.0/8", "::1"} for setting in settings
         ):
             yield _report(
-                f"BIND answers questions of this machine alone ({path[-1].split()[0]}).",
+                f"BIND answers only queries from this machine ({path[-1].split()[0]}).",
                 settings[0],
                 path[-1],
                 failed,
@@ -150,9 +152,9 @@ def _report(
         severity=Severity.FAULT,
         claim=claim,
         evidence=(setting.span, *failed[:1]),
-        reasoning=("Names that are not its own a server finds with its upstreams alone.",),
-        breaks=("names that the server does not have itself",),
-        prevention="Ask the server for a name of the outside after each change.",
+        reasoning=("A server resolves names outside its own zones only through its upstreams.",),
+        breaks=("names outside the server's own zones",),
+        prevention="Query the server for an external name after each change.",
         certainty=1.0 if certain or failed else 0.7,
         marks=(mark,),
     )

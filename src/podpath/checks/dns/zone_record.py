@@ -1,22 +1,22 @@
-"""zone-record: a record of a zone file is not what its writer means, or keeps the zone from being
-loaded.
+"""zone-record: a zone file's record does not mean what its author intended, or keeps the zone from
+loading.
 
 What it is
-    An MX without its preference, an SRV without its three numbers, an invalid address, a CNAME
-    next to other records of the same name, an NS or MX that leads to a CNAME or to a name of the
-    zone without an address, or a full name without its last dot, to which the server adds the zone
-    once more.
+    An MX without its preference; an SRV without its three numbers; an invalid address; a CNAME next
+    to other records of the same name; an NS or MX that points to a CNAME, or to a name in the zone
+    without an address; or a fully qualified name without its trailing dot, to which the server
+    appends the zone again.
 
 Why it breaks
     A name server does not load a zone with a broken record: it answers SERVFAIL (or REFUSED) for
-    all its names, while other zones work. A name without its dot becomes
-    `server.home.lan.home.lan`, which nobody has.
+    all its names, while other zones work. A name without its trailing dot becomes
+    `server.home.lan.home.lan`, which does not exist.
 
 How to confirm
     named-checkzone ZONE FILE; journalctl -u named; dig @SERVER ZONE SOA
 
 How to fix
-    Correct the record, raise the serial of the SOA, and reload: rndc reload ZONE.
+    Correct the record, increment the SOA serial, and reload: rndc reload ZONE.
 
 References
     RFC 1035, sections 3.3 and 5; RFC 1912, section 2; RFC 2181, section 10
@@ -70,7 +70,7 @@ def _faults(setting: Setting, zone: str) -> Iterator[tuple[str, str]]:
     elif setting.name == "SRV" and (
         len(words) != 4 or not all(word.isdecimal() for word in words[:3])
     ):
-        yield "lacks one of priority, weight and port", "the whole zone: it is not loaded"
+        yield "lacks its priority, weight or port", "the whole zone: it is not loaded"
     elif (
         setting.name in {"A", "AAAA"}
         and words
@@ -84,14 +84,14 @@ def _faults(setting: Setting, zone: str) -> Iterator[tuple[str, str]]:
     place = TARGETS.get(setting.name)
     target = words[place] if place is not None and len(words) > place else ""
     if zone and target.lower().endswith(f".{zone}"):
-        yield f"lacks the last dot: it means {target}.{zone}", f"what asks for {target}"
+        yield f"lacks the last dot: it means {target}.{zone}", f"lookups of {target}"
     if (
         setting.name == "PTR"
         and target.count(".") >= 1
         and not target.endswith(".")
         and zone.endswith(".arpa")
     ):
-        yield f"lacks the last dot: it means {target}.{zone}", "names of addresses"
+        yield f"lacks the last dot: it means {target}.{zone}", "reverse lookups"
 
 
 def _is_address(word: str, kind: str) -> bool:
@@ -126,7 +126,9 @@ def _check_aliases(records: Sequence[Setting], zone: str) -> Iterator[Finding]:
             found = by_owner.get(_full(setting.value.split()[-1], zone), [])
             alias = next((one for one in found if one.name == "CNAME"), None)
             if alias is not None:
-                yield _report(setting, "leads to an alias (CNAME)", "what asks that server", alias)
+                yield _report(
+                    setting, "points to an alias (CNAME)", "lookups through that server", alias
+                )
 
 
 def _full(name: str, zone: str) -> str:
@@ -142,7 +144,7 @@ def _report(setting: Setting, what: str, breaks: str, beside: Setting | None = N
         claim=f"The {setting.name} record of {setting.path[0] or 'the zone'} {what}.",
         evidence=(setting.span, *((beside.span,) if beside is not None else ())),
         breaks=(breaks,),
-        prevention="Run named-checkzone before each reload.",
+        prevention="Run named-checkzone before every reload.",
         certainty=1.0,
         marks=(setting.name,),
     )

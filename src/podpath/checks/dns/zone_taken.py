@@ -1,20 +1,20 @@
-"""zone-taken: CoreDNS itself answers for a domain that other name servers have.
+"""zone-taken: CoreDNS itself answers for a domain that belongs to other name servers.
 
 What it is
-    The Corefile names a domain of the company as a zone of its plugin kubernetes, next to
-    the cluster's own.
+    The Corefile lists one of the company's domains as a zone of its kubernetes plugin, next to the
+    cluster's own domain.
 
 Why it breaks
-    CoreDNS is the authority of each zone of such a plugin. What the plugin does not have is
-    answered NXDOMAIN at once, and no `forward` below ever sees the question.
+    CoreDNS is authoritative for every zone of that plugin. It answers NXDOMAIN at once for names
+    that the plugin does not have, and no `forward` below ever sees the query.
 
 How to confirm
     kubectl -n kube-system get configmap coredns -o yaml
-    dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` is CoreDNS itself
+    dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` means CoreDNS itself
 
 How to fix
-    Leave only the cluster's domain (and in-addr.arpa, ip6.arpa) with the plugin kubernetes; forward
-    the company's domain in a server block of its own.
+    List only the cluster's domain (and in-addr.arpa, ip6.arpa) in the kubernetes plugin; forward
+    the company's domain in its own server block.
 
 References
     CoreDNS's pages of the plugins kubernetes, hosts and forward
@@ -72,18 +72,18 @@ def _check_zones(
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own "
-                f"zone beside {min(own)}."
+                f"CoreDNS answers for {zone} itself: its kubernetes plugin lists it as a zone "
+                f"next to {min(own)}."
             ),
             evidence=(plugin.line, *list_spans(shown[:2])),
             reasoning=(
                 (
-                    f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and "
+                    f"A name in {zone} that is not a service of the cluster gets NXDOMAIN and is "
                     "never forwarded."
                 ),
             ),
-            breaks=(f"names of {zone}",),
-            prevention="Give the plugin kubernetes the cluster's domain alone.",
+            breaks=(f"names in {zone}",),
+            prevention="List only the cluster's domain in the kubernetes plugin.",
             certainty=1.0 if shown else 0.7,
             asks=()
             if shown

@@ -1,8 +1,8 @@
-"""mesh-authorization: an AuthorizationPolicy of the mesh admits nothing.
+"""mesh-authorization: a mesh's AuthorizationPolicy allows nothing.
 
 What it is
-    An AuthorizationPolicy of action ALLOW (the default) without rules denies every request to the
-    workloads that it selects; one of action DENY with an empty rule does the same for all.
+    An AuthorizationPolicy with action ALLOW (the default) and no rules denies every request to the
+    workloads that it selects; one with action DENY and an empty rule also denies every request.
 
 Why it breaks
     The sidecar answers 403 "RBAC: access denied", or resets TCP connections.
@@ -11,7 +11,7 @@ How to confirm
     kubectl get authorizationpolicy -A -o yaml; kubectl logs POD -c istio-proxy | grep rbac
 
 How to fix
-    Add a policy that allows what is meant to pass; `rules: [{}]` allows everything.
+    Add a policy that allows the intended traffic; `rules: [{}]` allows everything.
 
 References
     Istio's page "Authorization Policy"
@@ -63,13 +63,13 @@ def _report(seen: ObjectSightings, spec: Tree, *, sure: bool) -> Finding:
         evidence=(place.line, seen.span),
         reasoning=(
             (
-                "No rule of it allows anything, and a policy that selects a workload admits only "
-                "what it lists."
+                "None of its rules allows anything, and a workload that a policy selects accepts "
+                "only what the policy lists."
             ),
         ),
         breaks=("requests to the workloads that it selects",),
         prevention=(
-            "Bring the policies that allow into the same change as one that denies everything."
+            "Deploy the policies that allow traffic together with one that denies everything."
         ),
         certainty=0.8 if sure else 0.4,
         marks=("spec",),

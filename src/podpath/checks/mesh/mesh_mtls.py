@@ -1,14 +1,14 @@
-"""mesh-mtls: one side of a mesh insists on mutual TLS and the other does not speak it.
+"""mesh-mtls: one side of a mesh requires mutual TLS and the other does not use it.
 
 What it is
-    A PeerAuthentication of mode STRICT makes sidecars refuse plain text. A DestinationRule with tls
-    mode DISABLE (or SIMPLE) makes clients speak something else to the same host, as do clients that
-    have no sidecar. The reverse, ISTIO_MUTUAL toward pods without a sidecar, fails likewise.
+    A PeerAuthentication with mode STRICT makes sidecars reject plain text. A DestinationRule with
+    tls mode DISABLE (or SIMPLE) makes clients send something else to the same host, as do clients
+    without a sidecar. The reverse, ISTIO_MUTUAL to pods without a sidecar, fails as well.
 
 Why it breaks
-    The server's sidecar resets what is not mutual TLS (503 with UC or UF, "connection reset by
-    peer", "upstream connect error"), a server without one answers TLS with nonsense
-    ("WRONG_VERSION_NUMBER").
+    The server's sidecar resets anything that is not mutual TLS (503 with UC or UF, "connection
+    reset by peer", "upstream connect error"); a server without a sidecar answers TLS with plain
+    text ("WRONG_VERSION_NUMBER").
 
 How to confirm
     istioctl x describe pod POD; kubectl get peerauthentication,destinationrule -A -o yaml
@@ -16,8 +16,8 @@ How to confirm
     kubectl get pod POD -o jsonpath='{.spec.containers[*].name}'
 
 How to fix
-    Let the DestinationRule use ISTIO_MUTUAL (or leave tls out, so that Istio chooses), give the
-    client a sidecar, or set the mode PERMISSIVE, per port where only one port is concerned.
+    Set the DestinationRule to ISTIO_MUTUAL (or leave tls out and let Istio choose), give the client
+    a sidecar, or set the mode to PERMISSIVE, per port if only one port is affected.
 
 References
     Istio's pages "PeerAuthentication" and "Understanding TLS Configuration"
@@ -111,14 +111,14 @@ def _report_rule(seen: ObjectSightings, mode: Tree, rule: ObjectSightings, tls: 
         evidence=(tls.line, mode.line),
         reasoning=(
             (
-                "The server's sidecar takes mutual TLS only and resets what the client's sidecar "
+                "The server's sidecar accepts only mutual TLS and resets what the client's sidecar "
                 "sends instead."
             ),
         ),
         breaks=(f"connections to {rule.text_at('spec', 'host')}",),
         prevention=(
-            "Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS where "
-            "both sides have it."
+            "Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS if both "
+            "sides support it."
         ),
         certainty=1.0
         if tls.text == "DISABLE"
@@ -133,12 +133,12 @@ def _report_client(case: Case, seen: ObjectSightings, mode: Tree, pod: ObjectSig
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"PeerAuthentication {seen.title} is STRICT, and the pod {pod.title} has no sidecar "
-            "that could speak mutual TLS."
+            f"PeerAuthentication {seen.title} is STRICT, but the pod {pod.title} has no sidecar "
+            "for mutual TLS."
         ),
         evidence=(mode.line, pod.span),
-        reasoning=("What comes from a pod without a sidecar is plain text, which STRICT refuses.",),
-        breaks=(f"connections of {pod.title} to pods of the mesh",),
+        reasoning=("A pod without a sidecar sends plain text, which STRICT rejects.",),
+        breaks=(f"connections from {pod.title} to pods in the mesh",),
         prevention="Use PERMISSIVE until every client has its sidecar.",
         certainty=0.6 if any(True for _ in failures(case)) else 0.5,
         marks=("STRICT",),
@@ -154,9 +154,9 @@ def _report_server(rule: ObjectSightings, tls: Tree, pod: ObjectSightings) -> Fi
             "sidecar."
         ),
         evidence=(tls.line, pod.span),
-        reasoning=("Nobody on the server's side can answer mutual TLS.",),
+        reasoning=("Nothing on the server's side can answer mutual TLS.",),
         breaks=(f"connections to {rule.text_at('spec', 'host')} from pods with a sidecar",),
-        prevention="Leave tls out of the rule: Istio chooses mutual TLS where both sides have it.",
+        prevention="Leave tls out of the rule: Istio chooses mutual TLS if both sides support it.",
         certainty=0.8,
         marks=("ISTIO_MUTUAL",),
     )
