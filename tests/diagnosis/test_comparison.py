@@ -53,7 +53,7 @@ def told(bad: Node, good: Node, *quoted: str, written: str = "") -> tuple[list[o
     ]
 
 
-DIFFERS = f"What differs from the good node: {KEY} is 0 here, and 1 where it works."
+DIFFERS = f"Difference from the good node: {KEY} is 0 here, and 1 where it works."
 
 
 def test_a_fact_that_is_quoted_and_differs_is_told() -> None:
@@ -71,7 +71,7 @@ def test_a_fact_that_a_repair_writes_is_told_though_it_is_not_quoted() -> None:
     assert ([DIFFERS], [f"{KEY} = 0", f"{KEY} = 1"]) == told(
         node(net__ipv4__ip_forward="0"), good, written=KEY
     )
-    assert ([f"On the good node {KEY} is 1."], [f"{KEY} = 1"]) == told(node(), good, written=KEY)
+    assert ([f"On the good node, {KEY} is 1."], [f"{KEY} = 1"]) == told(node(), good, written=KEY)
     assert ([], []) == told(node(), node(), written=KEY)
     assert ([], []) == told(good, good, written="other.key")
 
@@ -82,7 +82,7 @@ def test_a_rule_that_is_missing_from_a_quoted_chain_is_told() -> None:
     ((words,), (line,)) = told(bad, good, "-A FORWARD -j DROP")
 
     assert "-A FORWARD -p tcp -j ACCEPT" == line
-    assert str(words).startswith("What differs from the good node: ACCEPT (rule 1 of FORWARD")
+    assert str(words).startswith("Difference from the good node: ACCEPT (rule 1 of FORWARD")
     assert ([], []) == told(bad, good)
 
 

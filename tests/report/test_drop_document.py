@@ -67,9 +67,9 @@ def test_a_drop_is_shown_with_its_node() -> None:
         "01:02:03.004 node1 NETFILTER_DROP tcp 10.0.0.1:40000 > 10.0.0.2:80 [SYN] "
         "from shop/web-0 to shop/api-0 in host on eth0 (f+0x1)"
     )
-    assert "as it was read 7 s before" in said[0]
+    assert "by the node's state read 7 s earlier" in said[0]
     assert quoted.endswith("| a rule")
-    assert owned.strip().startswith("ufw, again at `ufw reload`, and at boot: rule")
+    assert owned.strip().startswith("written by ufw, again at `ufw reload`, and at boot: rule")
 
 
 def test_rates_are_shown_with_their_node() -> None:

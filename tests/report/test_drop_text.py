@@ -61,17 +61,20 @@ def test_whose_the_line_is_stands_below_it() -> None:
     found = explanation(DropAgreement.NAMED, spans=(line,), owners=OwnerPlaces({line: (rule,)}))
 
     assert render_drop(KEY, "f+0x1", found, Style(), clock="0").splitlines()[-1] == (
-        "    ufw, again at `ufw reload`, and at boot: rule ufw-user-input 1"
+        "    written by ufw, again at `ufw reload`, and at boot: rule ufw-user-input 1"
     )
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (explanation(DropAgreement.OTHERWISE), "the model ends it too, but otherwise, in host"),
+        (
+            explanation(DropAgreement.OTHERWISE),
+            ("the model ends it too, but in another way, in host"),
+        ),
         (explanation(DropAgreement.UNDECIDED), "undecided: device receive"),
         (explanation(DropAgreement.DISAGREES, step=None), "the model lets it pass"),
-        (explanation(DropAgreement.ELSEWHERE), "no IP packet"),
+        (explanation(DropAgreement.ELSEWHERE), "not an IP packet"),
         (explanation(DropAgreement.ELSEWHERE, netns=""), "none of this node's namespaces"),
         (explanation(DropAgreement.OUTSIDE, step=None), MEANINGS["DEV_READY"]),
         (explanation(DropAgreement.NAMED, unheard=NobodyListens("packet", "host", PACKET)), "80"),
@@ -87,7 +90,7 @@ def test_a_table_is_said_to_be_full_of_what_netfilter_dropped_alone() -> None:
     found = explanation(DropAgreement.DISAGREES, step=None, spans=(span("count = 1"),))
     filtered = KEY._replace(reason="NETFILTER_DROP")
 
-    assert "table of connections is full" in spell_drop(filtered, found)
+    assert "connection tracking table is full" in spell_drop(filtered, found)
     assert spell_drop(KEY, found) == "the model lets it pass"
 
 
@@ -95,7 +98,7 @@ def test_an_old_model_says_its_age() -> None:
     """A disagreement with a node that was read long before the drop is said to be of that node."""
     found = explanation(DropAgreement.DISAGREES, step=None)
 
-    assert "30 s before" in render_drop(
+    assert "30 s earlier" in render_drop(
         KEY, "f", found, Style(), clock="", notes=DropNotes(age=30.0)
     )
     assert "podpath and this kernel disagree" in render_drop(KEY, "f", found, Style(), clock="")
@@ -138,5 +141,5 @@ def test_rates_are_told_by_flow() -> None:
 def test_losses_are_told_where_there_are_any() -> None:
     """What was told in full has no words."""
     assert render_losses(0, 0, 0) == ""
-    assert render_losses(3, 0, 5) == "3 not heard, 5 flows counted without a packet of theirs"
-    assert "2 counted by no flow" in render_losses(0, 2, 0)
+    assert render_losses(3, 0, 5) == "3 not received, 5 flows counted without a sample packet"
+    assert "2 not counted for any flow" in render_losses(0, 2, 0)

@@ -45,8 +45,8 @@ def test_a_possibility_is_named_with_the_question() -> None:
         case(cilium_node(known(GOOD), rp_filter=None), attempt(f"tcp {POD}:5000 > {OUTSIDE}:80"))
     )
     said = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
-    assert said.startswith("UNDECIDED: one cause is possible: The reverse-path filter drops")
-    assert said.endswith("sysctl net.ipv4.conf.all.rp_filter would tell")
+    assert said.startswith("UNDECIDED: one possible cause: The reverse-path filter drops")
+    assert said.endswith("next, provide: sysctl net.ipv4.conf.all.rp_filter")
 
 
 def test_what_is_open_is_never_said_to_work() -> None:

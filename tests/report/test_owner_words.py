@@ -32,7 +32,10 @@ def test_a_line_says_whose_it_is_and_when_it_comes_back() -> None:
     route = own(OwnedKind.ROUTE, "10.0.0.0/8")
 
     assert say(route, *rules) == [
-        "ufw, again at `ufw reload`, and at boot: rules ufw-user-input 1, ufw-user-input 2",
+        (
+            "written by ufw, again at `ufw reload`, and at boot: rules ufw-user-input 1, "
+            "ufw-user-input 2"
+        ),
         "unknown: route 10.0.0.0/8",
     ]
     assert [] == say()
@@ -91,5 +94,5 @@ def test_a_cure_that_will_not_last_says_so() -> None:
 
     said = " ".join(line.strip() for line in render_undone(repair, Style(), "  "))
 
-    assert said.startswith("! will not last: the DHCP client writes its own again")
+    assert said.startswith("! will not last: the DHCP client restores its own")
     assert "instead" in said

@@ -53,16 +53,16 @@ PROSE = ("claim", "reasoning", "history", "certainty_words")
             "FORWARD rule 3 has conntrack look it up in zone 9, with the helper "
             "ftp"
         )),
-        (routes.TtlExceeded(1), "its TTL of 1 ends here"),
+        (routes.TtlExceeded(1), "its TTL of 1 expires here"),
         (routes.LocalAddress(A, "host", "broadcast"), "10.0.0.1 is a broadcast address of host"),
         (routes.ForwardingOff("pod", "eth0", A),
          (
-             "10.0.0.1 is not for pod, which does not forward what comes in on eth0: no ICMP error "
-             "is sent either"
+             "10.0.0.1 is not for pod, which does not forward what comes in on eth0, and no ICMP "
+             "error is sent"
          )),
         (routes.ReversePathFailed(A, ("eth1", "eth2"), 2, "eth0", True),
-         ("the route back to 10.0.0.1 uses eth1, eth2, not eth0; rp_filter is loose, which is "
-             "as good as strict since eth0 has no address (the larger of all and eth0)")),
+         ("the route back to 10.0.0.1 uses eth1, eth2, not eth0; rp_filter is loose, which "
+             "amounts to strict because eth0 has no address (the larger of all and eth0)")),
         (routes.ReversePathFailed(A, (), 1, "eth0", False),
          "no route leads to 10.0.0.1; rp_filter is strict (the larger of all and eth0)"),
         (neighbours.ArpRefused(A, neighbours.ArpIgnored(8, "eth0")), (
@@ -99,7 +99,7 @@ def test_every_boundary_says_where_it_was_met() -> None:
 def test_a_failure_says_which_packet_failed() -> None:
     """Each failure begins with the packet's name; without one nothing is said."""
     assert "" == spell_failure(None)
-    assert "SYN dropped in host at forward: its TTL of 1 ends here" == spell_failure(
+    assert "SYN dropped in host at forward: its TTL of 1 expires here" == spell_failure(
         failures.PacketDropped("SYN", "host", StageName.FORWARD, routes.TtlExceeded(1))
     )
     assert (

@@ -47,7 +47,7 @@ def _filter(
     "C",
     "Only this connection, e.g. 'tcp 10.0.0.1:1024 > 10.0.0.2:80', or as much of it as you know.",
 )
-@_filter("--host", "ADDRESS", "Only connections of this address.")
+@_filter("--host", "ADDRESS", "Only connections to or from this address.")
 @_filter("--port", "PORT", "Only connections to or from this port.", click.IntRange(1, 65535))
 @click.option(
     "--ladder",

@@ -56,13 +56,13 @@ def _parse_nodes(
     multiple=True,
     metavar="NAME[=BUNDLE]",
     callback=_parse_nodes,
-    help="The node that is asked about, of several; or the snapshot of each node of a cluster.",
+    help="The node to ask about, of several; or the snapshot of each node of a cluster.",
 )
 @click.option(
     "--objects",
     multiple=True,
     metavar="FILE",
-    help="What the API says of the cluster, as podpath why takes it.",
+    help="The cluster's API objects, as podpath why takes them.",
 )
 @cluster_options
 @limits_option
@@ -71,11 +71,9 @@ def _parse_nodes(
     "changes",
     multiple=True,
     metavar="CHANGE",
-    help="A change to take over in the model first; may be given more than once.",
+    help="A change to apply to the model first; may be given more than once.",
 )
-@click.option(
-    "--allow-undecided", is_flag=True, help="Exit 0 although nobody can tell of some flows."
-)
+@click.option("--allow-undecided", is_flag=True, help="Exit 0 even if some flows are undecided.")
 @click.option(
     "--derive", is_flag=True, help="Write FLOWS.toml (- for standard output) from the evidence."
 )
@@ -144,7 +142,7 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     if nodes.bundles or asked.asked_for:
         if evidence or live:
             raise UsageError(
-                "expected each node's evidence as --node NAME=BUNDLE, saw some without"
+                "expected each node's evidence as --node NAME=BUNDLE, saw some without a node"
             )
         answer = _check_cluster(
             flows, (nodes.bundles, objects, asked), changes, (derive, allow_undecided), progress

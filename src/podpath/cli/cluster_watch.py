@@ -192,7 +192,7 @@ class _Wanted:
         if pod is None:
             raise UsageError(
                 f"expected pod/NAMESPACE/NAME or node/NAME of this cluster, saw {end!r}: `kubectl "
-                "get pods -A -o wide` lists what there is"
+                "get pods -A -o wide` lists them"
             )
         if not pod.addresses:
             raise UsageError(

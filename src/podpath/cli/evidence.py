@@ -27,8 +27,8 @@ def read_one(
     names = [escape(one.name) for one in case.nodes]
     if len(names) > 1:
         said = (
-            f"the evidence covers {len(names)} nodes ({', '.join(names)}); this is about "
-            f"{names[0]}, choose with --node"
+            f"the evidence covers {len(names)} nodes ({', '.join(names)}); this answer is about "
+            f"{names[0]}; choose another with --node"
         )
         click.echo(f"podpath: {said}", err=True)
     return case

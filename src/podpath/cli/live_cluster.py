@@ -64,34 +64,38 @@ _OPTIONS = (
     click.option(
         "--live",
         is_flag=True,
-        help="Read the cluster also where --node or --objects is given, for what they leave out.",
+        help="Read the cluster even if --node or --objects is given, for what they leave out.",
     ),
-    click.option("--kubeconfig", metavar="FILE", help="The way to the cluster. [$KUBECONFIG]"),
+    click.option(
+        "--kubeconfig", metavar="FILE", help="The kubeconfig of the cluster. [$KUBECONFIG]"
+    ),
     click.option("--context", metavar="NAME", help="The kubeconfig's context. [the current one]"),
     click.option(
         "--namespace",
         "namespaces",
         multiple=True,
         metavar="NAME",
-        help="Read objects of this namespace alone; may be repeated. [all]",
+        help="Read only objects of this namespace; may be repeated. [all]",
     ),
     click.option(
         "--account",
         default="podpath/podpath-reader",
         show_default=True,
         metavar="NS/NAME",
-        help="The service account that agents know the asker by.",
+        help="The service account that identifies you to the agents.",
     ),
     click.option(
         "--collect",
         is_flag=True,
-        help="Where no agent serves, run a privileged pod on the node for one snapshot.",
+        help="If no agent serves a node, run a privileged pod on it for one snapshot.",
     ),
-    click.option("--image", metavar="IMAGE", help="The image of that pod, with podpath in it."),
+    click.option(
+        "--image", metavar="IMAGE", help="The image of that pod; it must contain podpath."
+    ),
     click.option(
         "--save",
         metavar="FOLDER",
-        help="Keep what was read in a new folder, to ask it again with --node and --objects.",
+        help="Keep what was read in a new folder, to query it again with --node and --objects.",
     ),
 )
 
@@ -178,5 +182,5 @@ def _save(folder: Path, evidence: ClusterEvidence) -> None:
 def _say_nowhere(ends: tuple[str, ...]) -> str:
     return (
         f"expected {' or '.join(ends)} on a node of this cluster, saw neither: `kubectl get "
-        "pods,svc -A -o wide` lists what there is"
+        "pods,svc -A -o wide` lists them"
     )

@@ -53,7 +53,7 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "why": CommandEntry(
         "podpath.cli.why",
-        "Say why one end of a cluster cannot reach another, over the nodes between them.",
+        "Say why one end in a cluster cannot reach another, across the nodes between them.",
     ),
     "trace": CommandEntry(
         "podpath.cli.trace",
@@ -70,13 +70,13 @@ COMMANDS: dict[str, CommandEntry] = {
     "check": CommandEntry(
         "podpath.cli.check",
         (
-            "Hold a node against flows that must and must not connect, also with a change not made "
-            "yet."
+            "Check a node against flows that must and must not connect, also with a change not "
+            "made yet."
         ),
     ),
     "capture": CommandEntry(
         "podpath.cli.capture",
-        "Show what captures alone tell: losses, untranslated replies, wrong MACs, black holes.",
+        "Show what captures alone reveal: losses, untranslated replies, wrong MACs, black holes.",
     ),
     "timeline": CommandEntry(
         "podpath.cli.timeline",

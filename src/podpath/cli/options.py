@@ -53,7 +53,7 @@ def evidence_option(function: F) -> F:
 def node_option(function: F) -> F:
     """Choose among the nodes that the evidence is of."""
     return click.option(
-        "--node", metavar="NAME", help="Which node to ask about, where the evidence covers several."
+        "--node", metavar="NAME", help="Which node to ask about, if the evidence covers several."
     )(function)
 
 
@@ -95,7 +95,7 @@ def output_options(function: F) -> F:
     function = click.option(
         "--brief",
         is_flag=True,
-        help="Print three lines: verdict, the line that decides, cure or question.",
+        help="Print three lines: the verdict, the deciding line, the cure or question.",
     )(function)
     return click.option(
         "-v", "--verbose", is_flag=True, help="List every gap, branch and near miss."
@@ -115,14 +115,14 @@ WINDOW = (
     click.option(
         "--now",
         metavar="T",
-        help="When the logs were taken: ages and missing years count back from it.",
+        help="When the logs were taken: ages and missing years count back from that.",
     ),
     click.option(
         "--zone",
         "zones",
         multiple=True,
         metavar="ZONE",
-        help="The zone of stamps that name none; NAME=ZONE for one log. [UTC]",
+        help="The zone of time stamps that state none; NAME=ZONE for one log. [UTC]",
     ),
 )
 

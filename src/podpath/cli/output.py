@@ -39,6 +39,6 @@ def write_new(path: str, text: str) -> None:
     if path == "-":
         click.echo(text, nl=False)
     elif Path(path).exists():
-        raise UsageError(f"{path}: expected a file that is not there yet")
+        raise UsageError(f"{path}: expected a file that does not exist yet")
     else:
         write_text(path, text)

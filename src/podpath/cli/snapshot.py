@@ -31,21 +31,19 @@ STDOUT = "-"
     "--logs/--no-logs",
     default=True,
     show_default=True,
-    help="Take the logs of the last hours too; they may hold secrets.",
+    help="Include the logs of the last hours; they may hold secrets.",
 )
 @click.option(
     "--node-netns",
     metavar="NETNS",
-    help=(
-        "The node's own namespace, where it is not that of process 1: a name, a process or a file."
-    ),
+    help=("The node's own namespace, if it is not that of process 1: a name, a process or a file."),
 )
 @click.option(
     "--netns",
     "wanted",
     multiple=True,
     metavar="NAME",
-    help="Take this namespace too, though no link leads to it; may be repeated.",
+    help="Include this namespace, even if no link leads to it; may be repeated.",
 )
 def snapshot(output: str, *, logs: bool, node_netns: str | None, wanted: tuple[str, ...]) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.

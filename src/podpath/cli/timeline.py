@@ -14,7 +14,7 @@ from podpath.library.when import When
 @click.command()
 @click.argument("logs", nargs=-1, required=True, metavar="LOGS...")
 @window_options
-@click.option("--svg", metavar="FILE", help="Draw the timeline into this file too.")
+@click.option("--svg", metavar="FILE", help="Also draw the timeline into this file.")
 @output_options
 def timeline(  # noqa: PLR0913 - click gives each option as one argument
     logs: tuple[str, ...],

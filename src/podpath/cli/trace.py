@@ -27,7 +27,7 @@ from podpath.library.given import Piece, ThisNode
     "--size",
     type=click.IntRange(28, 65535),
     metavar="BYTES",
-    help="How long the IP packets with data are, both ways; the same as `size BYTES` in P.",
+    help="The length of IP packets with data, both ways; the same as `size BYTES` in P.",
 )
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument

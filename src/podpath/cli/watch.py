@@ -87,14 +87,14 @@ TURN = 2.0
     "reasons",
     multiple=True,
     metavar="NAME",
-    help="For this reason of the kernel's, e.g. NETFILTER_DROP; may be repeated.",
+    help="With this drop reason of the kernel, e.g. NETFILTER_DROP; may be repeated.",
 )
 @click.option(
     "--all",
     "everything",
     is_flag=True,
     help=(
-        "The daily life of a node too: closed connections, multicast for nobody, other namespaces."
+        "Include a node's normal drops: closed connections, unwanted multicast, other namespaces."
     ),
 )
 @click.option(
@@ -103,8 +103,8 @@ TURN = 2.0
     type=click.FloatRange(min=0.0),
     metavar="SECONDS",
     help=(
-        "Stop after so many seconds, counted from when drops are heard, on every node that is "
-        "watched; without, at Ctrl-C."
+        "Stop after this many seconds, counted from when drops are heard on every node that is "
+        "watched; otherwise on Ctrl-C."
     ),
 )
 @click.option(
@@ -113,7 +113,7 @@ TURN = 2.0
     default=TURN,
     show_default=True,
     metavar="SECONDS",
-    help="How often rates are told.",
+    help="How often to print rates.",
 )
 @click.option(
     "--by",
@@ -121,14 +121,12 @@ TURN = 2.0
     type=click.Choice(("auto", "bpf", "tracefs")),
     default="auto",
     show_default=True,
-    help="How drops are heard; tracefs knows no packets.",
+    help="How to receive drops; tracefs does not show packets.",
 )
 @click.option(
     "--node-netns",
     metavar="NETNS",
-    help=(
-        "The node's own namespace, where it is not that of process 1: a name, a process or a file."
-    ),
+    help=("The node's own namespace, if it is not that of process 1: a name, a process or a file."),
 )
 @click.option(
     "--save",
@@ -141,28 +139,28 @@ TURN = 2.0
     is_flag=True,
     help="Watch the nodes of the cluster that kubectl speaks to, through their agents.",
 )
-@click.option("--kubeconfig", metavar="FILE", help="The way to the cluster. [$KUBECONFIG]")
+@click.option("--kubeconfig", metavar="FILE", help="The kubeconfig of the cluster. [$KUBECONFIG]")
 @click.option("--context", metavar="NAME", help="The kubeconfig's context. [the current one]")
 @click.option(
     "--account",
     default="podpath/podpath-reader",
     show_default=True,
     metavar="NS/NAME",
-    help="The service account that agents know the asker by.",
+    help="The service account that identifies you to the agents.",
 )
 @click.option(
     "--collect",
     is_flag=True,
-    help="Where no agent serves, run a privileged pod on the node for as long as it is watched.",
+    help="If no agent serves a node, run a privileged pod on it while it is watched.",
 )
-@click.option("--image", metavar="IMAGE", help="The image of that pod, with podpath in it.")
+@click.option("--image", metavar="IMAGE", help="The image of that pod; it must contain podpath.")
 @click.option(
     "--until-eof",
     is_flag=True,
     help="Stop when standard input ends, for programs that start this and may be killed.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="A line of JSON for each drop and for the rates."
+    "--json", "as_json", is_flag=True, help="Print a line of JSON for each drop and for the rates."
 )
 @click.option(
     "--color",
@@ -296,7 +294,7 @@ def _refuse_local(context: click.Context) -> None:
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
         if parameter.name in LOCAL and given is ParameterSource.COMMANDLINE:
-            raise UsageError(f"{parameter.opts[0]}: only where this node is watched, not a cluster")
+            raise UsageError(f"{parameter.opts[0]}: only for watching this node, not a cluster")
 
 
 def _parse_prefix(text: str) -> Prefix:
@@ -399,9 +397,7 @@ class _Text:
                 f"{escape(spell_flow(one.key))}{spell_ends(names)}{spell_place(names)}{where}"
             )
         if tally.daily:
-            click.echo(
-                f"{tally.daily} left out as daily life or by filters (--all shows the first)"
-            )
+            click.echo(f"{tally.daily} left out as normal or by filters (--all shows the former)")
         lost = render_losses(losses.missed, losses.uncounted, losses.unsent)
         if lost:
             click.echo(f"not told in full: {lost}")

@@ -36,18 +36,18 @@ def _parse_nodes(
     multiple=True,
     metavar="NAME=BUNDLE",
     callback=_parse_nodes,
-    help="The snapshot of a node, taken by hand; once for each node concerned.",
+    help="The snapshot of a node, taken by hand; once for each node involved.",
 )
 @click.option(
     "--objects",
     multiple=True,
     metavar="FILE",
-    help="What the API says: kubectl get -A -o yaml pods,services,endpoints,nodes,networkpolicies.",
+    help="API objects: kubectl get -A -o yaml pods,services,endpoints,nodes,networkpolicies.",
 )
 @click.option(
     "--protocol",
     type=click.Choice(["tcp", "udp", "icmp"]),
-    help="The protocol, where neither the service nor the pod tells. [tcp]",
+    help="The protocol, if neither the service nor the pod states it. [tcp]",
 )
 @live_options
 @output_options

@@ -25,8 +25,8 @@ from podpath.node.cluster import Cluster
 from podpath.node.node import Netns
 
 _NO_IPSEC = (
-    "Assumed: no IPsec policy drops or changes what goes between the nodes; ip xfrm policy on each "
-    "tells."
+    "Assumed: no IPsec policy drops or changes traffic between the nodes; check with ip xfrm "
+    "policy on each."
 )
 _ORDER = (Verdict.FAULT, Verdict.POSSIBLE, Verdict.NONE)
 
@@ -135,8 +135,8 @@ def _assumed_wires(conversations: Iterable[Conversation]) -> tuple[str, ...]:
 
 def _say_delivering(crossed: Iterable[CrossedWire]) -> tuple[str, ...]:
     return tuple(
-        f"Assumed: the wire to {reason.peer} of {reason.node}"
-        f"{f' ({reason.subnet})' if reason.subnet is not None else ''} delivers what is sent; "
-        f"tcpdump -ni {reason.peer} on {reason.node}, while it is tried, tells."
+        f"Assumed: the wire to {reason.peer} of "
+        f"{reason.node}{f' ({reason.subnet})' if reason.subnet is not None else ''} delivers what "
+        f"is sent; check with tcpdump -ni {reason.peer} on {reason.node} while you retry."
         for reason in crossed
     )

@@ -112,7 +112,7 @@ def tell_walked(flows: Sequence[BaselineFlow]) -> str:
     """Say what was walked where nobody named a connection: how many of each kind."""
     counts = Counter(flow.kind for flow in flows)
     kinds = "; ".join(f"{kind.value}: {counts[kind]}" for kind in BaselineKind if counts[kind])
-    return f"No connection was named, so the ones that any node should carry were walked ({kinds})."
+    return f"No connection was named, so those that every node should carry were walked ({kinds})."
 
 
 def _is_fault(node: Node, flow: BaselineFlow, cause: Cause) -> bool | None:

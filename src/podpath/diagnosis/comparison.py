@@ -44,7 +44,7 @@ def _differing(
             isinstance(change, SetSysctl) and change.key in repaired for change in each.changes
         )
         if mended or not quoted.isdisjoint(finding.evidence):
-            yield f"What differs from the good node: {each.words}.", (*each.here, *each.there)
+            yield f"Difference from the good node: {each.words}.", (*each.here, *each.there)
 
 
 def _unknown_here(
@@ -64,7 +64,7 @@ def _unknown_here(
             and there.span is not None
             and there.span not in finding.evidence
         ):
-            yield f"On the good node {key} is {there.value}.", (there.span,)
+            yield f"On the good node, {key} is {there.value}.", (there.span,)
 
 
 def _repaired(finding: Finding) -> set[str]:

@@ -359,8 +359,8 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
     for symptom in concluded.unexplained:
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
             yield (
-                f"Not explained: {symptom.words}. Given what is known, the walk does not fail "
-                "there the way the evidence says."
+                f"Not explained: {symptom.words}. From what is known, the walk does not fail "
+                "there as the evidence says."
             )
     for judgement in concluded.judgements:
         if judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False:

@@ -137,16 +137,16 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
 """By what would leave a fault open, what looks for it."""
 
 _NOW = FollowUp(
-    "what fails now: the fault that was logged is over, or the device works beside it",
+    "what fails now: the logged fault is over, or the device works despite it",
     "ip -s link; ip neigh; ip route get ADDRESS; ping -c 3 ADDRESS; getent hosts NAME",
-    "the device's error counters grow, or its next hop does not answer: it is this; else look at "
-    "the name, the route or the port that fails",
+    "the device's error counters grow, or its next hop does not answer: this is the cause; "
+    "otherwise look at the name, the route or the port that fails",
 )
 _LEFT_OVER = FollowUp(
     "whether what is in the way is left over from the same network",
     "ip -br addr; virsh net-list --all; docker network ls; podman network ls; "
     "ip -d link show DEVICE",
-    "its own device without a network of that name: delete the device; otherwise another network "
+    "its own device, but no network of that name: delete the device; otherwise another network "
     "or route has the range",
 )
 ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {

@@ -242,8 +242,8 @@ def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
             yield f"With {item.fact} {item.meaning}, it fails as seen; {item.instead_of}, it works."
         elif item.contradicts is not None and item.contradicts != item.span:
             yield (
-                f"At the time, then, {item.fact} was {item.meaning}; what {item.contradicts} shows "
-                "cannot have been true."
+                f"So {item.fact} was {item.meaning} at the time; what {item.contradicts} shows "
+                "cannot have been true then."
             )
         else:
             yield f"This rests on an assumption about {item.fact}: {item.meaning}{instead}."
@@ -253,7 +253,7 @@ def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
     moved = [difference.words for difference in differences if difference.kind == "moved"]
     others = [difference.words for difference in differences if difference.kind != "moved"]
     for words in (*moved, *others)[:2]:
-        yield f"Where it works, this differs: {words}."
+        yield f"Where it works, one thing differs: {words}."
 
 
 CHAINED = {

@@ -180,8 +180,8 @@ def _notes(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[str]:
     if any(finding.history for finding in findings):
         if chronicle.window is None:
             yield (
-                "No log shows when the first request failed; --failed-at and --timeout place it "
-                "among the events."
+                "No log shows when the first request failed; give it with --failed-at and "
+                "--timeout to place it among the events."
             )
         return
     for suspect in chronicle.suspects[:1]:

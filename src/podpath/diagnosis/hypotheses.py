@@ -45,10 +45,10 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(
         ".rp_filter",
         {"0": "1", "2": "1"},
-        "1: the route back to a source must use the device it came in on",
+        "1: the route back to the source must use the device the packet came in on",
     ),
     Switch("ip_forward", {"1": "0"}, "0: the host does not forward"),
-    Switch(".forwarding", {"1": "0"}, "0: what comes in on the device is not forwarded"),
+    Switch(".forwarding", {"1": "0"}, "0: packets that come in on the device are not forwarded"),
 )
 """The commonest first."""
 
@@ -148,11 +148,11 @@ def _lose_route(node: Node, address: Address) -> Iterator[World]:
 
 def _leave_untranslated(node: Node) -> World:
     """Suppose that nobody beyond the node answers addresses of pods."""
-    fact = "whether pod addresses are translated on their way out or routed by the network"
+    fact = "whether pod addresses are translated on the way out or routed by the network"
     shown = any("POSTROUTING" in table.chains for table in find_tables(node.host, "nat"))
     supposition = Supposition(
         fact,
-        "neither, so nobody can answer them",
+        "neither, so nobody can reply to them",
         "they are",
         WAY_BACK_ASK if shown else NAT_ASK,
         None,

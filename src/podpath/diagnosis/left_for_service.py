@@ -32,8 +32,8 @@ def forbid_left_for_services(
             title, span = held
             yield NotModelled(
                 what=(
-                    f"what is behind {outcome.link} makes of {outcome.packet.dst}, the address of "
-                    f"{title}, which no rule of the nodes translated"
+                    f"what the network behind {outcome.link} does with {outcome.packet.dst}, the "
+                    f"address of {title}, which no rule of the nodes translated"
                 ),
                 ask=f"iptables-save -c -t nat | grep -F {outcome.packet.dst}; nft list ruleset",
                 spans=(span,) if span is not None else (),

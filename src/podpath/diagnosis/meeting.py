@@ -186,8 +186,8 @@ def _seen_words(
         parts.append(f"seen on {', '.join(usual)}")
     if beyond:
         parts.append(
-            f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)} all the "
-            "same"
+            f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)}, despite "
+            "that"
         )
     if missing:
         parts.append(f"not seen on {', '.join(map(str, missing))}")
@@ -233,7 +233,8 @@ def _add_observation(finding: Finding, judgements: Sequence[Judgement]) -> Findi
         return finding
     elsewhere = _unreached(judged[0].symptom.observed, branch.last)
     never = (
-        f", and never on {', '.join(map(str, elsewhere))}, where the connection's first packet was"
+        f", but never on {', '.join(map(str, elsewhere))}, where the connection's first packet "
+        "was seen"
         if elsewhere
         else ""
     )

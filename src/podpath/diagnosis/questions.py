@@ -74,11 +74,11 @@ def _decides(
     explanations: Sequence[Explanation], number: int, item: Supposition
 ) -> tuple[str, ...]:
     """Say what the answer means: that possibility, or the next one that does not rest on it."""
-    then = f"{item.meaning}: then it is possibility {number + 1} ({_names(explanations[number])})"
-    look = "then it is none of these"
+    then = f"{item.meaning}: it is possibility {number + 1} ({_names(explanations[number])})"
+    look = "it is none of these"
     for place, other in enumerate(explanations[number + 1 :], number + 2):
         if all(guess.fact != item.fact for guess in other.guesses):
-            look = f"then look at possibility {place} ({_names(other)})"
+            look = f"look at possibility {place} ({_names(other)})"
             break
     return then, f"{item.instead_of or 'anything else'}: {look}"
 

@@ -134,8 +134,8 @@ def _compete(one: Finding, other: Finding) -> bool:
 
 def _doubt(finding: Finding) -> Finding:
     reason = (
-        "It is a fault, but none of its lines mentions either end of the connection in "
-        "question, which something else may break."
+        "It is a fault, but none of its lines mentions either end of the connection in question, "
+        "so something else may break that."
     )
     return replace(finding, certainty=DOUBTED, reasoning=(*finding.reasoning, reason))
 
@@ -144,7 +144,7 @@ def _doubt_other(finding: Finding, ends: ComplainedEnds) -> Finding:
     """Return a fault of a service that nobody complains of as a possible cause of what they do."""
     if finding.severity not in WEIGHTY or not is_of_another_service(finding, ends):
         return finding
-    reason = "Nothing of what is said to fail names this service."
+    reason = "Nothing that is reported to fail names this service."
     return replace(
         finding,
         certainty=min(finding.certainty, DOUBTED),
@@ -175,8 +175,8 @@ def _raise_only(
 
 def _raise(finding: Finding) -> Finding:
     reason = (
-        "Nothing else was found that could cause it, and what is reported is what these lines "
-        "cause."
+        "Nothing else was found that could cause it, and these lines cause exactly what is "
+        "reported."
     )
     return replace(finding, certainty=1.0, reasoning=(*finding.reasoning, reason))
 
@@ -195,7 +195,7 @@ def _with_ask(finding: Finding) -> Finding:
     ):
         return finding
     decides = (
-        f"if it shows what `podpath explain {check.name}` describes, this is it; "
-        "otherwise look at the next one"
+        f"if it shows what `podpath explain {check.name}` describes, this is the cause; otherwise "
+        "look at the next one"
     )
     return replace(finding, asks=(FollowUp(check.summary, check.confirm[0], decides),))

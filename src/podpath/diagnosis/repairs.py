@@ -125,7 +125,7 @@ PREVENTIONS: dict[str, str] = {
     untranslated_reply.NAME: bridge_netfilter.PREVENTION,
     ip_forward.NAME: ip_forward.PREVENTION,
     arp_ignore.NAME: (
-        "Put `net.ipv4.conf.all.arp_ignore = 0` in a file of /etc/sysctl.d that sorts last."
+        "Put `net.ipv4.conf.all.arp_ignore = 0` in a file in /etc/sysctl.d that sorts last."
     ),
     dropped_by_rule.NAME: (
         "Find what writes the rule (kube-proxy, the CNI plugin, Docker, a firewall) and change it "
@@ -143,7 +143,7 @@ PREVENTIONS: dict[str, str] = {
         "Fix the daemon that maintains the pods' routes (bird, flanneld, the cloud's controller)."
     ),
     missing_masquerade.NAME: (
-        "Let the CNI plugin write the rule (ipMasq, natOutgoing), so that it comes back after a "
+        "Let the CNI plugin write the rule (ipMasq, natOutgoing) so that it comes back after a "
         "flush."
     ),
 }

@@ -115,7 +115,7 @@ def _put_end(netns: str, sender: Link, hop: Address, mac: Mac, remote: Address) 
     entry = Neighbour(address=hop, link=sender.name, mac=mac, state="PERMANENT")
     fdb = FdbEntry(mac=mac, link=sender.name, dst=remote)
     return Repair(
-        title=f"write the MAC of the tunnel's other end, {mac}",
+        title=f"set the MAC of the tunnel's far end to {mac}",
         commands=(
             f"ip neigh replace {hop} lladdr {mac} dev {sender.name} nud permanent",
             f"bridge fdb replace {mac} dev {sender.name} dst {remote}",
@@ -157,7 +157,7 @@ def rewrite_tunnel_end(node: Node, cause: Cause) -> Iterator[Repair]:
         if hop.gateway is not None and link is not None:
             entry = FdbEntry(mac=mac, link=link.name, dst=hop.gateway)
             yield Repair(
-                title=f"send what is for {mac} to {hop.gateway}",
+                title=f"send frames for {mac} to {hop.gateway}",
                 commands=(f"bridge fdb replace {mac} dev {link.name} dst {hop.gateway}",),
                 changes=(PutFdbEntry(netns=here.name, entry=entry),),
             )
@@ -174,7 +174,7 @@ def give_up_address(node: Node, cause: Cause) -> Iterator[Repair]:
                 if route.type == "local" and route.prefix == Prefix.of(item.address)
             )
             yield Repair(
-                title=f"take {item.address} from {item.link}",
+                title=f"remove {item.address} from {item.link}",
                 commands=(f"ip addr del {item.address}/{item.length} dev {item.link}",),
                 changes=(DeleteAddress(netns=cause.step.netns, address=item), *local),
             )
@@ -211,7 +211,7 @@ def recreate_tunnel(node: Node, cause: Cause) -> Iterator[Repair]:
         case _:
             return
     yield Repair(
-        title=f"make {link.name} anew with network {vni} and port {port}, by which it is sent to",
+        title=f"recreate {link.name} with VNI {vni} and port {port}, which the other node uses",
         commands=(
             f"ip link del {link.name}",
             _spell_vxlan(link, link.vxlan, vni, port),

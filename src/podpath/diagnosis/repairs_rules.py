@@ -195,7 +195,7 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
         chain = find_chain(table, hook)
         if chain is not None and chain.policy == "DROP":
             yield Repair(
-                title=f"let {hook} accept what no rule decides",
+                title=f"set the policy of {hook} to ACCEPT",
                 commands=(f"{name_tool(table, node, netns)} -t {table.name} -P {hook} ACCEPT",),
                 changes=(
                     SetPolicy(
@@ -222,7 +222,10 @@ def masquerade(node: Node, cause: Cause) -> Iterator[Repair]:
         None,
     )
     yield from _translate(
-        node, first.packet, f"masquerade what {first.packet.src} sends out of the node", out=out
+        node,
+        first.packet,
+        f"masquerade traffic from {first.packet.src} that leaves the node",
+        out=out,
     )
 
 
@@ -234,7 +237,7 @@ def masquerade_home(node: Node, cause: Cause) -> Iterator[Repair]:
     yield from _translate(
         node,
         packet,
-        f"masquerade what {packet.src} sends to itself",
+        f"masquerade traffic that {packet.src} sends to itself",
         target=packet.dst == packet.src,
     )
 

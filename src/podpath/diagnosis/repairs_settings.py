@@ -27,7 +27,7 @@ def switch_filter_off(node: Node, cause: Cause) -> Iterator[Repair]:
     netns = HOST if asked is not None else cause.step.netns
     device = asked.device if asked is not None else _last_device(cause)
     yield from _set_for_device(
-        node, netns, device, ("rp_filter", "0"), "switch the reverse-path filter off"
+        node, netns, device, ("rp_filter", "0"), "turn the reverse-path filter off"
     )
 
 
@@ -60,7 +60,7 @@ def let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
     if device is not None:
         key = device_key(4, IfName(device), "forwarding")
         if key in node.namespaces[cause.step.netns].sysctls:
-            yield _write(cause.step.netns, {key: "1"}, f"forward what comes in on {device}")
+            yield _write(cause.step.netns, {key: "1"}, f"forward packets that come in on {device}")
 
 
 def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
@@ -74,7 +74,7 @@ def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
     yield _write(
         cause.step.netns,
         {device_key(4, device, "route_localnet"): "1"},
-        f"let loopback addresses pass {device}",
+        f"allow loopback addresses on {device} (route_localnet)",
     )
 
 

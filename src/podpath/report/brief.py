@@ -21,7 +21,7 @@ def render_brief_answer(
     """
     lines = [
         " ".join(line.strip() for line in headline),
-        escape(quote(spans[0])) if spans else "no line decides",
+        escape(quote(spans[0])) if spans else "no deciding line",
     ]
     if fix:
         lines.append(f"fix: {escape(' && '.join(fix))}")

@@ -87,7 +87,7 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
                 f"branches{f', first where {when}' if when else ''}."
             )
         case FailsOtherwise(probe=probe, fact=fact, meaning=meaning):
-            return f"{probe} does not work where {fact} is {meaning}."
+            return f"{probe} does not work if {fact} is {meaning}."
         case ComplaintUnexplained(probe=probe):
             return (
                 f"The ticket says that {probe} fails, but the walk delivers it."

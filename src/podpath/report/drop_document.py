@@ -40,7 +40,7 @@ def _render_drop(document: Mapping[str, object], node: str, style: Style, clock:
     lines = [f"{head} ({function})" if function else head]
     said, age = _text(document, "said"), _number(document, "model_age")
     if age > _OLD or (age and document.get("agreement") in _UNFIT):
-        said = f"of the node as it was read {age:.0f} s before: {said}"
+        said = f"by the node's state read {age:.0f} s earlier: {said}"
     lines += style.wrap(said, "    ") if said else ()
     lines += [f"    {style.paint('dim', line)}" for line in _list_evidence(document)]
     lines += render_owned(_list_owned(document), style, "    ")

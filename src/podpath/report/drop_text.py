@@ -25,34 +25,34 @@ MEANINGS: dict[str, str] = {
     "SKB_CSUM": "the checksum could not be computed",
     "SOCKET_RCVBUFF": "the socket's receive buffer is full: its program does not read fast enough",
     "SOCKET_BACKLOG": "the socket's backlog is full",
-    "PROTO_MEM": "the memory of the protocol is used up (net.ipv4.tcp_mem, udp_mem)",
+    "PROTO_MEM": "the protocol's memory is used up (net.ipv4.tcp_mem, udp_mem)",
     "TCP_LISTEN_OVERFLOW": (
         "the queue of the listening socket is full: its program accepts too slowly"
     ),
     "TRANSPORT": (
-        "its protocol dropped it without a reason; of a new connection, the listening socket's "
-        "queue may be full (ss -ltn)"
+        "its protocol dropped it without a reason; if it opened a connection, the listening "
+        "socket's queue may be full (ss -ltn)"
     ),
-    "QDISC_DROP": "the queue of the device dropped it (tc -s qdisc)",
-    "QDISC_OVERLIMIT": "the queue of the device is full, or over its rate (tc -s qdisc)",
-    "QDISC_CONGESTED": "the queue of the device is congested (tc -s qdisc)",
-    "CPU_BACKLOG": "the processor's queue is full (net.core.netdev_max_backlog)",
+    "QDISC_DROP": "the device's qdisc dropped it (tc -s qdisc)",
+    "QDISC_OVERLIMIT": "the device's qdisc is full or over its rate (tc -s qdisc)",
+    "QDISC_CONGESTED": "the device's qdisc is congested (tc -s qdisc)",
+    "CPU_BACKLOG": "the CPU's backlog is full (net.core.netdev_max_backlog)",
     "FULL_RING": "the ring of a tun or veth device is full",
-    "TC_INGRESS": "a program or filter at the device's ingress dropped it (tc filter show ingress)",
-    "TC_EGRESS": "a program or filter at the device's egress dropped it (tc filter show egress)",
+    "TC_INGRESS": "a program or filter on the device's ingress dropped it (tc filter show ingress)",
+    "TC_EGRESS": "a program or filter on the device's egress dropped it (tc filter show egress)",
     "XDP": "the XDP program of the device dropped it (ip link, bpftool net)",
     "BRIDGE_CHAIN": (
-        "a chain of the bridge may have dropped it, which podpath does not walk "
-        "(nft list tables bridge)"
+        "a chain of the bridge family may have dropped it; podpath does not walk those (nft list "
+        "tables bridge)"
     ),
     "XFRM_POLICY": "an IPsec policy blocks it, or wants it encrypted (ip xfrm policy)",
     "BPF_CGROUP_EGRESS": "a BPF program of the process's cgroup dropped it",
-    "VXLAN_VNI_NOT_FOUND": "no VXLAN device of the node at that port has the packet's network",
-    "NEIGH_FAILED": "nobody answers for the next hop on the device's wire (ip neigh)",
-    "NEIGH_QUEUEFULL": "more packets wait for the neighbor's answer than may",
+    "VXLAN_VNI_NOT_FOUND": "no VXLAN device on that port of the node has the packet's VNI",
+    "NEIGH_FAILED": "the next hop does not answer neighbor resolution on the device (ip neigh)",
+    "NEIGH_QUEUEFULL": "too many packets wait for the neighbor's answer",
     "NEIGH_DEAD": "the neighbor entry was removed while it waited",
     "PKT_TOO_SMALL": "the packet is shorter than its headers",
-    "IP_NOPROTO": "no protocol of that number is there",
+    "IP_NOPROTO": "nothing handles that protocol number",
     "NOMEM": "the kernel was out of memory",
     "DEV_READY": "the device is down",
 }
@@ -88,7 +88,7 @@ def render_drop(
     head += f"({escape(function)})"
     said = spell_drop(key, found)
     if age > OLD or (age and found.agreement in _UNFIT):
-        said = f"of the node as it was read {age:.0f} s before: {said}"
+        said = f"by the node's state read {age:.0f} s earlier: {said}"
     elif found.agreement is DropAgreement.DISAGREES and not _is_full(key, found):
         said += ": podpath and this kernel disagree (--save DIR keeps what shows it)"
     lines = [head, *style.wrap(said, "    ")]
@@ -121,19 +121,19 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
             return said
         case DropAgreement.OTHERWISE:
             place = escape(step.netns) if step is not None else ""
-            return f"the model ends it too, but otherwise, in {place}: {said}"
+            return f"the model ends it too, but in another way, in {place}: {said}"
         case DropAgreement.UNDECIDED:
             return f"undecided: {said}"
         case DropAgreement.DISAGREES if _is_full(key, found):
-            return "no rule of the model drops it, and the table of connections is full"
+            return "no rule of the model drops it, and the connection tracking table is full"
         case DropAgreement.DISAGREES:
             return "the model lets it pass"
         case DropAgreement.ELSEWHERE if found.netns:
-            return "no IP packet that the model could walk"
+            return "not an IP packet that the model can walk"
         case DropAgreement.ELSEWHERE:
             return "in none of this node's namespaces"
         case DropAgreement.OUTSIDE:
-            return MEANINGS.get(found.reason or key.reason, "a reason that the model does not have")
+            return MEANINGS.get(found.reason or key.reason, "a reason outside the model")
 
 
 def spell_place(names: DropNames) -> str:
@@ -168,8 +168,8 @@ def render_rates(
 def render_losses(unheard: int, uncounted: int, unsent: int) -> str:
     """Say what of the drops was not told in full; empty where all was."""
     parts = [
-        f"{unheard} not heard" if unheard else "",
-        f"{uncounted} counted by no flow" if uncounted else "",
-        f"{unsent} flows counted without a packet of theirs" if unsent else "",
+        f"{unheard} not received" if unheard else "",
+        f"{uncounted} not counted for any flow" if uncounted else "",
+        f"{unsent} flows counted without a sample packet" if unsent else "",
     ]
     return ", ".join(part for part in parts if part)

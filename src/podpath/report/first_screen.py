@@ -74,7 +74,7 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
         if first is not None
         else [span for one in diagnosis.forbids for span in one.spans]
     )
-    lines = [headline, quote(spans[0]) if spans else "no line decides"]
+    lines = [headline, quote(spans[0]) if spans else "no deciding line"]
     repairs = (
         first.repairs
         if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT

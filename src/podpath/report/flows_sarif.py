@@ -17,8 +17,8 @@ from podpath.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = (
-    ("flow-unmet", "error", "A flow is not as expected."),
-    ("flow-undecided", "warning", "Nobody can tell what becomes of a flow."),
+    ("flow-unmet", "error", "A flow does not behave as expected."),
+    ("flow-undecided", "warning", "The evidence does not decide what happens to a flow."),
 )
 
 

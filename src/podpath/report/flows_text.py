@@ -34,7 +34,7 @@ def render_flows(answer: FlowsAnswer, style: Style) -> str:
         return "\n".join(lines) + "\n"
     for planned in answer.changes:
         for gap in planned.refused:
-            said = f"not taken over: {escape(quote(gap.span))}: {escape(gap.why)}"
+            said = f"not applied: {escape(quote(gap.span))}: {escape(gap.why)}"
             lines += style.wrap(said, "  ")
     for one in answer.results:
         if style.verbose or one.is_met is not True or one.is_changed:
@@ -129,7 +129,7 @@ def _say_undecided(walk: FlowWalk) -> Iterator[str]:
     if walk.conversation is not None and walk.conversation.verdict in _SO_FAR:
         branch = walk.branch
         failed = f": {spell_failure(branch.failure)}" if branch and branch.works is False else ""
-        yield f"as far as it was walked it {_SO_FAR[walk.conversation.verdict]}{failed}"
+        yield f"as far as it was walked, it {_SO_FAR[walk.conversation.verdict]}{failed}"
     if walk.forbids:
         yield name_forbids(walk.forbids)
         yield from (say_forbids(reason) for reason in walk.forbids[:_QUESTIONS])

@@ -35,12 +35,12 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
         case Verdict.POSSIBLE:
             count = len(weighty)
             first = spell_claim(weighty[0].claim).rstrip(".") if weighty else ""
-            what = f"{count} causes are possible, most likely: {first}"
+            what = f"{count} possible causes, most likely: {first}"
             if count < 2:
-                what = f"one cause is possible: {first}"
+                what = f"one possible cause: {first}"
             if not count:
                 what = "nothing in the evidence explains the failure"
-            tell = f"; {diagnosis.questions[0].ask} would tell" if diagnosis.questions else ""
+            tell = f"; next, provide: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
             return render_head(style, "warn", "UNDECIDED", what + tell)
         case Verdict.NONE:
             return render_head(

@@ -15,7 +15,7 @@ from podpath.report.style import Style
 SHOWN = 4
 """Things of one owner that are named where not everything is asked for."""
 _UNSIGNED = "unknown"
-_AN_ADMINS = "unsigned, an admin's or a script's it seems"
+_AN_ADMINS = "unsigned, probably an admin's or a script's"
 _PLAIN = tuple(f"{name} " for name in sorted(BUILT_IN))
 
 
@@ -45,7 +45,7 @@ def _say_group(owned: Sequence[Owned], most: int | None) -> str:
         names.setdefault(one.kind, {})[f"{one.name}{place}"] = None
     things = ", ".join(_say_kind(kind, list(each), most) for kind, each in names.items())
     if owner.program:
-        return f"{owner.program}, again {owner.again}: {things}"
+        return f"written by {owner.program}, again {owner.again}: {things}"
     plain = [one.kind is OwnedKind.RULE and one.name.startswith(_PLAIN) for one in owned]
     said = f"{_AN_ADMINS if all(plain) else _UNSIGNED}: {things}"
     writers = dict.fromkeys(writer for one in owned for writer in one.writers)
@@ -67,8 +67,8 @@ def render_undone(repair: Repair, style: Style, indent: str) -> list[str]:
     lines: list[str] = []
     for owner in owners_of_changes(repair.changes):
         said = (
-            f"will not last: {owner.program} writes its own again {owner.again}; "
-            f"change {owner.instead} instead"
+            f"will not last: {owner.program} restores its own {owner.again}; change "
+            f"{owner.instead} instead"
         )
         lines += style.wrap(escape(said), f"{indent}{style.paint('warn', '!')} ", f"{indent}  ")
     return lines

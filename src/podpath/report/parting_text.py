@@ -19,7 +19,7 @@ def render_partings(partings: Sequence[PacketComparison], style: Style) -> list[
     lines: list[str] = []
     for meeting in partings:
         lines += style.wrap(
-            f"{escape(meeting.probe)}: they part at its {escape(meeting.packet)}",
+            f"{escape(meeting.probe)}: they differ at its {escape(meeting.packet)}",
             f"  {style.doubtful} ",
             INDENT,
         )

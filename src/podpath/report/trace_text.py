@@ -139,7 +139,7 @@ def _assumptions(assumptions: tuple[Assumption, ...], style: Style) -> list[str]
     for made in shown:
         ask = " (the kernel chooses)" if made.random else ""
         if made.ask:
-            ask = f" ({escape(made.ask)} would tell)"
+            ask = f" ({escape(made.ask)} would show it)"
         lines += style.wrap(f"{escape(made.fact)}: {_value(made)}{ask}", "  - ")
     if len(shown) < len(assumptions):
         lines.append(

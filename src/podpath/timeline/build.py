@@ -144,27 +144,27 @@ def _covers(logs: Logs, window: FailureWindow) -> bool:
 def _questions(logs: Logs, window: FailureWindow | None) -> Iterator[str]:
     if window is None:
         yield (
-            "When did it first fail? Say it with --failed-at; "
-            "the timeout of the failed request with --timeout."
+            "When did it first fail? Give the time with --failed-at, and the failed request's "
+            "timeout with --timeout."
         )
     else:
         if window.timeout is None:
             yield (
-                "How long does a request wait before it fails? --timeout 10s: "
-                "the first bad one began so much earlier."
+                "How long does a request wait before it fails? With --timeout 10s, the first bad "
+                "one began that much earlier."
             )
         if window.last_ok is None:
             yield "When did it last work? --last-ok T narrows the window."
         if not _covers(logs, window):
             yield (
-                "The logs do not reach over the window: journalctl --since and --until, "
-                "/var/log/messages, dmesg -T; or their stamps are of another zone: --zone ZONE, "
-                "--zone NAME=ZONE."
+                "The logs do not cover the window: give journalctl --since and --until, "
+                "/var/log/messages, dmesg -T. Or their time stamps are in another zone: --zone "
+                "ZONE, --zone NAME=ZONE."
             )
     if logs.unplaced:
         yield (
-            "Some events have an age, or the kernel's seconds: --now T says when they were "
-            "printed; dmesg -T prints times."
+            "Some events have only an age or the kernel's seconds: give the time when they were "
+            "printed with --now T; dmesg -T prints times."
         )
 
 
@@ -173,11 +173,11 @@ def _notes(logs: Logs, window: FailureWindow | None, told: ToldFailure) -> Itera
         return
     if window.last_ok is not None and window.last_ok > window.began:
         yield (
-            "The last success is later than the first failing request began: "
-            "they are of two requests, or their clocks differ."
+            "The last success is later than the start of the first failing request: they belong "
+            "to two different requests, or their clocks differ."
         )
     if told.failed_at is None and window.failed_by is not None:
-        yield f"The first failure is taken from {window.failed_by}; --failed-at names another."
+        yield f"The first failure is taken from {window.failed_by}; --failed-at sets another."
     hosts = {
         reading.events[0].host
         for reading in logs.readings
@@ -185,4 +185,4 @@ def _notes(logs: Logs, window: FailureWindow | None, told: ToldFailure) -> Itera
     }
     if len(hosts) > 1:
         some = ", ".join(sorted(hosts)[:4])
-        yield f"The logs are of several hosts ({some}): their clocks may differ."
+        yield f"The logs are from several hosts ({some}), whose clocks may differ."

@@ -95,7 +95,8 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
             told = replace(clock, boots=_infer_boots(log.source, kernel, clock))
             readings[place] = log.row.read(log.source, told)
     notes = (
-        f"{found[place].source.name}: stamps within its messages say that its own are of {zone}."
+        f"{found[place].source.name}: time stamps within its messages show that its own are in "
+        f"{zone}."
         for place, zone in inferred.items()
     )
     return _gather(found, [readings[place] for place in sorted(readings)], notes)

@@ -37,7 +37,10 @@ def ask(pod: str, ready: tuple[str, ...] = ()) -> list[Finding]:
         (
             NOT_READY + STATUS + "      state: {waiting: {reason: CrashLoopBackOff}}\n"
             "      lastState: {terminated: {reason: Error, exitCode: 137}}\n",
-            "the container server waits (CrashLoopBackOff); it ended before: Error, exit code 137",
+            (
+                "the container server is waiting (CrashLoopBackOff); it ended before: Error, "
+                "exit code 137"
+            ),
             "CrashLoopBackOff",
         ),
         (
@@ -66,7 +69,7 @@ def test_the_status_says_why(pod: str, why: str, line: str) -> None:
     """The line of the status comes first, the service's address is quoted too."""
     (found,) = ask(pod)
 
-    assert f"of its pod shop/api-0, {why}." in str(found.claim)
+    assert f"for its pod shop/api-0, {why}." in str(found.claim)
     assert line in found.evidence[0].text
     assert found.marks == ("10.96.54.185",)
     assert found.certainty == 1.0

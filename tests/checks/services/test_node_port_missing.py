@@ -43,8 +43,8 @@ def test_no_service_has_it(tmp_path: Path, source: str) -> None:
 
     assert (answer.verdict, answer.diagnosis.node, found.check) == ("fault", "node2", NAME)
     assert found.claim == (
-        "None of the 6 services that are shown has node port 30999, no rule of this node takes "
-        "10.199.0.12:30999, and nobody listens there."
+        "None of the 6 services shown has node port 30999, no rule on this node matches "
+        "10.199.0.12:30999, and nothing listens there."
     )
 
 

@@ -46,7 +46,7 @@ def test_the_outer_packet_leaves_and_brings_the_inner_answer_back() -> None:
     ) == (
         outcome.link, outcome.tunnel, str(outcome.outer), str(outcome.packet),
     )  # fmt: skip
-    assert ("ALWAYS", True) == (found.verdict, "flannel.1 unwraps it" in reasons(second))
+    assert ("ALWAYS", True) == (found.verdict, "flannel.1 decapsulates it" in reasons(second))
     assert 110 == (outcome.outer.length if outcome.outer else 0)
 
 

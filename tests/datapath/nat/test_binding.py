@@ -123,7 +123,7 @@ def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
     verdict, _ = sender.forward(udp(), oif="cni0")
 
     assert "Drop" == type(verdict).__name__
-    assert "masqueraded for eth0 and now leaves by cni0" in spell_reason(
+    assert "masqueraded for eth0 and now leaves on cni0" in spell_reason(
         sender.walk.trace.steps[-1].reason
     )
 

@@ -36,7 +36,7 @@ def test_rules_translate_the_first_packet_only() -> None:
         == (str(later.packet.dst), later.packet.dport)
     )
     assert (
-        "translated as the connection's first packet was, tcp 10.244.0.5:40000 > 10.96.0.10:80"
+        "translated like the connection's first packet, tcp 10.244.0.5:40000 > 10.96.0.10:80"
         in [spell_reason(step.reason) for step in sender.walk.trace.steps]
     )
 

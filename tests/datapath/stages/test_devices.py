@@ -63,7 +63,7 @@ def test_a_dummy_swallows() -> None:
     """What is sent on a dummy device is gone."""
     found = converse(given("d0 kind dummy 10.0.0.1/24"), OUT)
 
-    assert ("NEVER", "d0 is a dummy device: it swallows what it sends") == (
+    assert ("NEVER", "d0 is a dummy device: it discards what it sends") == (
         found.verdict,
         reasons(last(found))[-1],
     )

@@ -109,7 +109,7 @@ def test_translation_comes_before_routing() -> None:
     _, steps, why = arrive(given(rules=nat), packet("203.0.113.5", "192.0.2.2"))
 
     assert steps.index("PREROUTING nat: dnat") < steps.index("route input: forward")
-    assert "10.1.0.7 goes on over lxc1" in why
+    assert "10.1.0.7 is forwarded out of lxc1" in why
 
 
 def test_a_drop_in_prerouting_ends_it() -> None:

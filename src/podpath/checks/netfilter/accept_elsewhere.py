@@ -126,13 +126,13 @@ def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -
         ),
         breaks=(
             (
-                "what the accepting chain is for: its guests' or containers' packets to outside "
-                "and back"
+                "what the accepting chain is for: packets of its guests or containers to the "
+                "outside and back"
             ),
         ),
         repairs=(
             Repair(
-                title="accept the device in the chain that drops too",
+                title="accept the device in the chain that drops, too",
                 commands=(
                     "iptables -I FORWARD -i BRIDGE -j ACCEPT",
                     "iptables -I FORWARD -o BRIDGE -j ACCEPT",

@@ -73,11 +73,11 @@ def _report_apart(name: str, flavour: str, drops: Chain, shown: Mapping[str, Cha
         severity=Severity.FAULT,
         claim=(
             f"{name} drops by its policy in iptables-{flavour} and accepts in the other flavor: "
-            "who writes its rules there opens nothing."
+            "rules added there open nothing."
         ),
         evidence=tuple(span for span in spans if span is not None),
-        reasoning=("The kernel runs both flavors, and a packet has to pass both.",),
-        breaks=(f"what passes {name} and no rule of iptables-{flavour} accepts",),
+        reasoning=("The kernel runs both flavors, and both must accept a packet.",),
+        breaks=(f"packets that traverse {name} and that no rule of iptables-{flavour} accepts",),
         prevention="Let the host and every container that writes rules use the same flavor.",
         certainty=0.7,
         asks=(
@@ -85,7 +85,7 @@ def _report_apart(name: str, flavour: str, drops: Chain, shown: Mapping[str, Cha
                 f"which rules of {name} accept in each of the two flavors",
                 f"iptables-nft-save | grep {name}; iptables-legacy-save | grep {name}; iptables "
                 "--version; update-alternatives --display iptables",
-                f"none of iptables-{flavour} accepts what fails: it is dropped there",
+                f"no rule of iptables-{flavour} accepts what fails: it is dropped there",
             ),
         ),
         marks=("DROP",),
@@ -114,9 +114,9 @@ def _report(family: Family, legacy: Rule, modern: Rule) -> Finding:
         reasoning=(
             (
                 "A rule in either can drop a packet that the other accepts, and each tool shows "
-                "its own rules only."
+                "only its own rules."
             ),
         ),
-        breaks=("nothing by itself: what one flavor accepts, the other may drop",),
+        breaks=("nothing by itself, but the other flavor may drop what one accepts",),
         prevention="Let the host and every container that writes rules use the same flavor.",
     )

@@ -50,13 +50,14 @@ NAME = "bridge-calls-disabled"
 ASK = FollowUp(
     "whether the two ends are on one bridge, and whether br_netfilter is loaded",
     f"lsmod | grep br_netfilter; sysctl {BRIDGE_CALLS}; ip -br link show type veth",
-    "both on one bridge and the switch off: the reply passes no NAT",
+    "both on one bridge and the switch off: the reply bypasses NAT",
 )
 MEANING = Meaning(
-    claim="Bridged packets do not pass iptables (br_netfilter is not loaded, or its "
-    "switch is off), so translations between two containers of one bridge are not undone.",
-    breaks="connections by a service's or published address between two containers of one bridge",
-    cure="load br_netfilter and switch bridge-nf-call-iptables on",
+    claim="Bridged packets bypass iptables (br_netfilter is not loaded, or its switch is off), so "
+    "NAT between two containers on one bridge is not undone.",
+    breaks="connections through a service's or published address between two containers on one "
+    "bridge",
+    cure="load br_netfilter and turn bridge-nf-call-iptables on",
     commands=("modprobe br_netfilter", f"sysctl -w {BRIDGE_CALLS}=1"),
     certainty=0.5,
     ask=ASK,
@@ -90,7 +91,7 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(switch.span, *list_spans(cut[:1])),
             reasoning=(
                 (
-                    "What the bridge passes on by itself meets no rule while the switch is 0: its "
+                    "What the bridge switches itself meets no rule while the switch is 0, so its "
                     "reply is not translated back."
                 ),
             ),

@@ -130,20 +130,20 @@ def _report(
         severity=Severity.FAULT,
         claim=(
             f"Replies from {address} to pods on {bridge.name} skip netfilter and are not "
-            f"translated back, since {why}."
+            f"translated back because {why}."
         ),
         evidence=evidence,
         reasoning=(
             (
-                f"The rule sends a service's connections to {address}, which is behind the bridge "
-                f"{bridge.name}."
+                f"The rule sends the service's connections to {address}, which is behind the "
+                f"bridge {bridge.name}."
             ),
             (
                 "For a client behind the same bridge the reply is switched, not routed; "
                 f"{why}, so conntrack does not see it."
             ),
         ),
-        breaks=(f"services for which {address} is chosen, from pods on {bridge.name}",),
+        breaks=(f"connections from pods on {bridge.name} to services that choose {address}",),
         repairs=(switch_on(module="not loaded" in why),),
         prevention=PREVENTION,
         marks=(BRIDGE_CALLS, "0", str(address)),

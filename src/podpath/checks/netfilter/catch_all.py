@@ -44,7 +44,7 @@ POSSIBLE = 0.4
 ASK = FollowUp(
     "whether the rule counts packets of the connection that fails",
     "iptables -L FORWARD -n -v --line-numbers",
-    "its counter grows with each try: the connection is forwarded, and ends there",
+    "its counter grows with each attempt: the connection is forwarded and ends there",
 )
 
 
@@ -75,7 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _doubt(finding: Finding) -> Finding:
     """Return it as what may matter: nothing says that the host forwards what fails."""
-    reason = "Nothing says that what fails is forwarded by this host."
+    reason = "Nothing says that this host forwards what fails."
     return replace(
         finding,
         certainty=POSSIBLE,
@@ -96,11 +96,11 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
         f"{len(below)} rules{whose} below it that would accept are never reached.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
         reasoning=("Rules are tried in order, and this one has no condition.",),
-        breaks=("what only the rules below would have accepted",),
+        breaks=("packets that only the rules below would have accepted",),
         repairs=(_delete(found),),
         prevention=(
-            "Keep such a rule out of what is loaded at boot, or let the accepting rules be "
-            "inserted before it."
+            "Keep such a rule out of what is loaded at boot, or insert the accepting rules "
+            "before it."
         ),
         marks=(target,),
     )
@@ -119,12 +119,9 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
             "above it accepts anything new."
         ),
         evidence=tuple(rule.span for rule in ordered),
-        reasoning=("Nothing that pods or containers send is accepted before it.",),
+        reasoning=("Nothing from pods or containers is accepted before it.",),
         breaks=(
-            (
-                "packets of pods and containers: to the host (INPUT), to others and from others "
-                "(FORWARD)"
-            ),
+            ("packets of pods and containers: to the host (INPUT), to and from others (FORWARD)"),
         ),
         repairs=tuple(_delete(rule) for rule in ordered),
         prevention=(
@@ -148,6 +145,6 @@ def _is_filtered(rule: Rule) -> bool:
 
 def _delete(rule: Rule) -> Repair:
     return Repair(
-        title=f"take the rule out of {rule.chain}",
+        title=f"remove the rule from {rule.chain}",
         commands=(f"iptables -t {rule.table} {emit_rule(rule, '-D')}",),
     )

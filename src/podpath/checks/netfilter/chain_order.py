@@ -51,8 +51,8 @@ NAME = "chain-order"
 BYPASSES = ("enable-bpf-masquerade", "bpf-masquerade", "bpf.masquerade")
 """Options of Cilium by which replies reach a pod past conntrack."""
 PREVENTION = (
-    "Let the CNI plugin put its jump first at every start, or run without kube-proxy: "
-    "a restart of kube-proxy alone turns the order round."
+    "Let the CNI plugin put its jump first at every start, or run without kube-proxy: restarting "
+    "kube-proxy alone reverses the order."
 )
 
 
@@ -172,20 +172,22 @@ def _report(table: Table, found: tuple[Rule, Rule, Rule], bypass: Span) -> Findi
         severity=Severity.FAULT,
         claim=(
             f"{jump.chain} goes to {drop.chain}, which drops INVALID packets, before {plugin}, "
-            "which accepts what pods send."
+            "which accepts packets from pods."
         ),
         evidence=(drop.span, jump.span, accept.span, bypass),
         reasoning=(
             (
-                "Replies to pods are translated in BPF past conntrack, so it calls what pods send "
-                "next, an ACK at first, INVALID."
+                "Replies to pods are translated in BPF past conntrack, so conntrack marks what "
+                "pods send next, first an ACK, INVALID."
             ),
             (
                 f"Rule {drop.position} of {drop.chain} drops those; {plugin} would have accepted "
-                "them, but stands later."
+                "them, but comes later."
             ),
         ),
-        breaks=("connections from pods to outside: the third packet of the handshake is dropped",),
+        breaks=(
+            "connections from pods to the outside: the third packet of the handshake is dropped",
+        ),
         repairs=(move_first(table, accept),),
         prevention=PREVENTION,
         marks=("INVALID", "DROP", plugin),

@@ -40,7 +40,7 @@ OPTIONS = ("enable-ipv4-masquerade", "masquerade")
 RANGES = ("ipv4-native-routing-cidr", "native-routing-cidr")
 CERTAINTY = 0.9
 ASK = FollowUp(
-    "whose address the packets have when they leave the node, and which range is exempt",
+    "which source address the packets have when they leave the node, and which range is exempt",
     "cilium status | grep -i masquerading; tcpdump -nni UPLINK host SERVER; "
     "cilium config view | grep -e masquerade -e native-routing",
     "the node's, and the server is not in the range: Cilium masquerades it",
@@ -61,13 +61,15 @@ def check(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Cilium masquerades ({on}): servers outside of its native routing range see the "
-            "node's address and not the pod's."
+            f"Cilium masquerades ({on}): servers outside its native routing range see the node's "
+            "address, not the pod's."
         ),
         evidence=(*spans, said),
-        reasoning=("Only what goes to the native routing range keeps the pod's address.",),
-        breaks=("connections to whatever admits the range of the pods alone",),
-        prevention="Name all networks that have routes to the pods in ipv4-native-routing-cidr.",
+        reasoning=("Only packets to the native routing range keep the pod's address.",),
+        breaks=("connections to whatever admits only the pods' range",),
+        prevention=(
+            "Set ipv4-native-routing-cidr to cover all networks that have routes to the pods."
+        ),
         certainty=CERTAINTY,
         asks=(ASK,),
         marks=(on,),

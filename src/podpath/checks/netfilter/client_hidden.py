@@ -40,7 +40,7 @@ from podpath.node.case import Case
 CATEGORIES = (Category.NETWORK_POLICY, Category.MASQUERADE_UNWANTED)
 NAME = "client-hidden"
 """Seen by walks alone: by one that ends at a rule after its source was translated."""
-PREVENTION = "Never masquerade between pods: exclude the whole range of pods, not the node's own."
+PREVENTION = "Never masquerade between pods: exclude the whole pod range, not just the node's own."
 _DROPS = frozenset({dropped_by_rule.NAME, forward_policy.NAME})
 
 
@@ -75,7 +75,7 @@ def tell_hidden(case: Case, finding: Finding) -> Finding:
         ),
         reasoning=(
             (
-                "The source is translated on the way, so the policy's rules see another address "
+                "The source is translated on the way, so the policy's rules see an address other "
                 "than the client's."
             ),
             *finding.reasoning,

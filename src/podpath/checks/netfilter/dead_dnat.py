@@ -71,11 +71,13 @@ def _report(rule: Rule, address: Address, silent: Span) -> Finding:
             f"A DNAT rule of {rule.chain} leads to {address}, and nothing answers for that address."
         ),
         evidence=(rule.span, silent),
-        reasoning=("The host asked for the address by ARP and got no answer.",),
+        reasoning=("The host sent ARP requests for the address and got no answer.",),
         breaks=(f"connections that the rule sends to {address}",),
         repairs=(
             Repair(title="delete the rule", commands=(f"iptables -t nat {emit_rule(rule, '-D')}",)),
         ),
-        prevention="See that the rules' writer runs and reaches the API server.",
+        prevention=(
+            "Make sure that the program that writes the rules runs and reaches the API server."
+        ),
         marks=(str(address),),
     )

@@ -53,7 +53,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(
                 network,
                 internal,
-                "is internal: it has no way out and publishes no ports",
+                "is internal: it has no route out and publishes no ports",
                 "connections of its containers beyond the network",
             )
         for name, (meaning, breaks) in OPTIONS.items():
@@ -68,9 +68,9 @@ def _report(network: ObjectSightings, option: Tree, what: str, breaks: str) -> F
         severity=Severity.CAUSE,
         claim=f"The Docker network {network.title} {what}.",
         evidence=(option.line,),
-        reasoning=("That is what the option is for; where it is not meant, it is the cause.",),
+        reasoning=("That is what the option is for; if it is not intended, it is the cause.",),
         breaks=(breaks,),
-        prevention="Keep options of networks beside the reason for them.",
+        prevention="Record why a network has an option next to where it is set.",
         certainty=0.6,
         marks=(option.text,),
     )

@@ -62,15 +62,15 @@ def _report(rule: Rule) -> Finding:
         ),
         evidence=(rule.span,),
         reasoning=("Its counter shows that packets hit it.",),
-        breaks=("what the rule takes",),
+        breaks=("packets that the rule matches",),
         prevention="Accept what is wanted above the rule.",
         certainty=0.7,
         marks=(target,),
         asks=(
             FollowUp(
-                fact=f"whether the rule of {rule.chain} counts the failing packets",
+                fact=f"whether the rule in {rule.chain} counts the failing packets",
                 command=f"iptables -Z {rule.chain}; (try again); iptables -nvL {rule.chain}",
-                decides="its counter grows with each try: it is the one that ends them",
+                decides="its counter grows with each attempt: this rule ends them",
             ),
         ),
     )

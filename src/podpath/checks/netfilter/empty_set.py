@@ -63,12 +63,12 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
         evidence=(*((empty.span,) if empty.span is not None else ()), rule.span),
         reasoning=(
             (
-                "A rule that matches on an empty set never matches, so the packet goes on to what "
-                "drops it."
+                "A rule that matches on an empty set never matches, so the packet goes on to the "
+                "rule or policy that drops it."
             ),
         ),
         breaks=("clients that the rule should let in",),
-        prevention="Watch the agent that fills the sets.",
+        prevention="Monitor the agent that fills the sets.",
         certainty=0.7,
         marks=(empty.name,),
         asks=(
@@ -76,8 +76,8 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
                 fact=f"which pods {empty.name} should hold",
                 command="kubectl get networkpolicy,pods -A -o wide --show-labels",
                 decides=(
-                    "a client's labels fit the policy: the set should hold its address, and the "
-                    "agent has not put it there"
+                    "a client's labels match the policy: the set should hold its address, and "
+                    "the agent has not put it there"
                 ),
             ),
         ),

@@ -65,16 +65,16 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Firewalld's zone {name} lets in {allowed} only"
-        + (f", and {', '.join(inner)} of the containers is in it." if inner else "."),
+        claim=f"Firewalld's zone {name} admits only {allowed}"
+        + (f", and the containers' {', '.join(inner)} is in it." if inner else "."),
         evidence=tuple(span for _, span in shown),
-        reasoning=("A zone rejects what it does not name.",),
+        reasoning=("A zone rejects what it does not list.",),
         breaks=(
-            "connections of containers to the host, and of other hosts to its overlay's ports",
+            "connections from containers to the host, and from other hosts to its overlay's ports",
         ),
         repairs=(
             Repair(
-                title="trust the containers' device",
+                title="put the containers' device into the trusted zone",
                 commands=(
                     "firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE",
                     "firewall-cmd --reload",
@@ -89,7 +89,7 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
             FollowUp(
                 fact="whether firewalld rejects the failing packets",
                 command="firewall-cmd --set-log-denied=all; journalctl -k -f -g REJECT",
-                decides="a line appears with each try: it does",
+                decides="a line appears with each attempt: it does",
             ),
         ),
     )

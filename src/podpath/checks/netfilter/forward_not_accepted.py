@@ -59,9 +59,9 @@ _REJECTED = frozenset({
 })  # fmt: skip
 _DROPPED = frozenset({None, *LOSSES})
 ASK = FollowUp(
-    "for which devices the accepting rules of FORWARD are, and whether its policy counts",
+    "which devices the accepting rules of FORWARD are for, and whether its policy counts packets",
     "iptables -L FORWARD -n -v --line-numbers",
-    "none is for the device of whoever is cut off, and the policy's counter grows: that drops it",
+    "none is for the device that is cut off, and the policy's counter grows: that drops it",
 )
 
 
@@ -134,11 +134,11 @@ def _report(case: Case, road: CutRoad, chain: Chain, end: ForwardEnd) -> Finding
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"FORWARD ends with {end.target} for whom no rule accepts, and none of the "
+        claim=f"FORWARD ends with {end.target} for what no rule accepts, and none of the "
         f"{len(accepting)} accepting rules is for {_name(road.route)}.",
         evidence=_list_evidence(road, end, accepting),
-        reasoning=("Rules for the devices of one engine take nothing of anybody else.",),
-        breaks=(f"what {_name(road.route)} have forwarded",),
+        reasoning=("Rules for the devices of one engine match nobody else's packets.",),
+        breaks=(f"forwarded packets of {_name(road.route)}",),
         repairs=(
             Repair(
                 title="accept their device before the chain ends",

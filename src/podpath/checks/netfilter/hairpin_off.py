@@ -48,7 +48,7 @@ MAPPED = 0.8
 ASK = FollowUp(
     "whether the ports of the workload's bridge are in hairpin mode",
     "bridge -d link show | grep -o 'hairpin [a-z]*'; cat /sys/class/net/BRIDGE/brif/*/hairpin_mode",
-    "off, or 0: its packets to itself end at the bridge; on: look at the translation of the source",
+    "off, or 0: its packets to itself end at the bridge; on: look at source NAT",
 )
 _NO_ANSWER = frozenset({FailureKind.TIMEOUT, FailureKind.HANGS, FailureKind.UNREACHABLE, None})
 
@@ -85,13 +85,16 @@ def _find_mapped(case: Case, own: Complaint) -> Iterator[Finding]:
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=(
-                    "What a workload sends to the address that is mapped to it is led back to it, "
-                    "and a bridge sends no frame back by its port unless hairpin mode is on."
+                    "What a workload sends to its own mapped address is sent back to it, and a "
+                    "bridge does not send a frame back out of the port it came in on unless "
+                    "hairpin mode is on."
                 ),
                 evidence=(stated.span, own.span),
                 reasoning=("A bridge sends no frame back by the port that it came from.",),
                 breaks=("connections of a workload to its own mapped address",),
-                prevention="Set hairpin mode where ports are made: in the plugin's configuration.",
+                prevention=(
+                    "Set hairpin mode where ports are created: in the plugin's configuration."
+                ),
                 certainty=MAPPED,
                 asks=(ASK,),
                 marks=("DNAT",),
@@ -135,16 +138,19 @@ def _report(bridge: str, span: Span, own: Complaint, *, sure: bool) -> Finding:
     ask = FollowUp(
         f"whether {bridge} is promiscuous",
         f"ip -d link show {bridge}; cat /sys/class/net/{bridge}/brif/*/hairpin_mode",
-        "promiscuity 0: hairpin mode is what is missing",
+        "promiscuity 0: what is missing is hairpin mode",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Hairpin mode is off on the ports of {bridge}: no pod of it reaches itself.",
+        claim=(
+            f"Hairpin mode is off on the ports of {bridge}: no pod on it can reach itself "
+            "through a service."
+        ),
         evidence=(span, own.span),
         reasoning=("A bridge sends no frame back by the port that it came from.",),
         breaks=("connections of a pod to its own service",),
-        prevention="Set hairpin mode where ports are made: in the plugin's configuration.",
+        prevention="Set hairpin mode where ports are created: in the plugin's configuration.",
         certainty=1.0 if sure else 0.9,
         asks=() if sure else (ask,),
         marks=("0",),

@@ -107,23 +107,23 @@ def _report(attempt: Attempt, answered: Span | None, *, sure: bool) -> Finding:
     probe = attempt.probe
     where = f"{probe.dst} port {probe.dport}" if probe.dport else str(probe.dst)
     ask = FollowUp(
-        f"whether a rule rejects what goes to {where}",
+        f"whether a rule rejects packets to {where}",
         "tcpdump -ni any 'icmp[0] = 3'; firewall-cmd --list-all; iptables -S | grep REJECT",
-        "`admin prohibited`, or a REJECT that nothing accepts before: the firewall does it",
+        "`admin prohibited`, or a REJECT with no matching ACCEPT before it: the firewall does it",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A firewall rejects what goes to {where}: the host is there, and says `prohibited`.",
+        claim=f"A firewall rejects packets to {where}: the host is there and answers `prohibited`.",
         evidence=tuple(span for span in (attempt.span, answered) if span is not None),
         reasoning=(
             (
-                "`No route to host` from an address that is reached is ICMP host prohibited: a "
-                "rule of REJECT."
+                "`No route to host` from an address that is reachable is ICMP host prohibited: a "
+                "REJECT rule."
             ),
         ),
         breaks=(f"connections to {where}",),
-        prevention="Open ports in the firewall's own configuration when a service is set up.",
+        prevention="Open ports in the firewall's own configuration when you set up a service.",
         certainty=1.0 if sure else 0.6,
         asks=() if sure else (ask,),
         marks=(str(probe.dst),),

@@ -150,9 +150,11 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
     protocol, prefix = first.get("protocol", ""), first["prefix"].rpartition("kernel: ")[2].strip()
     outside = tuple(_list_outside(case, dropped[0]))
     names = f"{first['src']} to {first['dst']}{port}"
-    reasoning = [f"IN and OUT of the line say that the packet was {way}."]
+    reasoning = [f"The line's IN and OUT say that the packet was {way}."]
     if outside:
-        reasoning.append(f"The rules that allow name ranges that do not contain {first['src']}.")
+        reasoning.append(
+            f"The rules that allow traffic name ranges that do not contain {first['src']}."
+        )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -175,7 +177,7 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
             FollowUp(
                 fact="whether the logged packets are those that fail",
                 command="journalctl -k -f | grep 'SRC='",
-                decides="a line appears with each try: the firewall drops it",
+                decides="a line appears with each attempt: the firewall drops it",
             ),
         ),
     )

@@ -86,20 +86,20 @@ def _report(chain: Chain, jump: Rule) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat "
-            "translates nothing."
+            f"No rule masquerades traffic that leaves the cluster from pods: {chain.name} of "
+            "table nat translates nothing."
         ),
         evidence=list_spans((chain, jump)),
         reasoning=(
             (
                 f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' "
-                "addresses, and there are none."
+                "addresses, but it has none."
             ),
         ),
         breaks=(
-            "connections of pods to the outside world, unless the network routes the pods' range",
+            "connections from pods to the outside world, unless the network routes the pods' range",
         ),
-        prevention="Let nothing but the plugin write the nat table; alert on an empty chain of it.",
+        prevention="Let nothing but the plugin write the nat table; alert if its chain is empty.",
         certainty=0.9,
         marks=(chain.name,),
     )

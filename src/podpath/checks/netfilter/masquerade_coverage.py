@@ -144,19 +144,21 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="POSTROUTING has no rule at all: nothing translates the sources of what leaves.",
+        claim=(
+            "POSTROUTING has no rule at all: nothing translates the source of packets that leave."
+        ),
         evidence=(span, said.span),
-        reasoning=("The chain is shown whole, and empty.",),
-        breaks=("connections from private ranges to whoever has no route back to them",),
+        reasoning=("The chain is shown in full, and is empty.",),
+        breaks=("connections from private ranges to hosts that have no route back to them",),
         prevention="Let the engine write its rules (no --iptables=false), or write them by hand.",
         certainty=1.0 if sure else 0.8,
         asks=()
         if sure
         else (
             FollowUp(
-                fact="with which source packets leave the host",
+                fact="which source address packets leave the host with",
                 command="tcpdump -ni any host DESTINATION; nft list ruleset | grep masquerade",
-                decides="with a private one: nothing translates it",
+                decides="a private one: nothing translates it",
             ),
         ),
         marks=("POSTROUTING",),
@@ -296,17 +298,17 @@ def _report_missing(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No rule of POSTROUTING translates the sources of {prefix}{others}.",
+        claim=f"No rule of POSTROUTING translates sources in {prefix}{others}.",
         evidence=rules or declared,
-        reasoning=(f"{prefix} is what is said to have no way out, and the chain is shown whole.",),
-        breaks=(f"connections from {prefix} to a world that has no route back to it",),
-        prevention="Let the plugin's masquerading follow the range when that changes.",
+        reasoning=(f"{prefix} is reported to have no way out, and the chain is shown in full.",),
+        breaks=(f"connections from {prefix} to hosts that have no route back to it",),
+        prevention="Update the plugin's masquerading when the range changes.",
         certainty=1.0 if sure else 0.8,
         asks=()
         if sure
         else (
             FollowUp(
-                fact=f"whether a rule that is not shown translates the sources of {prefix}",
+                fact=f"whether a rule that is not shown translates sources in {prefix}",
                 command="iptables-save -c -t nat",
                 decides="none does: packets leave with the pods' own addresses",
             ),
@@ -321,22 +323,24 @@ def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: boo
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A rule of {rule.chain} translates the source of {source} on the way to {far} too, "
-            "without an exception for it."
+            f"A rule of {rule.chain} also translates the source of {source} on the way to {far}: "
+            "it has no exception for that."
         ),
         evidence=spans,
-        reasoning=("Whoever stands there sees the node's address in place of the sender's.",),
+        reasoning=("Hosts there see the node's address in place of the sender's.",),
         breaks=(f"whatever tells senders apart in {far}: policies, allow lists, return routes",),
-        prevention="Except the far range in the configuration of what writes the rule.",
+        prevention=(
+            "Exclude the far range in the configuration of the program that writes the rule."
+        ),
         certainty=1.0 if sure else 0.8,
         marks=("MASQUERADE",),
         asks=()
         if sure
         else (
             FollowUp(
-                fact=f"with which source packets arrive in {far}",
+                fact=f"which source address packets arrive with in {far}",
                 command=f"tcpdump -ni any net {far}",
-                decides="with the node's: the rule translates them",
+                decides="the node's: the rule translates them",
             ),
         ),
     )

@@ -65,14 +65,17 @@ def _report(rule: Rule, told: Message) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Docker masquerades everything from the pods' range {source} that leaves by another "
-        "device than its bridge, so other nodes see the node's address in place of the pod's.",
+        claim=(
+            f"Docker masquerades everything from the pods' range {source} that leaves on a "
+            "device other than its bridge, so other nodes see the node's address in place of "
+            "the pod's."
+        ),
         evidence=(rule.span, told.span),
         reasoning=("The rule has no exception for the pods of other nodes.",),
-        breaks=("what tells pods of this node apart by their source address",),
+        breaks=("whatever tells this node's pods apart by their source address",),
         repairs=(
             Repair(
-                title="let flannel masquerade and not Docker",
+                title="let flannel masquerade instead of Docker",
                 commands=(f"iptables -t nat {emit_rule(rule, '-D')}",),
             ),
         ),

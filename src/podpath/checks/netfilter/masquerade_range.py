@@ -91,20 +91,20 @@ def _report(case: Case, rule: Rule, subnet: Prefix, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The MASQUERADE rule of {name} is for {named}, but {name} is in {subnet}: "
-        "packets of its containers leave untranslated.",
+        claim=f"The MASQUERADE rule of {name} is for {named}, but {name} is in {subnet}: packets "
+        "from its containers leave untranslated.",
         evidence=(rule.span, *spans),
         reasoning=(
             f"{named} does not contain {subnet}, and no other rule of the chain translates it.",
         ),
-        breaks=(f"connections from {subnet} to outside",),
+        breaks=(f"connections from {subnet} to the outside",),
         repairs=(
             Repair(
                 title="masquerade the bridge's own range",
                 commands=(f"iptables -t nat -A POSTROUTING -s {subnet} ! -o {name} -j MASQUERADE",),
             ),
         ),
-        prevention="Restart what owns the bridge after its range changed.",
+        prevention="Restart the program that owns the bridge after its range changes.",
         certainty=1.0 if sure else 0.7,
         marks=(str(named),),
     )

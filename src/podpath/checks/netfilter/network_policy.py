@@ -109,13 +109,13 @@ def _report_denied(
         evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
         reasoning=(
             (
-                f"It is of type {direction} and has no rule of it; only another policy could admit "
-                "something."
+                f"It is of type {direction} and has no {direction.lower()} rule; only another "
+                "policy could admit anything."
             ),
         ),
         breaks=(f"{direction.lower()} of {len(chosen_pods) or 'the selected'} pods",),
         prevention=(
-            "Ship a policy for DNS and for each client together with one that denies everything."
+            "Ship policies for DNS and for each client together with one that denies everything."
         ),
         certainty=certainty,
         marks=(direction,),
@@ -176,7 +176,7 @@ def _report_dns(policy: ObjectSightings, spec: Tree) -> Finding:
                 "shown admits port 53."
             ),
         ),
-        breaks=("names that the selected pods ask for",),
+        breaks=("names that the selected pods look up",),
         prevention="Admit UDP and TCP port 53 to kube-system in every egress policy.",
         certainty=0.7,
         marks=("egress",),
@@ -205,10 +205,8 @@ def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator
                     place.line,
                     *(labels.line for labels in spaces[:2] if labels is not None),
                 ),
-                reasoning=(
-                    "A namespaceSelector goes by labels of the namespace, not by its name.",
-                ),
-                breaks=("what the rule is meant to admit",),
+                reasoning=("A namespaceSelector matches labels of the namespace, not its name.",),
+                breaks=("traffic that the rule is meant to admit",),
                 prevention=f"Select a namespace by {BY_ITSELF}.",
                 certainty=0.8,
                 marks=tuple(asked.values()),

@@ -72,11 +72,13 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"INPUT accepts the tunnel's port from {named} only"
-        + (f", but its packets come from {', '.join(missing)} too." if missing else "."),
+        claim=f"INPUT accepts the tunnel's port only from {named}"
+        + (f", but its packets also come from {', '.join(missing)}." if missing else "."),
         evidence=list_spans(rules),
-        reasoning=("What comes from any other node goes on to what drops or rejects it.",),
-        breaks=("the overlay between this node and those that are not named",),
+        reasoning=(
+            "Packets from any other node go on to the rule or policy that drops or rejects them.",
+        ),
+        breaks=("the overlay between this node and those not named",),
         prevention="Accept the overlay's port from the range of all nodes.",
         certainty=1.0 if missing else 0.7,
         asks=()
@@ -85,7 +87,7 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
             FollowUp(
                 fact="the addresses of the nodes whose packets do not arrive",
                 command="ip -br addr (on the other node)",
-                decides=f"other than {named}: the rules leave that node out",
+                decides=f"not {named}: the rules leave that node out",
             ),
         ),
     )

@@ -48,17 +48,17 @@ CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
 POSSIBLE = 0.4
 ASK = FollowUp(
-    "whether the connection that fails is forwarded by this host",
+    "whether this host forwards the connection that fails",
     "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
-    "the policy counts packets with each try: they are forwarded, and end there",
+    "the policy counts packets with each attempt: they are forwarded and end there",
 )
 BREAKS = {
     "FORWARD": (
-        "what is forwarded: packets of pods and containers to anything but their own bridge, and "
-        "to them"
+        "forwarded traffic: packets from pods and containers to anything but their own bridge, "
+        "and packets to them"
     ),
     "INPUT": "connections from pods, containers and other hosts to this host itself",
-    "OUTPUT": "connections that this host itself opens, those to its own containers too",
+    "OUTPUT": "connections that this host itself opens, including those to its own containers",
 }
 
 
@@ -95,7 +95,7 @@ def _is_asked(case: Case, name: str) -> bool:
 
 def _doubt(finding: Finding) -> Finding:
     """Return it as what may matter."""
-    reason = "Nothing says that what fails passes this chain."
+    reason = "Nothing says that what fails traverses this chain."
     return replace(
         finding,
         severity=Severity.RISK,
@@ -123,13 +123,16 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
             f"connection in{counted}."
         ),
         evidence=(span,),
-        reasoning=("Whatever no rule of a base chain decides falls to its policy.",),
+        reasoning=("The policy of a base chain decides what none of its rules decides.",),
         breaks=(BREAKS[name],),
         repairs=(
-            Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)),
+            Repair(
+                title=f"set the policy of {name} back to ACCEPT",
+                commands=(f"iptables -P {name} ACCEPT",),
+            ),
         ),
         prevention=(
-            "Write the accepting rules into the firewall's own configuration, before its policy "
+            "Write the accepting rules into the firewall's own configuration before its policy "
             "drops."
         ),
         certainty=certainty,
@@ -170,16 +173,22 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts "
-            "containers' packets there."
+            f"The policy of {' and '.join(order)} was set to DROP, and none of the commands "
+            "accepts containers' packets there."
         ),
         evidence=tuple(spans[name] for name in order),
         reasoning=(
-            "The commands say what was done: what none of their rules takes is dropped silently.",
+            (
+                "The commands show what was done: packets that none of their rules matches are "
+                "dropped silently."
+            ),
         ),
         breaks=tuple(BREAKS[name] for name in order),
         repairs=tuple(
-            Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",))
+            Repair(
+                title=f"set the policy of {name} back to ACCEPT",
+                commands=(f"iptables -P {name} ACCEPT",),
+            )
             for name in order
         ),
         prevention=(

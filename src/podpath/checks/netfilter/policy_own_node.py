@@ -96,23 +96,22 @@ def _report(policy: ObjectSightings, pod: ObjectSightings, peer: Tree, told: Spa
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The NetworkPolicy {policy.title} admits pods only: {pod.name} is reached from its "
-            "own node, and not from other nodes."
+            f"The NetworkPolicy {policy.title} admits pods only: {pod.name} is reachable from its "
+            "own node, but not from other nodes."
         ),
         evidence=(peer.line, told, pod.span),
-        reasoning=(
-            "What comes from a node has the node's address, which no selector of pods admits.",
-        ),
-        breaks=(f"connections to {pod.name} from other nodes, API servers included",),
+        reasoning=("Packets from a node have the node's address, which no pod selector admits.",),
+        breaks=(f"connections to {pod.name} from other nodes, including API servers",),
         prevention="Add the nodes' addresses as an ipBlock wherever API servers or hosts connect.",
         certainty=0.7,
         asks=(
             FollowUp(
-                "whether other pods are reached from those nodes, which the policy does not select",
+                "whether other pods, which the policy does not select, are reachable from those "
+                "nodes",
                 f"kubectl get networkpolicy -A; from another node: curl POD-OF-THE-SAME-NODE:PORT; "
                 f"kubectl get pod {pod.name} -o wide --show-labels",
-                "they are, and this pod is not: the policy; they are not either: the path between "
-                "the nodes",
+                "they are, and this pod is not: the policy; they are not, either: the path "
+                "between the nodes",
             ),
         ),
         marks=("namespaceSelector", "podSelector"),

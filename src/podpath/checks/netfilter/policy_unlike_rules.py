@@ -46,15 +46,15 @@ from podpath.node.objects import ApiObject
 CATEGORIES = (Category.NETWORK_POLICY,)
 NAME = "policy-unlike-rules"
 """Seen by walks alone: by one that ends at a plugin's rule, or at none that a policy wants."""
-PREVENTION = "Watch that the plugin's pod is ready on every node, and alert where it restarts."
+PREVENTION = "Monitor that the plugin's pod is ready on every node, and alert when it restarts."
 _DROPS = frozenset({dropped_by_rule.NAME, forward_policy.NAME})
 _PLUGIN = re.compile(r"cali-|KUBE-(?:NWPLCY|POD-FW|ROUTER)|WEAVE-NPC|CILIUM_|ANTREA-")
 """Chains that plugins make of policies."""
 _ENFORCED = FollowUp(
-    fact="whether anything enforces NetworkPolicies on these nodes, and by what",
+    fact="whether anything enforces NetworkPolicies on these nodes, and what",
     command="kubectl get pods -A -o wide | grep -e calico -e cilium -e kube-router -e weave -e ovn",
     decides=(
-        "a plugin that enforces them by BPF programs drops it; where there is none, or its pod "
+        "a plugin that enforces them with BPF programs drops it; if there is none, or its pod "
         "does not run on that node, the policy is not in force"
     ),
 )
@@ -79,7 +79,7 @@ def tell_unlike(case: Case, finding: Finding) -> Finding:
     spans = tuple(dict.fromkeys((*finding.evidence, *said.spans)))
     flow = f"{asked.src} to {asked.dst}:{asked.dport}"
     if said.ruling is PolicyAnswer.FORBIDDEN:
-        agreed = "The NetworkPolicies that are shown admit it nowhere: change these, not the rules."
+        agreed = "None of the NetworkPolicies shown admits it: change these, not the rules."
         return replace(finding, evidence=spans, reasoning=(*finding.reasoning, agreed))
     if said.ruling is not PolicyAnswer.ADMITTED:
         return finding
@@ -87,8 +87,8 @@ def tell_unlike(case: Case, finding: Finding) -> Finding:
         finding,
         check=NAME,
         claim=(
-            f"The plugin's rules drop {flow}, which the NetworkPolicies that are shown admit: they "
-            "are not of these policies."
+            f"The plugin's rules drop {flow}, which the NetworkPolicies shown admit: the rules do "
+            "not match these policies."
         ),
         evidence=spans,
         prevention=PREVENTION,
@@ -115,7 +115,7 @@ def find_unenforced(
             severity=Severity.CAUSE,
             claim=(
                 f"A NetworkPolicy forbids {probe.src} to {probe.dst}:{probe.dport}, and no rule "
-                "that is shown drops it: something else may."
+                "shown drops it: something else may."
             ),
             evidence=(*said.spans, *_list_passed(passed)),
             reasoning=(said.because,) if said.because else (),

@@ -41,7 +41,8 @@ DNS_PORT = 53
 LIKELY = 0.9
 """Where the policy is not shown to select the pod that asked."""
 ASK = FollowUp(
-    "whether the policy selects the pod that asks, and whether a pod without a policy is answered",
+    "whether the policy selects the pod that asks, and whether a pod without a policy gets an "
+    "answer",
     "kubectl get netpol -A -o yaml; kubectl exec POD -- nslookup kubernetes.default 169.254.20.10",
     "only pods that the policy selects fail: its rule for port 53 lacks the cache's address",
 )
@@ -94,13 +95,13 @@ def _report(policy: ObjectSightings, address: Address, failed: Span, rule: Tree)
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Names are asked of {address}, the node's own DNS cache, and the egress rule for port "
-            f"{DNS_PORT} lets only pods be asked."
+            f"Pods send DNS queries to {address}, the node's own DNS cache, but the egress rule "
+            f"for port {DNS_PORT} admits only pods."
         ),
         evidence=(shown.line, failed),
-        reasoning=("No selector of pods or namespaces selects an address of the node.",),
-        breaks=("all names, in each pod that the policy selects",),
-        prevention="Name the cache's address by an ipBlock in each policy that limits egress.",
+        reasoning=("No pod or namespace selector selects an address of the node.",),
+        breaks=("all name lookups in each pod that the policy selects",),
+        prevention="Add the cache's address as an ipBlock to each policy that limits egress.",
         certainty=LIKELY,
         asks=(ASK,),
         marks=(str(address),),

@@ -51,13 +51,13 @@ def _report(pool: ObjectSightings, place: Tree, cidr: Tree, *, stated: bool) -> 
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster "
-            "(natOutgoing)."
+            f"Calico's pool {pool.name} ({cidr.text}) does not translate traffic that leaves the "
+            "cluster (natOutgoing)."
         ),
         evidence=(place.line, cidr.line),
-        reasoning=("Without BGP peers nobody outside knows a way back to these addresses.",),
-        breaks=("connections of pods to the outside world",),
-        prevention="State natOutgoing in every pool.",
+        reasoning=("Without BGP peers, nobody outside has a route back to these addresses.",),
+        breaks=("connections from pods to the outside world",),
+        prevention="Set natOutgoing explicitly in every pool.",
         certainty=0.7 if stated else 0.4,
         marks=("natOutgoing",),
     )

@@ -148,11 +148,14 @@ def _report_strict(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"INPUT accepts new connections to {ports} alone; everything else comes to {target}.",
+        claim=f"INPUT accepts new connections only to {ports}; everything else reaches {target}.",
         evidence=(span, *(rule.span for rule in accepting[:QUOTED]), complaint.span),
-        reasoning=("What fails comes to this host from elsewhere.",),
-        breaks=("new connections to all other ports of this host, those of tunnels too",),
-        prevention="Accept the port where the rules come from, above what takes everything.",
+        reasoning=("What fails comes to this host from outside.",),
+        breaks=("new connections to all other ports of this host, including those of tunnels",),
+        prevention=(
+            "Accept the port in the configuration of the rules, above the rule that takes "
+            "everything."
+        ),
         certainty=DOUBTED,
         asks=(ASK,),
         marks=(target,),
@@ -292,14 +295,17 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"INPUT accepts no new connection to {name} port {asked.port}: it comes to "
+            f"INPUT accepts no new connection to {name} port {asked.port}: it reaches "
             f"{found.target}."
         ),
         evidence=(*evidence, asked.span),
-        reasoning=("Rules are tried in order, and none that is shown above accepts the port.",),
+        reasoning=("Rules are tried in order, and none shown above accepts the port.",),
         breaks=(f"new connections to port {asked.port} of this host",),
         repairs=_list_cures(found, name.casefold(), asked.port),
-        prevention="Accept the port where the rules come from, above what takes everything.",
+        prevention=(
+            "Accept the port in the configuration of the rules, above the rule that takes "
+            "everything."
+        ),
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),
         marks=(found.target,),

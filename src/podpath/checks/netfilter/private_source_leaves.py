@@ -109,18 +109,20 @@ def _report(case: Case, seen: Sequence[Sighting], *, forwarded: bool) -> Finding
     outside = any(one.source in WORKLOADS for one in list_failing(case))
     sure = forwarded or (outside and (at_node or _IN_CONTAINERS.fullmatch(link) is None))
     ask = FollowUp(
-        "whether a rule translates what this range sends",
+        "whether a rule translates packets from this range",
         "iptables -t nat -S POSTROUTING; nft list ruleset | grep -i -e masquerade -e snat",
-        "no rule covers it: it leaves with an address that nobody can answer",
+        "no rule covers it: it leaves with an address that nobody can reply to",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Packets of {src} leave by {link} untranslated: {dst} cannot answer that address.",
+        claim=(
+            f"Packets from {src} leave on {link} untranslated: {dst} cannot reply to that address."
+        ),
         evidence=tuple(one.span for one in seen[:LEAST]),
-        reasoning=("A private source has no way back from a public address.",),
-        breaks=("whatever this range sends beyond the host's own networks",),
-        prevention="Check after each change of the engine's options that its rules are there.",
+        reasoning=("There is no route back from a public address to a private source.",),
+        breaks=("traffic from this range beyond the host's own networks",),
+        prevention="After each change of the engine's options, check that its rules are there.",
         certainty=1.0 if sure else 0.7,
         marks=(str(src),),
         asks=() if sure else (ask,),

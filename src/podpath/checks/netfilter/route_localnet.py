@@ -67,8 +67,8 @@ def _report(rule: Rule, address: Address, switch: Known[str]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A rule sends packets from outside to {address}, and no device lets loopback "
-            "addresses in."
+            f"A rule sends packets from outside to {address}, but no device accepts loopback "
+            "addresses (route_localnet)."
         ),
         evidence=(rule.span, *((switch.span,) if switch.span is not None else ())),
         reasoning=(
@@ -77,16 +77,16 @@ def _report(rule: Rule, address: Address, switch: Known[str]) -> Finding:
                 "route_localnet is 0: it is dropped."
             ),
         ),
-        breaks=(f"what the rule rewrites to {address}, except from the host itself",),
+        breaks=(f"connections that the rule rewrites to {address}, except from the host itself",),
         repairs=(
             Repair(
-                title="let loopback addresses in, with a rule that guards them",
+                title="accept loopback addresses, with a rule that guards them",
                 commands=(f"sysctl -w {key}=1",),
                 changes=(SetSysctl(netns=HOST, key=key, value="1"),),
             ),
         ),
         prevention=(
-            f"Put `{key} = 1` in a file of /etc/sysctl.d, or rewrite to an address of the host "
+            f"Put `{key} = 1` in a file in /etc/sysctl.d, or rewrite to an address of the host "
             "that is not loopback."
         ),
         marks=(str(address), "route_localnet"),

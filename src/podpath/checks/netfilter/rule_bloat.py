@@ -14,7 +14,7 @@ How to confirm
     iptables-save | wc -l; iptables-save | sort | uniq -c | sort -rn | head
 
 How to fix
-    Stop what appends them, then load the rules without their copies:
+    Stop what appends them, then reload the rules without the duplicates:
         iptables-save | awk '!/^-A/ || !seen[$0]++' | iptables-restore
     Fix the script: iptables -C RULE || iptables -A RULE.
 
@@ -90,18 +90,18 @@ def _report_count(count: int, span: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The host has {count} rules, which packets may have to pass one by one.",
+        claim=f"The host has {count} rules, which packets may have to traverse one by one.",
         evidence=(span,),
         breaks=(
-            "throughput and latency of all that passes the host, and every change of its rules",
+            "throughput and latency of all traffic through the host, and every change of its rules",
         ),
-        prevention="Look with iptables -C before a rule is appended.",
+        prevention="Check with iptables -C before appending a rule.",
         certainty=0.8,
         asks=(
             FollowUp(
                 fact="which rules are copies of others",
                 command="iptables-save | sort | uniq -c | sort -rn | head",
-                decides="one stands there by the thousand: something appends it without looking",
+                decides="one appears thousands of times: something appends it without checking",
             ),
         ),
     )
@@ -154,13 +154,13 @@ def _report_copies(claim: str, *spans: Span, sure: bool) -> Finding:
         severity=Severity.FAULT if sure else Severity.RISK,
         claim=f"{claim}.",
         evidence=spans,
-        reasoning=("Something appends it without looking whether it is there.",),
+        reasoning=("Something appends it without checking whether it is there already.",),
         breaks=("throughput, latency and every change of the rules",),
         repairs=(
             Repair(
-                title="load the rules without their copies",
+                title="reload the rules without the duplicates",
                 commands=("iptables-save | awk '!/^-A/ || !seen[$0]++' | iptables-restore",),
             ),
         ),
-        prevention="Look with iptables -C before a rule is appended.",
+        prevention="Check with iptables -C before appending a rule.",
     )

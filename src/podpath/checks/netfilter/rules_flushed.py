@@ -79,21 +79,22 @@ def _report(spans: tuple[Span, ...]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            "The firewall was flushed or reloaded, which removes the rules of Docker, kube-proxy "
-            "and CNI plugins as well."
+            "The firewall was flushed or reloaded, which also removes the rules of Docker, "
+            "kube-proxy and CNI plugins."
         ),
         evidence=spans,
         reasoning=(
-            "Docker and the portmap plugin write their chains once and do not put them back.",
+            "Docker and the portmap plugin write their chains once and do not restore them.",
         ),
-        breaks=("published ports and hostPorts, and the masquerading of containers",),
+        breaks=("published ports, hostPorts, and masquerading for containers",),
         repairs=(
             Repair(
-                title="let Docker write its chains again", commands=("systemctl restart docker",)
+                title="restart Docker so that it writes its chains again",
+                commands=("systemctl restart docker",),
             ),
         ),
         prevention=(
-            "Order the firewall before Docker and the kubelet, and do not reload it under them."
+            "Start the firewall before Docker and the kubelet, and do not reload it while they run."
         ),
         certainty=0.6,
     )

@@ -227,8 +227,8 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
         evidence=(drop.rule.span, accept.rule.span, *list_spans(drop.rules[:-1])),
         reasoning=(
             (
-                "The first rule that matches decides, and every new connection that the lower one "
-                "takes matches the upper one."
+                "The first matching rule decides, and every new connection that the lower one "
+                "matches also matches the upper one."
             ),
             *(
                 (f"The upper one has counted {drop.rule.packets} packets, the lower one none.",)
@@ -237,17 +237,20 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
             ),
         ),
         breaks=(
-            f"what only rule {accept.rule.position} of {accept.rule.chain} would have accepted",
+            (
+                f"connections that only rule {accept.rule.position} of {accept.rule.chain} would "
+                "have accepted"
+            ),
         ),
         repairs=(
             Repair(
-                title=f"put the accept above it, or take the {target} out",
+                title=f"put the accept above it, or remove the {target}",
                 commands=(f"iptables -t {drop.rule.table} {emit_rule(drop.rule, '-D')}",),
             ),
         ),
         prevention=(
-            "Insert accepting rules (-I) above those that drop, in the configuration that writes "
-            "the chain."
+            "Insert accepting rules (-I) above those that drop, in the configuration that the "
+            "chain is written from."
         ),
         certainty=certainty,
         marks=(target,),
@@ -261,20 +264,20 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {drop.rule.position} of "
-        f"{drop.rule.chain}{f' ({whose})' if whose else ''} ends "
-        f"packets to port {port} with {target}, and no rule that is shown above it accepts "
-        "them.",
+        claim=(
+            f"Rule {drop.rule.position} of {drop.rule.chain}{f' ({whose})' if whose else ''} "
+            f"ends packets to port {port} with {target}, and no rule shown above it accepts them."
+        ),
         evidence=(drop.rule.span, *list_spans(drop.rules[:-1])),
-        reasoning=(f"Port {port} is what is said to fail, and the rule is for it.",),
+        reasoning=(f"Port {port} is reported to fail, and the rule is for that port.",),
         breaks=(f"connections to port {port}",),
         repairs=(
             Repair(
-                title=f"take the {target} out",
+                title=f"remove the {target}",
                 commands=(f"iptables -t {drop.rule.table} {emit_rule(drop.rule, '-D')}",),
             ),
         ),
-        prevention="Accept the port above it, in the configuration that writes the chain.",
+        prevention="Accept the port above it in the configuration that the chain is written from.",
         certainty=certainty,
         marks=(target,),
         asks=() if certainty == 1.0 else (_ask(root),),
@@ -286,7 +289,7 @@ def _ask(root: Chain) -> FollowUp:
         fact=f"which rule of {root.name} counts the failing packets",
         command=f"iptables -Z {root.name}; (try again); iptables -nvL {root.name} --line-numbers",
         decides=(
-            "the counter of the dropping rule grows, that of the accept below it stays 0: it is "
-            "the order"
+            "the counter of the dropping rule grows and that of the accept below it stays 0: the "
+            "order is the fault"
         ),
     )

@@ -176,8 +176,8 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
             ),
         ),
         prevention=(
-            "Let the program that owns the port clean up before it starts again (restart it, not "
-            "the host's firewall)."
+            "Let the program that owns the port clean up before it restarts (restart it, not the "
+            "host's firewall)."
         ),
         certainty=certainty,
         marks=(_destination(earlier),),

@@ -73,11 +73,10 @@ def _report(rule: Rule, source: Address) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A rule of {rule.chain} gives packets the source {source}, which no device of the "
-            "host has."
+            f"A rule of {rule.chain} sets the source to {source}, which no device of the host has."
         ),
         evidence=(rule.span,),
-        reasoning=("Replies to that address come to whoever has it.",),
+        reasoning=("Replies to that address go to whoever has it.",),
         breaks=("connections that the rule translates",),
         prevention="Use MASQUERADE where the address may change.",
         certainty=0.6,
@@ -86,7 +85,9 @@ def _report(rule: Rule, source: Address) -> Finding:
             FollowUp(
                 fact=f"whether replies to {source} are sent to this host",
                 command=f"tcpdump -ni any host {source}",
-                decides="replies come in: the address is routed here; none: the rule is the fault",
+                decides=(
+                    "replies come in: the address is routed here; none do: the rule is at fault"
+                ),
             ),
         ),
     )

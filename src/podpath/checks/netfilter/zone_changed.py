@@ -64,8 +64,8 @@ def _report(shift: Shift) -> Finding:
         severity=Severity.FAULT,
         claim=f"{shift.name} lacks {lost} in the state that fails.",
         evidence=tuple(span for span in (shift.bad, shift.good) if span is not None),
-        reasoning=("What no zone lists falls to the default zone, or is let in by none.",),
-        breaks=("what that setting lets through",),
+        reasoning=("What no zone lists goes to the default zone, or no zone admits it.",),
+        breaks=("traffic that the setting admits",),
         prevention="Set it with --permanent, so that a reload keeps it.",
         certainty=1.0 if shift.told else 0.7,
         marks=shift.lost,
@@ -73,9 +73,9 @@ def _report(shift: Shift) -> Finding:
         if shift.told
         else (
             FollowUp(
-                "which of the two listings is of the state that fails",
+                "which of the two listings shows the failing state",
                 "firewall-cmd --get-active-zones; firewall-cmd --list-all-zones",
-                "the device is in another zone now, or in none: that zone rejects it",
+                "the device is now in another zone or in none: that zone rejects it",
             ),
         ),
     )

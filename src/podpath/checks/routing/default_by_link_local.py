@@ -74,18 +74,18 @@ def _report(case: Case, local: Route, proper: Route) -> Finding:
     ask = FollowUp(
         "which way packets to the Internet take",
         "ip route get 1.1.1.1",
-        f"by {device}: this default route takes them",
+        f"via {device}: this default route takes them",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The default route by {device}, with the link-local source {local.prefsrc} and metric "
-            f"{local.metric}, beats the one by a gateway (metric {proper.metric})."
+            f"The default route via {device}, with the link-local source {local.prefsrc} and "
+            f"metric {local.metric}, wins over the one via a gateway (metric {proper.metric})."
         ),
         evidence=spans_of((local, proper)),
-        reasoning=("Nobody on that link answers for addresses of the Internet.",),
-        breaks=("everything beyond the host's own networks",),
+        reasoning=("Nothing on that link answers for addresses on the Internet.",),
+        breaks=("all traffic beyond the host's own networks",),
         repairs=(
             Repair(title="delete that route", commands=(f"ip route del default dev {device}",)),
         ),

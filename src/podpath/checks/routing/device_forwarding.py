@@ -68,7 +68,10 @@ def check(case: Case) -> Iterator[Finding]:
             claim=f"The host forwards, but not what comes in on {device} ({key} is 0).",
             evidence=spans,
             reasoning=(
-                "The kernel asks the device that a packet comes in on whether it may be forwarded.",
+                (
+                    "The forwarding setting of the device that a packet comes in on decides "
+                    "whether it is forwarded."
+                ),
             ),
             breaks=(f"everything that comes in on {device} and is not for the host itself",),
             repairs=(
@@ -79,8 +82,8 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
             prevention=(
-                "See what manages the device: systemd-networkd, NetworkManager, libvirt, a file in "
-                "sysctl.d."
+                "Find out what manages the device: systemd-networkd, NetworkManager, libvirt, a "
+                "file in sysctl.d."
             ),
             marks=(device, "0"),
         )

@@ -65,14 +65,14 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            "A file switches IPv4 forwarding off, and undoes what the container engine or the "
+            "A file turns IPv4 forwarding off and undoes what the container engine or the "
             "kubelet set."
         ),
         evidence=tuple(dict.fromkeys((*(item.span for item in wanted), *live))),
         reasoning=(
-            "Without forwarding the host drops what containers and pods send to other hosts.",
+            "Without forwarding, the host drops what containers and pods send to other hosts.",
         ),
-        breaks=("everything between containers and other hosts",),
+        breaks=("all traffic between containers and other hosts",),
         repairs=(
             Repair(
                 title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)
@@ -113,18 +113,18 @@ def _missed(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            "IPv4 forwarding is off, so the host drops what containers, guests or networks behind "
-            "it send beyond it."
+            "IPv4 forwarding is off, so the host drops what containers, guests or networks "
+            "behind it send to other hosts."
         ),
         evidence=(*off, *bare, *cut[:1]),
         reasoning=(
             (
-                "Without forwarding the kernel drops each packet that is not for the host itself, "
-                "and tells nobody."
+                "Without forwarding, the kernel silently drops every packet that is not for the "
+                "host itself."
             ),
             *also,
         ),
-        breaks=("everything that the host would have to forward",),
+        breaks=("all traffic that the host would have to forward",),
         repairs=(
             Repair(
                 title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)
@@ -149,10 +149,10 @@ def _list_untranslated(case: Case) -> tuple[Span, ...]:
 POSSIBLE = 0.6
 """Of a host that stands between others, while nobody says that what it would forward fails."""
 ASK = FollowUp(
-    "whether what fails has to be forwarded by this host, and whether its source is translated",
+    "whether this host has to forward what fails, and whether its source is translated",
     (
         "sysctl net.ipv4.ip_forward; iptables -t nat -S POSTROUTING (MASQUERADE); "
         "tcpdump -ni any host ADDRESS"
     ),
-    "it comes in by one device and leaves by none: forwarding is what is missing",
+    "it comes in on one device and leaves on none: forwarding is missing",
 )

@@ -86,15 +86,17 @@ def _report(
             f"network {near}."
         ),
         evidence=tuple(dict.fromkeys(spans)),
-        reasoning=("The kernel refuses a route by a gateway that is on no network of the device.",),
-        breaks=("everything beyond the local network: there is no default route",),
+        reasoning=(
+            "The kernel refuses a route via a gateway that is on no network of the device.",
+        ),
+        breaks=("all traffic beyond the local network: there is no default route",),
         repairs=(
             Repair(
-                title="set the netmask that holds the gateway, or the gateway of this network",
+                title="set the netmask that covers the gateway, or the gateway of this network",
                 commands=(),
             ),
         ),
-        prevention="Copy address, netmask and gateway from the provider together.",
+        prevention="Copy address, netmask and gateway together from the provider's data.",
         certainty=1.0 if refused or any(inner.covers(gateway) for inner in INNER) else 0.8,
         marks=(str(gateway),),
     )

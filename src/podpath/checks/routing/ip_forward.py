@@ -41,17 +41,17 @@ NAME = "ip-forward"
 KEY = "net.ipv4.ip_forward"
 SAID = Meaning(
     claim=(
-        f"The host does not forward packets ({KEY} is off, as the runtime says), so its containers "
-        "reach nothing beyond it."
+        f"The host does not forward packets ({KEY} is off, as the runtime says), so its "
+        "containers cannot reach anything beyond it."
     ),
     breaks="everything between the node's pods and other hosts",
-    cure="let the host forward packets, and find the file of /etc/sysctl.d that switches it off",
+    cure="turn on forwarding, and find the file in /etc/sysctl.d that turns it off",
     commands=(
         f"sysctl -w {KEY}=1",
         "grep -r ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d /run/sysctl.d",
     ),
 )
-PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sorts last."
+PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file in /etc/sysctl.d that sorts last."
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -71,13 +71,14 @@ def check(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The host does not forward packets ({KEY} is 0), so its pods reach nothing beyond it."
+            f"The host does not forward packets ({KEY} is 0), so its pods cannot reach anything "
+            "beyond it."
         ),
         evidence=(switch.span,) if switch.span is not None else (),
         reasoning=(
             (
-                "What a pod sends to other nodes or outside has to be forwarded by the host; "
-                "with the switch off it is dropped."
+                "The host has to forward what a pod sends to other nodes or to the outside; with "
+                "the switch off, it is dropped."
             ),
         ),
         breaks=("everything between the node's pods and other hosts",),

@@ -50,11 +50,11 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"{one.link} ({one.prefix}) and {other.link} ({other.prefix}) are in networks that "
+                f"The networks of {one.link} ({one.prefix}) and {other.link} ({other.prefix}) "
                 "overlap."
             ),
             evidence=(one.span, other.span),
-            reasoning=("An address in both is looked for on one of them alone.",),
+            reasoning=("The host looks for an address in both on only one of them.",),
             breaks=(f"traffic to addresses of {one.prefix} that are behind the other device",),
             prevention="Plan the ranges of containers, nodes and VPNs together.",
             certainty=1.0 if one.prefix == other.prefix else 0.7,

@@ -99,7 +99,7 @@ def _report(seen: Sighting, own: InterfaceAddress, *, sure: bool) -> Finding:
         f"ip -br addr; tcpdump -eni {seen.link} src {packet.src}; ip route get {packet.dst} from "
         f"{packet.src} iif {seen.link}; ip -s link show {seen.link}",
         "`Invalid cross-device link` or `Invalid argument`: the kernel drops it; its own MAC as "
-        "the sender: a loop of switches brings its frames back",
+        "the sender: a switching loop brings its frames back",
     )
     return Finding(
         check=NAME,
@@ -109,9 +109,11 @@ def _report(seen: Sighting, own: InterfaceAddress, *, sure: bool) -> Finding:
             "the kernel drops them as martians."
         ),
         evidence=(seen.span, *((own.span,) if own.span is not None else ())),
-        reasoning=("No packet from outside may have a source that is the host's own.",),
-        breaks=(f"what is sent into {seen.link} with the source {packet.src}",),
-        prevention="Give who sends by that device an address that the host does not have.",
+        reasoning=(
+            "No packet from outside may have one of the host's own addresses as its source.",
+        ),
+        breaks=(f"packets sent into {seen.link} with the source {packet.src}",),
+        prevention="Give the sender behind that device an address that the host does not have.",
         certainty=1.0 if sure else 0.6,
         asks=() if sure else (ask,),
         marks=(str(packet.src),),

@@ -76,7 +76,7 @@ def check(case: Case) -> Iterator[Finding]:
                 whose = "pods" if message.values["what"] in PODS else "services"
                 yield _report(
                     f"{whose} ({prefix})",
-                    f"{name}, by which the node reaches others ({network})",
+                    f"{name}, which the node reaches others through ({network})",
                     (message.span, span),
                     (prefix, network),
                 )
@@ -120,9 +120,9 @@ def _report(
         claim=f"The range of the {one} overlaps with that of {other}.",
         evidence=spans,
         reasoning=(
-            "An address in both is taken for one or the other, and never reached as the other.",
+            "An address in both counts as one of the two, and is never reached as the other.",
         ),
-        breaks=("traffic to addresses that both ranges hold",),
+        breaks=("traffic to addresses in both ranges",),
         prevention="Plan the ranges of pods, services, nodes and VPNs together.",
         marks=tuple(map(str, ranges)),
         doubted_by=frozenset({Unsettling.OUTSIDE_RANGE}),

@@ -54,20 +54,18 @@ def check(case: Case) -> Iterator[Finding]:
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=(
-                    f"The route to {route.prefix} leads over lo, where packets go round until they "
-                    "are dropped."
+                    f"The route to {route.prefix} uses lo, where packets loop until they are "
+                    "dropped."
                 ),
                 evidence=(route.span,),
-                reasoning=(
-                    "lo gives back what it is given: the packet meets the same route again.",
-                ),
+                reasoning=("lo returns what it is sent: the packet meets the same route again.",),
                 breaks=(f"traffic to {route.prefix}",),
                 repairs=(
                     Repair(
                         title="delete the route", commands=(f"ip route del {route.prefix} dev lo",)
                     ),
                 ),
-                prevention="Let routes that are leaked between VRFs name the VRF's device.",
+                prevention="When you leak routes between VRFs, name the VRF's device in them.",
                 certainty=0.8,
                 marks=("lo",),
             )

@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"The kernel refuses a route: {error}.",
             evidence=(message.span,),
-            reasoning=("What the command wanted is not in the routing table.",),
+            reasoning=("The route that the command was to add is not in the routing table.",),
             breaks=("traffic that the route is for",),
             prevention="Keep address, prefix length and gateway of a device in one file.",
             certainty=0.8,

@@ -57,13 +57,13 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"A route to {prefix} is asked for, which the kernel refuses: a "
+                f"A route to {prefix} is requested, which the kernel refuses: a "
                 f"/{prefix.rpartition('/')[2]} there is {meant}."
             ),
             evidence=(message.span, *refusals[:1]),
-            reasoning=("The kernel takes only prefixes whose bits behind the length are zero.",),
+            reasoning=("The kernel accepts only prefixes whose host bits are zero.",),
             breaks=(f"traffic to {prefix}, for which there is no route",),
-            prevention="Check the length of prefixes where they are configured.",
+            prevention="Check prefix lengths where they are configured.",
             certainty=1.0 if refusals else 0.6,
             marks=(prefix,),
         )

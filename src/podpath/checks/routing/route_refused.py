@@ -59,11 +59,12 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=claim.replace("The kernel", f"The kernel{where}", 1),
             evidence=(stated.span,),
-            reasoning=("It is the kernel's own answer, with all rules and tables counted.",),
+            reasoning=(
+                "It is the kernel's own answer, which takes all rules and tables into account.",
+            ),
             breaks=(f"packets to {_name(answer)}",),
             prevention=(
-                "Keep the route in the host's network configuration, so that it is there after a "
-                "restart."
+                "Keep the route in the host's network configuration so that it survives a restart."
             ),
             marks=(answer.error or answer.type,),
         )
@@ -82,5 +83,5 @@ def _tell(answer: RouteAnswer) -> str | None:
     if answer.error in NO_WAY:
         return f"The kernel has no route to {_name(answer)}: it answers {answer.error!r}."
     if answer.type in DEAD_ENDS:
-        return f"The kernel's way to {_name(answer)} is a route of type {answer.type}."
+        return f"The kernel's route to {_name(answer)} is of type {answer.type}."
     return None

@@ -57,12 +57,14 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The host's default route leads over {device}, which has no carrier.",
+            claim=f"The host's default route uses {device}, which has no carrier.",
             evidence=(best.span,),
-            reasoning=("The kernel marks the route, and still takes it: none has a lower metric.",),
-            breaks=("everything that leaves the host by its default route",),
+            reasoning=(
+                "The kernel marks the route but still uses it: no other has a lower metric.",
+            ),
+            breaks=("all traffic that leaves the host by its default route",),
             prevention=(
-                "Let the network manager take routes away with their link, or set "
+                "Let the network manager remove routes when their link goes down, or set "
                 "ignore_routes_with_linkdown."
             ),
             marks=("linkdown", str(device)),

@@ -73,15 +73,16 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"{device} ignores router advertisements, as the host forwards IPv6 and {key} is "
-                f"{fact.value}."
+                f"{device} ignores router advertisements because the host forwards IPv6 and {key} "
+                f"is {fact.value}."
             ),
             evidence=(fact.span, forwarding.span),
-            reasoning=("A host that forwards takes advertisements only where accept_ra is 2.",),
+            reasoning=("A host that forwards accepts advertisements only if accept_ra is 2.",),
             breaks=("IPv6 to other networks, once the default route has expired",),
             repairs=(
                 Repair(
-                    title="accept advertisements all the same", commands=(f"sysctl -w {key}=2",)
+                    title="accept advertisements despite forwarding",
+                    commands=(f"sysctl -w {key}=2",),
                 ),
             ),
             prevention="Keep accept_ra=2 in /etc/sysctl.d, or set the default route by hand.",

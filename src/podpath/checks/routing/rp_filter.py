@@ -57,8 +57,8 @@ from podpath.node.routing import Route
 CATEGORIES = (Category.REVERSE_PATH_FILTER, Category.SYSCTL)
 NAME = "rp-filter"
 PREVENTION = (
-    "Give the setting a file in /etc/sysctl.d that sorts last, and see what else writes it: tuned "
-    "profiles and systemd-sysctl set it back when their services restart."
+    "Put the setting in a file in /etc/sysctl.d that sorts last, and find out what else writes "
+    "it: tuned profiles and systemd-sysctl reset it when their services restart."
 )
 
 
@@ -100,7 +100,7 @@ def switch_off(devices: tuple[str, ...]) -> Repair:
     """Return the repair that switches the filter off for all devices and for these."""
     keys = [device_key(4, name, "rp_filter") for name in ("all", *devices)]  # type: ignore[arg-type]  # device names
     return Repair(
-        title="switch the reverse-path filter off for the pod's device",
+        title="turn the reverse-path filter off for the pod's device",
         commands=tuple(f"sysctl -w {key}=0" for key in keys),
         changes=tuple(SetSysctl(netns=HOST, key=key, value="0") for key in keys),
     )
@@ -116,23 +116,23 @@ def _report(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the "
-            f"route back uses {other}."
+            f"The reverse-path filter drops packets from {address}: they come in on {device}, and "
+            f"the route back uses {other}."
         ),
         evidence=tuple(spans),
         reasoning=(
             (
-                f"For a packet from {address} on {device} the kernel looks up the route back: "
-                f"{route.prefix} over {other}."
+                f"For a packet from {address} on {device}, the kernel looks up the route back: "
+                f"{route.prefix} via {other}."
             ),
             (
-                f"That is another device, and rp_filter is {mode[0]} (the greater of all and "
-                f"{device}): the packet is dropped."
+                f"That is another device, and rp_filter is {mode[0]} (the larger of all and "
+                f"{device}), so the packet is dropped."
             ),
         ),
         breaks=(
             (
-                f"what {address} sends to anything that BPF does not forward before the check: "
+                f"packets from {address} to anything that BPF does not forward before the check: "
                 "external hosts, the host itself"
             ),
         ),

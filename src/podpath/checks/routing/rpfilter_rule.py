@@ -51,20 +51,20 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                "A reverse-path rule of the host's firewall drops what comes in on "
+                "A reverse-path rule in the host's firewall drops packets that come in on "
                 f"{device or 'a device'}."
             ),
             evidence=(message.span,),
             reasoning=(
                 (
-                    "The rule's own log shows the packet. It looks for the route back without "
-                    "marks and policy rules."
+                    "The rule's own log shows the packet. The rule looks up the route back "
+                    "without marks and policy rules."
                 ),
             ),
             breaks=(
                 (
-                    f"replies and requests that come in on {device or 'that device'} and whose way "
-                    "back depends on a rule or mark"
+                    f"replies and requests that come in on {device or 'that device'} and whose "
+                    "route back depends on a rule or mark"
                 ),
             ),
             prevention=(

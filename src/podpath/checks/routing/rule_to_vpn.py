@@ -98,17 +98,17 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Rule {rule.priority}{where} sends what main knows only by its default route to table "
-            f"{rule.table}{by}."
+            f"Rule {rule.priority}{where} sends what main knows only through its default route to "
+            f"table {rule.table}{by}."
         ),
         evidence=spans_of((rule, *defaults)),
         reasoning=(
-            "Replies to clients in other subnets, and packets of containers, go there too.",
+            "Replies to clients in other subnets and packets from containers go there, too.",
         ),
         breaks=(
             (
-                "published ports and other connections from subnets that main has no route of its "
-                "own for"
+                "published ports and other connections from subnets for which main has no "
+                "specific route"
             ),
         ),
         prevention="Add routes or rules for the local subnets with the VPN.",

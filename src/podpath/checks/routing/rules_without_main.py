@@ -53,19 +53,18 @@ def check(case: Case) -> Iterator[Finding]:
             claim="No policy rule looks up the main table: its routes are not used.",
             evidence=list_spans(listed),
             reasoning=(
-                (
-                    "A packet is routed by the rules, in their order; main counts only where one "
-                    "names it."
-                ),
+                ("The kernel tries the rules in order; main counts only if one of them names it."),
             ),
-            breaks=("everything that no other rule catches",),
+            breaks=("all packets that no other rule matches",),
             repairs=(
                 Repair(
-                    title="look main up again", commands=("ip rule add priority 32766 lookup main",)
+                    title="add the rule for main back",
+                    commands=("ip rule add priority 32766 lookup main",),
                 ),
             ),
             prevention=(
-                "See what flushed the rules: networkd's ManageForeignRoutingPolicyRules, a script."
+                "Find out what flushed the rules: networkd's ManageForeignRoutingPolicyRules, a "
+                "script."
             ),
             marks=("lookup",),
         )

@@ -89,8 +89,8 @@ def _report(route: Route, hidden: Route) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The route to {route.prefix} over {device} hides a part of another node's "
-            f"{hidden.prefix} over {tunnel}."
+            f"The route to {route.prefix} via {device} hides part of another node's "
+            f"{hidden.prefix} via {tunnel}."
         ),
         evidence=list_spans((route, hidden)),
         reasoning=(f"The longer prefix wins, and no address of this node is in {route.prefix}.",),

@@ -150,28 +150,30 @@ def _report(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Rule {rule.priority} sends packets{whose} to table {rule.table}, whose default route "
-            f"takes what is for {route.prefix}: that network stands in main alone."
+            f"Rule {rule.priority} sends packets{whose} to table {rule.table}, whose default "
+            f"route takes packets for {route.prefix}: only main has a route to that network."
         ),
         evidence=spans_of((rule, *defaults, route, *others)),
         reasoning=("The first table that has any route for a destination decides.",),
-        breaks=(f"what the rule is for, to {route.prefix}, and the answers to it",),
+        breaks=(f"traffic that the rule is for, to {route.prefix}, and the replies to it",),
         repairs=(
             Repair(
-                title=f"let the table know {route.prefix}",
+                title=f"add {route.prefix} to the table",
                 commands=(f"ip route add {route.prefix}{device} table {rule.table}",),
             ),
         ),
-        prevention="Give a table the connected networks where its default route is set.",
+        prevention=(
+            "When you set a table's default route, add the connected networks to it as well."
+        ),
         certainty=1.0 if sure else POSSIBLE,
         asks=()
         if sure
         else (
             FollowUp(
-                "by which way the failing packets leave",
+                "which route the failing packets take",
                 f"ip route get {route.prefix.address} from SOURCE; ip route show table "
                 f"{rule.table}",
-                "by the table's default: it lacks the network",
+                "the table's default: the table lacks the network",
             ),
         ),
         marks=(str(rule.table), str(route.prefix)),

@@ -70,12 +70,17 @@ def _report(falling: Sequence[Sighting]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A packet from {ends} goes in a circle{place}: it comes {len(falling)} times, with a "
-            f"time to live of {first.packet.ttl} down to {last.packet.ttl}."
+            f"A packet from {ends} loops{place}: it appears {len(falling)} times, with TTLs from "
+            f"{first.packet.ttl} down to {last.packet.ttl}."
         ),
         evidence=tuple(seen.span for seen in falling[:LEAST]),
-        reasoning=("Each router takes one off: this host meets the same packet again and again.",),
-        breaks=(f"what goes from {ends}",),
-        prevention="Check with `ip route get` where a route that is leaked or redistributed leads.",
+        reasoning=(
+            (
+                "Each router decrements the TTL by one: this host sees the same packet again "
+                "and again."
+            ),
+        ),
+        breaks=(f"traffic from {ends}",),
+        prevention="Check with `ip route get` where a leaked or redistributed route leads.",
         marks=("ttl",),
     )

@@ -84,19 +84,20 @@ def _report(route: Route, gateway: Address, told: Complaint, *, sure: bool) -> F
     ask = FollowUp(
         f"whether {gateway} is a node's address or a pod's",
         "kubectl get nodes -o wide; kubectl get pods -A -o wide; ip route",
-        "a pod's: nothing is ever sent in the tunnel; a node's: look at the path between the nodes",
+        "a pod's: nothing is ever sent through the tunnel; a node's: look at the path between "
+        "the nodes",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The route to {route.prefix} leads into a tunnel by {gateway}, which is an end of "
-            "what fails and no node's address: nothing is ever sent in the tunnel."
+            f"The route to {route.prefix} leads into a tunnel via {gateway}, which is an end of "
+            "what fails and not a node's address: nothing is ever sent through the tunnel."
         ),
         evidence=tuple(spans),
-        reasoning=("The next hop of a route into a tunnel is the node that unpacks it.",),
-        breaks=(f"what is sent to {route.prefix}, answers included",),
-        prevention="Watch that next hops of pod ranges are addresses of nodes.",
+        reasoning=("The next hop of a route into a tunnel is the node that decapsulates it.",),
+        breaks=(f"packets to {route.prefix}, including replies",),
+        prevention="Check that next hops of pod ranges are addresses of nodes.",
         certainty=1.0 if sure else 0.6,
         asks=() if sure else (ask,),
         marks=(str(gateway),),

@@ -81,7 +81,7 @@ def check(case: Case) -> Iterator[Finding]:
         ),
         evidence=(*spans, *probing),
         reasoning=(
-            "The kernel takes no packet from outside whose source is an address of its own.",
+            "The kernel drops a packet from outside whose source is one of its own addresses.",
         ),
         breaks=("health probes and packets whose source is the balancer's address",),
         prevention="Use ipMode: Proxy, or kube-proxy's nftables mode.",

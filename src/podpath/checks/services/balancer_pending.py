@@ -74,28 +74,26 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"The LoadBalancer service {service.title} has no outer address: no controller "
+                f"The LoadBalancer service {service.title} has no external address: no controller "
                 "gave it one."
             ),
             evidence=(pending.line,),
             reasoning=(
                 (
-                    "Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's "
+                    "Kubernetes itself assigns no such addresses: MetalLB, Cilium or a cloud's "
                     "controller does."
                 ),
             ),
             breaks=(f"connections from outside to {service.title}",),
-            prevention=(
-                "Install a controller with a pool of addresses where the cluster has no cloud."
-            ),
+            prevention=("Outside a cloud, install a controller with a pool of addresses."),
             certainty=1.0 if certain else 0.6,
             asks=()
             if certain
             else (
                 FollowUp(
-                    "why it waits",
+                    "why it is pending",
                     f"kubectl describe svc {service.name}",
-                    "its events name the reason",
+                    "its events state the reason",
                 ),
             ),
             marks=("<pending>",),

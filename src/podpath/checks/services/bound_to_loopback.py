@@ -102,14 +102,15 @@ def _report(setting: Setting, asked: FailedConnection, port: int) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The server of port {port} is configured for loopback alone, and {asked.dst} is asked."
+            f"The server on port {port} is configured for loopback only, but clients connect to "
+            f"{asked.dst}."
         ),
         evidence=(setting.span, asked.span),
-        reasoning=(
-            "A socket on loopback takes nothing that comes from another network namespace or host.",
-        ),
+        reasoning=("A socket on loopback accepts nothing from another network namespace or host.",),
         breaks=(f"connections to port {port} from elsewhere",),
-        prevention="Say in a configuration which clients a server is for, and bind it accordingly.",
+        prevention=(
+            "State in the configuration which clients a server is for, and bind it accordingly."
+        ),
         certainty=1.0,
         marks=(setting.value or setting.name,),
     )

@@ -54,11 +54,12 @@ def _report(rule: Span, service: str, here: Span) -> Finding:
         severity=Severity.FAULT,
         claim=(
             f"Kube-proxy finds no local endpoint of {service or 'a service'} on this node, "
-            "although a pod of it runs here: it goes by another name than the node has."
+            "although one of its pods runs here: kube-proxy's name for the node differs from the "
+            "node's own."
         ),
         evidence=(rule, here),
-        reasoning=("An endpoint is local where its node's name is kube-proxy's own.",),
-        breaks=(f"connections to {service or 'the service'} from outside, by whichever node",),
+        reasoning=("An endpoint is local if its node name equals kube-proxy's own.",),
+        breaks=(f"connections to {service or 'the service'} from outside, through any node",),
         prevention="Set kube-proxy's --hostname-override to the node's name in the API.",
         marks=("has no local endpoints",),
         about=_names(service),

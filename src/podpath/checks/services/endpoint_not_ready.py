@@ -71,7 +71,7 @@ def explain_pod(pod: ObjectSightings) -> NotReady | None:
         return None
     scheduled = conditions.get("PodScheduled")
     if scheduled is not None and scheduled.text_at("status") == "False":
-        return NotReady(_words(scheduled, "no node takes it"), (_line(scheduled, "reason"),))
+        return NotReady(_words(scheduled, "no node accepts it"), (_line(scheduled, "reason"),))
     for status in pod.items_at("status", "containerStatuses"):
         if status.text_at("ready") == "false":
             return _explain_container(pod, status, ready)
@@ -88,7 +88,7 @@ def _explain_container(pod: ObjectSightings, status: Tree, ready: Tree | None) -
     waiting = state.at("waiting") if state is not None else None
     ended = state.at("terminated") if state is not None else None
     if waiting is not None:
-        why = f"the container {name} waits ({_words(waiting, 'no reason given')})"
+        why = f"the container {name} is waiting ({_words(waiting, 'no reason given')})"
         return NotReady(f"{why}{_say_end(last)}", _spans(waiting, last))
     if ended is not None:
         return NotReady(f"the container {name} has ended{_say_end(ended)}", _spans(ended, None))
@@ -148,7 +148,7 @@ def _report(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The service {service.title} has no endpoint that is ready: of its pod {pod.title}, "
+            f"The service {service.title} has no ready endpoint: for its pod {pod.title}, "
             f"{found.why}."
         ),
         evidence=tuple(
@@ -160,9 +160,7 @@ def _report(
                 )
             )
         ),
-        reasoning=(
-            "Only pods that are ready become endpoints; the API lists none of this service.",
-        ),
+        reasoning=("Only ready pods become endpoints; the API lists none for this service.",),
         breaks=(f"every connection to {text or service.title}",),
         repairs=(Repair(title=f"make {pod.title} ready: {found.why}", commands=()),),
         prevention="Alert on services whose endpoints go to zero.",

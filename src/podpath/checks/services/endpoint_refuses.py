@@ -39,7 +39,7 @@ POSSIBLE = 0.7
 ASK = FollowUp(
     "whether the endpoint that does not answer listens on the port, and which pod it is",
     "kubectl get pods -A -o wide --show-labels; kubectl exec POD -- ss -ltn",
-    "it does not listen: its labels should not fit the selector; it does: look at the way there",
+    "it does not listen: its labels should not match the selector; it does: look at the path to it",
 )
 
 
@@ -82,13 +82,13 @@ def _report(service: ObjectSightings, tried: tuple[Attempt, Attempt], listed: Sp
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Of the endpoints of the service {service.title} {answers.probe.dst} answers on port "
+            f"Of the service {service.title}'s endpoints, {answers.probe.dst} answers on port "
             f"{bad.probe.dport}, and {bad.probe.dst} does not."
         ),
         evidence=tuple(dict.fromkeys((bad.span, listed, answers.span))),
-        reasoning=("The service hands a share of its connections to each of its endpoints.",),
-        breaks=(f"the share of the connections that {bad.probe.dst} gets",),
-        prevention="Give each service a selector that no other workload's pods have.",
+        reasoning=("The service sends a share of its connections to each of its endpoints.",),
+        breaks=(f"the share of connections that {bad.probe.dst} gets",),
+        prevention="Give each service a selector that no other workload's pods match.",
         certainty=1.0 if refused else POSSIBLE,
         asks=() if refused else (ASK,),
         marks=(str(bad.probe.dst),),

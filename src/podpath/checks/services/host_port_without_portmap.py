@@ -80,14 +80,14 @@ def _report(pod: PodView, port: Tree, plugins: str, line: Span) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{pod.seen.kind} {pod.seen.title} asks for hostPort {port.text}, but the CNI chain "
+            f"{pod.seen.kind} {pod.seen.title} requests hostPort {port.text}, but the CNI chain "
             f"({plugins}) has no portmap."
         ),
         evidence=(port.line, line),
         reasoning=(
             (
-                "The runtime hands port mappings to plugins that declare the capability; "
-                "none of these does."
+                "The runtime passes port mappings to plugins that declare the capability; none "
+                "of these does."
             ),
         ),
         breaks=(f"connections to port {port.text} of the node",),

@@ -93,18 +93,18 @@ def _report_mixed(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The endpoints of {endpoints.title} are of IPv4 and of IPv6: not every server has an "
-            "address of the family that its clients use."
+            f"Some endpoints of {endpoints.title} are IPv4 and others IPv6: not every server has "
+            "an address of the family that its clients use."
         ),
         evidence=(places[6], places[4], failed.span),
         reasoning=(
             (
-                "A connection stays in its family: of such a service only the endpoints of one "
-                "family serve an address."
+                "A connection stays within its family: for each address of such a service, only "
+                "the endpoints of one family serve it."
             ),
         ),
-        breaks=(f"connections to {endpoints.title} over the family that few serve",),
-        prevention="Give all servers the same families, and advertise one on each.",
+        breaks=(f"connections to {endpoints.title} over the family that few endpoints serve",),
+        prevention="Give all servers the same families, and advertise one address of each.",
     )
 
 
@@ -128,9 +128,9 @@ def _report(
             "address."
         ),
         evidence=(*evidence, *((place.line,) if place is not None else ())),
-        reasoning=("A service has endpoints only of pods with an address of its family.",),
+        reasoning=("A service's endpoints are only pods with an address of its family.",),
         breaks=(f"connections to {service.title} over {family}",),
-        prevention="Leave ipFamilies to the API server unless pods of the family exist.",
+        prevention="Leave ipFamilies to the API server unless pods have addresses of the family.",
         certainty=0.9,
         marks=(family,),
     )

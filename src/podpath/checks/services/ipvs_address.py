@@ -54,13 +54,15 @@ def _report(one: VirtualServer, span: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No device of the host has {one.address}, the address of a virtual service of IPVS.",
+        claim=f"No device of the host has {one.address}, the address of an IPVS virtual service.",
         evidence=(span,),
-        reasoning=("IPVS takes packets at INPUT: those that the host holds for its own.",),
+        reasoning=(
+            "IPVS takes packets at INPUT, that is, only those to the host's own addresses.",
+        ),
         breaks=(f"connections through this host to {one.address}",),
         repairs=(
             Repair(
-                title="bind the address",
+                title="bind the address to kube-ipvs0",
                 commands=(
                     f"ip addr add {one.address} dev kube-ipvs0",
                     "systemctl restart kube-proxy",

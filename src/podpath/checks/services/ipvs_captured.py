@@ -103,20 +103,20 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Connections still go to {server}, a server of {service} whose weight is 0 in IPVS: "
-            "it takes no new ones."
+            f"Connections still go to {server}, a server of {service} whose IPVS weight is 0: "
+            "IPVS schedules no new ones to it."
         ),
         evidence=(span, *list_spans(seen[:2])),
         reasoning=(
             (
-                "Weight 0 keeps new connections away; one whose source port an old entry has is "
-                "led by that entry to the old server."
+                "Weight 0 keeps new connections away, but an old entry with the same source port "
+                "still leads a new connection to the old server."
             ),
         ),
-        breaks=(f"a part of the new connections to {service}",),
+        breaks=(f"some of the new connections to {service}",),
         repairs=(
             Repair(
-                title="do not reuse entries of servers that are gone",
+                title="stop reusing entries of servers that are gone",
                 commands=(
                     "sysctl -w net.ipv4.vs.conn_reuse_mode=1",
                     "sysctl -w net.ipv4.vs.expire_nodest_conn=1",
@@ -124,8 +124,7 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
             ),
         ),
         prevention=(
-            "Run a kernel from 5.9 on, where a reused port is scheduled again without a delay of a "
-            "second."
+            "Run kernel 5.9 or later, which reschedules a reused port without a one-second delay."
         ),
         marks=(str(one.address),),
     )
@@ -141,9 +140,9 @@ def _report_port(end: End, near: list[tuple[VirtualServer, Span]], seen: list[Si
             f"port {ports} only."
         ),
         evidence=(near[0][1], *list_spans(seen[:2])),
-        reasoning=("What no virtual service is for stays with the host itself.",),
+        reasoning=("Packets that no virtual service matches go to the host itself.",),
         breaks=(f"connections to {endpoint(*end)}",),
-        prevention="Give the service the port, or let clients use one that it has.",
+        prevention="Add the port to the service, or let clients use one that it has.",
         certainty=0.8,
         asks=(
             FollowUp(
@@ -163,7 +162,7 @@ def _report_empty(one: VirtualServer, span: Span, seen: list[Sighting]) -> Findi
         severity=Severity.FAULT,
         claim=f"Connections to {service} get no answer: IPVS has {why} behind it.",
         evidence=(span, *list_spans(seen[:2])),
-        reasoning=("A new connection goes to a server of weight above 0, and there is none.",),
+        reasoning=("A new connection goes to a server with a weight above 0, and there is none.",),
         breaks=(f"connections to {service}",),
         prevention="Alert on services whose endpoints go to zero.",
         marks=(str(one.address),),

@@ -61,16 +61,16 @@ def _report(one: VirtualServer, span: Span, *, sure: bool) -> Finding:
     why = (
         "has no real server"
         if not one.servers
-        else f"has {one.servers} real servers, all of weight 0"
+        else f"has {one.servers} real servers, all with weight 0"
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"IPVS {why} behind {name}."
         if not one.servers
-        else f"The virtual service {name} of IPVS {why}.",
+        else f"The IPVS virtual service {name} {why}.",
         evidence=(span,),
-        reasoning=("A new connection goes to a server of weight above 0, and there is none.",),
+        reasoning=("A new connection goes to a server with a weight above 0, and there is none.",),
         breaks=(f"new connections to {name}",),
         prevention="Alert on services whose endpoints go to zero.",
         certainty=1.0 if sure else 0.7,
@@ -80,7 +80,7 @@ def _report(one: VirtualServer, span: Span, *, sure: bool) -> Finding:
             FollowUp(
                 fact=f"whether the failing connection is to {name}",
                 command=f"ipvsadm -Ln --stats | grep -A3 {one.address}",
-                decides="it is: nobody stands behind the address",
+                decides="it is: no server is behind the address",
             ),
         ),
     )

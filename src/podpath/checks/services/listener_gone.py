@@ -60,11 +60,11 @@ def _report(shift: Shift, asked: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Nobody listens on port {shift.port} in the state that fails.",
+        claim=f"Nothing listens on port {shift.port} in the failing state.",
         evidence=tuple(spans),
-        reasoning=("The other output lists a listener on it.",),
+        reasoning=("The other output lists a listener on that port.",),
         breaks=(f"connections to port {shift.port}",),
-        prevention="Watch the server's unit, and let systemd restart it.",
+        prevention="Monitor the server's unit, and let systemd restart it.",
         certainty=1.0 if shift.told else 0.7,
         marks=(str(shift.port),),
         asks=()

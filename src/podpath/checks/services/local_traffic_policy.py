@@ -84,17 +84,17 @@ def _report(
         check=NAME,
         severity=Severity.FAULT if tried else Severity.CAUSE,
         claim=(
-            f"The service {service.title} is Local: only nodes with one of its pods take its "
-            f"traffic{where}."
+            f"The service {service.title} has traffic policy Local: only nodes that run one of "
+            f"its pods accept its traffic{where}."
         ),
         evidence=(
             policy.line,
             *list_spans(tried[:2]),
             *(pod.seen.span for pod in found[:2]),
         ),
-        reasoning=("A node without a pod of the service drops what comes for it.",),
-        breaks=("connections that come to the service by a node without one of its pods",),
-        prevention="Let balancers check the healthCheckNodePort.",
+        reasoning=("A node without a pod of the service drops traffic to it.",),
+        breaks=("connections to the service through a node without one of its pods",),
+        prevention="Let load balancers check the healthCheckNodePort.",
         certainty=1.0 if tried else certainty,
         marks=("Local",),
         about=names_of_service(service),

@@ -105,24 +105,27 @@ def _report(
 ) -> Finding:
     refused = [failure for failure in ours if failure.result in {"refused", "reset"}]
     asked = (
-        f"{refused[0].dst} was refused there" if refused else "it is asked for at another address"
+        f"{refused[0].dst} was refused there" if refused else "clients connect to another address"
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT if refused else Severity.CAUSE,
-        claim=f"Port {socket.port} is listened on at {socket.local} alone, and {asked}.",
+        claim=f"Port {socket.port} has a listener only on {socket.local}, and {asked}.",
         evidence=(
             span,
             *list_spans(tried[:2]),
             *((wanted,) if wanted is not None else ()),
         ),
         reasoning=(
-            "A socket on a loopback address takes only what its own network namespace sends.",
+            (
+                "A socket on a loopback address accepts only connections from its own network "
+                "namespace."
+            ),
         ),
         breaks=(f"every connection to port {socket.port} from another pod, the node or outside",),
         prevention=(
-            "Probe the port at the pod's own address (readinessProbe without `host`), which a "
-            "loopback listener fails."
+            "Probe the port at the pod's own address (readinessProbe without `host`), so that a "
+            "loopback listener fails the probe."
         ),
         certainty=1.0 if refused else 0.7,
         marks=(f"{socket.local}:{socket.port}",),

@@ -64,17 +64,20 @@ def _report(rule: Rule, service: str) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"This node drops what comes for {service or 'a service'} with traffic policy Local: "
-            "no pod of it runs here."
+            f"This node drops traffic to {service or 'a service'} with traffic policy Local: none "
+            "of its pods runs here."
         ),
         evidence=(rule.span,),
         reasoning=(
-            "Kube-proxy writes this rule where the policy forbids to go on to another node's pods.",
+            (
+                "Kube-proxy writes this rule because the policy forbids forwarding to another "
+                "node's pods."
+            ),
         ),
-        breaks=(f"connections to {service or 'the service'} that come in by this node",),
+        breaks=(f"connections to {service or 'the service'} through this node",),
         repairs=(
             Repair(
-                title="let every node pass it on",
+                title="let every node forward it",
                 commands=(
                     (
                         "kubectl patch service SERVICE -p "
@@ -84,14 +87,14 @@ def _report(rule: Rule, service: str) -> Finding:
                 side_effects=("pods see the node's address in place of the client's",),
             ),
         ),
-        prevention="Let the load balancer use the service's healthCheckNodePort.",
+        prevention="Let the load balancer check the service's healthCheckNodePort.",
         certainty=1.0 if rule.packets else 0.8,
         marks=(SIGN,),
         asks=(
             FollowUp(
-                fact="whether the failing clients come in by this node",
+                fact="whether the failing clients come in through this node",
                 command="iptables -nvL | grep 'no local endpoints'",
-                decides="its counter grows with each try: they do",
+                decides="its counter grows with each attempt: they do",
             ),
         ),
     )

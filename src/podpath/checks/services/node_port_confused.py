@@ -67,13 +67,13 @@ def _report(
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"{failure.dst} was asked at port {failure.dport}, but the service {service.title} is "
-            f"at port {right} there."
+            f"A client connects to {failure.dst} on port {failure.dport}, but there the service "
+            f"{service.title} has port {right}."
         ),
         evidence=(failure.span, outer.line),
-        reasoning=("A node opens the nodePort, the cluster's address the port.",),
-        breaks=("what asks the wrong port",),
-        prevention="Give clients the address with its port from one place.",
+        reasoning=("A node serves the nodePort, the cluster IP the port.",),
+        breaks=("clients that use the wrong port",),
+        prevention="Give clients the address and its port from one place.",
         certainty=0.7,
         marks=(str(failure.dport), right),
     )

@@ -48,11 +48,12 @@ USUAL = range(30000, 32768)
 POSSIBLE = 0.8
 PREVENTION = "Alert on kubeproxy_sync_proxy_rules_last_timestamp_seconds of each node."
 _BY_SOCKET = (
-    "A socket of the node takes the connection: kube-proxy before 1.24 keeps node ports free by "
-    "such sockets, and never answers."
+    "A socket on the node takes the connection: kube-proxy before 1.24 reserves node ports with "
+    "such sockets and never answers on them."
 )
 _RESTART = Repair(
-    title="let kube-proxy write its rules anew", commands=("systemctl restart kube-proxy",)
+    title="restart kube-proxy so that it rewrites its rules",
+    commands=("systemctl restart kube-proxy",),
 )
 
 
@@ -83,10 +84,10 @@ def tell_node_port(case: Case, finding: Finding) -> Finding:
         finding,
         check=NAME,
         claim=(
-            f"None of the {len(shown)} services that are shown has node port {packet.dport}, no "
-            f"rule of this node takes {place}, and nobody listens there."
+            f"None of the {len(shown)} services shown has node port {packet.dport}, no rule on "
+            f"this node matches {place}, and nothing listens there."
         ),
-        prevention="Give clients the port that `kubectl get svc` shows, or fix it in the service.",
+        prevention="Give clients the port that `kubectl get svc` shows, or pin it in the service.",
     )
 
 
@@ -112,7 +113,7 @@ def find_node_ports(case: Case, conversations: Iterable[Conversation]) -> Iterat
                 prevention=PREVENTION,
                 asks=(
                     FollowUp(
-                        fact=f"whose socket it is that listens on port {packet.dport}",
+                        fact=f"which program listens on port {packet.dport}",
                         command=f"ss -tulnp | grep -w {packet.dport}",
                         decides=(
                             "kube-proxy's: its rules are missing; another program's: it answers "
@@ -127,7 +128,7 @@ def find_node_ports(case: Case, conversations: Iterable[Conversation]) -> Iterat
 def _say_unwritten(service: Service, packet: Packet) -> str:
     return (
         f"Port {packet.dport} is the node port of {service.namespace}/{service.name}, but no rule "
-        f"of this node takes what is for {packet.dst}:{packet.dport}: it comes to the node itself."
+        f"on this node matches packets to {packet.dst}:{packet.dport}: they go to the node itself."
     )
 
 

@@ -81,7 +81,7 @@ def _check_selector(
     name, value = next(iter(wanted.fields.items()))
     chosen = f"{name}={value.text}"
     claim = (
-        f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, and no "
+        f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, but no "
         "LoadBalancer service has that."
     )
     yield _report(claim, value, value.text)
@@ -97,9 +97,9 @@ def _report(claim: str, tree: Tree, mark: str) -> Finding:
         severity=Severity.FAULT,
         claim=claim,
         evidence=(tree.line,),
-        reasoning=("An address that nobody announces is reached by nobody outside of the node.",),
+        reasoning=("Nobody outside the node can reach an address that nobody announces.",),
         breaks=("connections from outside to load balancers' addresses",),
-        prevention="Keep pools and what announces them in one file.",
+        prevention="Keep pools and the objects that announce them in one file.",
         certainty=1.0,
         marks=(mark,),
     )

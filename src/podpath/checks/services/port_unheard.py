@@ -39,9 +39,9 @@ POSSIBLE, QUOTED = 0.7, 3
 _CLOSED = frozenset({FailureKind.REFUSED, FailureKind.RESET})
 _VAGUE = frozenset({None, FailureKind.UNREACHABLE})
 ASK = FollowUp(
-    "who has the port in the network namespace that clients come to",
+    "which process has the port in the network namespace that clients connect to",
     "ss -ltnp (there); iptables -t nat -S | grep PORT",
-    "nobody, or loopback alone: that is why it is refused",
+    "none, or loopback only: that is why it is refused",
 )
 
 
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
         spans = [one.span for one in heard if one.span is not None]
         inner = all(one.local is not None and one.local.is_loopback for one in heard)
         if spans and inner and not asked.loopback:
-            yield _report(case, asked, f"is listened on at {heard[0].local} alone", spans)
+            yield _report(case, asked, f"has a listener only on {heard[0].local}", spans)
             return
         whole = bool(listening) and host.shows_sockets(protocols.TCP)
         if whole and not heard and asked.failure is FailureKind.REFUSED:
@@ -70,14 +70,16 @@ def _is_listener(socket: Socket) -> bool:
 
 
 def _report(case: Case, asked: AskedPort, claim: str, spans: Sequence[Span]) -> Finding:
-    who = "whoever asks" if asked.loopback else "who comes from elsewhere"
+    who = "whoever asks" if asked.loopback else "clients from elsewhere"
     sure = asked.own and not is_translated(case, asked.port)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"Port {asked.port} of the host {claim}, so {who} is refused.",
         evidence=(*spans, asked.span),
-        reasoning=("A connection to a port that no socket takes is answered with a reset.",),
+        reasoning=(
+            "The kernel answers a connection to a port without a listening socket with a reset.",
+        ),
         breaks=(f"connections to port {asked.port}",),
         prevention="Check the port at the host's own address, as its clients do.",
         certainty=1.0 if sure else POSSIBLE,

@@ -201,14 +201,17 @@ def _finish(  # noqa: PLR0913  # the parts of a finding
         evidence=tuple(dict.fromkeys(evidence)),
         reasoning=(
             (
-                "Kube-proxy writes what changes within its sync period (30 s); other nodes may "
-                "have what this one lacks."
+                "Kube-proxy writes changes within its sync period (30 s); other nodes may have "
+                "what this one lacks."
             ),
             _say_age(age),
         ),
         breaks=(breaks,),
         repairs=(
-            Repair(title="let kube-proxy write its rules anew", commands=tuple(_restart(case))),
+            Repair(
+                title="restart kube-proxy so that it rewrites its rules",
+                commands=tuple(_restart(case)),
+            ),
         ),
         prevention="Alert on kubeproxy_sync_proxy_rules_last_timestamp_seconds of each node.",
         certainty=1.0 if sure else POSSIBLE,
@@ -216,10 +219,13 @@ def _finish(  # noqa: PLR0913  # the parts of a finding
         about=names_of_service(seen.behind.service),
         asks=(
             FollowUp(
-                fact="whether kube-proxy on this node still writes, or the change is merely young",
+                fact="whether kube-proxy on this node still writes rules, or the change is just "
+                "recent",
                 command="curl -s http://localhost:10256/healthz",
-                decides="no answer, or a lastUpdated of minutes ago: it does not; otherwise take "
-                "the snapshot and the objects again",
+                decides=(
+                    "no answer, or a lastUpdated minutes ago: it does not; otherwise collect "
+                    "the snapshot and the objects again"
+                ),
             ),
         ),
     )
@@ -245,13 +251,13 @@ def _shows_slices(behind: PortBackends) -> bool:
 def _say_age(age: float | None) -> str:
     if age is None:
         return (
-            "How long ago the endpoints changed is not stated beside both, so this may be a "
-            "change that is merely young."
+            "The evidence does not show how long before the rules were read the endpoints "
+            "changed, so this may just be a recent change."
         )
     if age < SYNCS:
         return (
-            f"The endpoints changed {max(age, 0):.0f} s before, so this may be a change that is "
-            "merely young."
+            f"The endpoints changed {max(age, 0):.0f} s before, so this may just be a recent "
+            "change."
         )
     return f"The endpoints changed {age:.0f} s before the rules were read."
 

@@ -72,13 +72,13 @@ def _report(container: ObjectSightings, port: Tree, asked: str, *, sure: bool) -
         check=NAME,
         severity=Severity.FAULT if sure else Severity.CAUSE,
         claim=(
-            f"The container {container.title} publishes port {number} on {host} alone, and {asked} "
-            "was asked."
+            f"The container {container.title} publishes port {number} only on {host}, but clients "
+            f"connect to {asked}."
         ),
         evidence=(port.line,),
-        reasoning=("What is published on a loopback address is reached by the host itself only.",),
+        reasoning=("Only the host itself can reach a port published on a loopback address.",),
         breaks=(f"connections to port {number} from outside the host",),
-        prevention="Give no address when publishing what others are to reach.",
+        prevention="Publish without an address what others should reach.",
         certainty=1.0 if sure else 0.7,
         marks=(f"{host}:{number}",),
     )

@@ -44,9 +44,9 @@ COMMON = frozenset({22, 53, 80, 443, 8080, 8443})
 """Ports that too many others have as well."""
 CERTAINTY = 0.8
 ASK = FollowUp(
-    "whether the address that the client asks was the service's, and where the client has it from",
+    "whether the address that the client uses was the service's, and where the client got it",
     "kubectl get svc -A -o wide | grep ADDRESS; nslookup SERVICE; ss -tunp (in the client's pod)",
-    "nobody has it and the name leads elsewhere: the client keeps an old answer",
+    "nothing has it and the name resolves to another address: the client keeps an old answer",
 )
 
 
@@ -85,15 +85,18 @@ def _report(seen: Sighting, own: Address, span: Span) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{seen.packet.src} sends to {asked}, which nobody has; the service with that port is "
-            f"{own}."
+            f"{seen.packet.src} sends to {asked}, which nothing has; the service with that port "
+            f"is {own}."
         ),
         evidence=(span, seen.span),
         reasoning=(
-            "What is no service's address is not translated, and leaves by the default route.",
+            (
+                "An address of no service is not translated, so its packets leave by the "
+                "default route."
+            ),
         ),
-        breaks=(f"what {seen.packet.src} sends to {asked}",),
-        prevention="Let programs ask for names again, and keep the address of a service.",
+        breaks=(f"traffic from {seen.packet.src} to {asked}",),
+        prevention="Let programs resolve names again, and keep a service's address.",
         certainty=CERTAINTY,
         asks=(ASK,),
         marks=(str(seen.packet.dst), str(own)),

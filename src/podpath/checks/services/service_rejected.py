@@ -63,10 +63,11 @@ def _report(rule: Rule, service: str, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Kube-proxy rejects {service or 'a service'}, as it has no endpoints.",
+        claim=f"Kube-proxy rejects connections to {service or 'a service'} because it has no "
+        "endpoints.",
         evidence=(rule.span,),
-        reasoning=("Kube-proxy writes this rule where no ready pod stands behind the service.",),
-        breaks=(f"every connection to {service or 'the service'}: refused at once",),
+        reasoning=("Kube-proxy writes this rule if no ready pod is behind the service.",),
+        breaks=(f"every connection to {service or 'the service'}: refused immediately",),
         prevention="Alert on services whose endpoints go to zero.",
         certainty=1.0 if sure else 0.6,
         marks=(SIGN,),

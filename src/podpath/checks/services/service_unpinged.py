@@ -12,7 +12,7 @@ How to confirm
     curl -v http://ADDRESS:PORT/; kubectl get svc NAME
 
 How to fix
-    Test services by their ports. To ping, ask a pod's own address.
+    Test services on their ports. To ping, ask a pod's own address.
 
 References
     the documentation's page "Virtual IPs and Service Proxies"
@@ -41,7 +41,7 @@ POSSIBLE = 0.3
 ASK = FollowUp(
     "whether anything but a ping fails",
     "curl -v --max-time 3 http://ADDRESS:PORT/ (several times)",
-    "the ports work each time: nothing is wrong; else the ping says nothing of it",
+    "the ports work each time: nothing is wrong; otherwise the ping says nothing about it",
 )
 SERVICE = ".svc."
 """What stands in the full name of every service."""
@@ -88,10 +88,12 @@ def _report(ping: Attempt, works: Attempt, listed: Span | None) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{ping.probe.dst} is a service's address: it answers on its ports, and no pings.",
+        claim=(
+            f"{ping.probe.dst} is a service's address: it answers on its ports, but not to pings."
+        ),
         evidence=tuple(dict.fromkeys(shown)),
-        reasoning=("Only the ports that a service names are translated, and a ping has none.",),
+        reasoning=("Only the service's ports are translated, and a ping has no port.",),
         breaks=("pings alone",),
-        prevention="Test services by their ports.",
+        prevention="Test services on their ports.",
         marks=(str(ping.probe.dst),),
     )

@@ -83,9 +83,9 @@ def _report(found: ObjectSightings, address: Tree, pod: ObjectSightings) -> Find
             f"({living})."
         ),
         evidence=(address.line, *((place.line,) if place is not None else ())),
-        reasoning=("An address that no pod has answers nobody.",),
+        reasoning=("Nothing answers at an address that no pod has.",),
         breaks=(f"a share of the connections to {found.title}",),
-        prevention="Let selectors write endpoints.",
+        prevention="Use a selector instead of writing endpoints by hand.",
         certainty=0.7,
         marks=(address.text,),
     )

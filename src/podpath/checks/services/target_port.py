@@ -96,11 +96,11 @@ def _report(service: ObjectSightings, target: Tree, pod: PodView, *, tried: bool
         ),
         evidence=(target.line, (shown or first).line),
         reasoning=(
-            "A target's name that no container has keeps the pod out of the endpoints."
+            "A targetPort name that no container has keeps the pod out of the endpoints."
             if named
             else (
-                "Declared ports only inform, so what the process listens on decides: kubectl exec "
-                "POD -- ss -ltn."
+                "Declared ports are informational only; what the process listens on decides: "
+                "kubectl exec POD -- ss -ltn."
             ),
         ),
         breaks=(f"connections to the service {service.title}",),

@@ -59,8 +59,8 @@ def check(case: Case) -> Iterator[Finding]:
                 f"{name}={value.text}."
             ),
             evidence=(twin[1].fields[name].line, value.line),
-            reasoning=("A service that selects this label has the pods of both as endpoints.",),
-            breaks=("a share of the connections to services of either",),
+            reasoning=("A service that selects this label has pods of both as endpoints.",),
+            breaks=("a share of the connections to services of either workload",),
             prevention="Give every workload a label that no other one has.",
             certainty=1.0,
             marks=(value.text,),

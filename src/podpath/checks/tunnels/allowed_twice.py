@@ -48,13 +48,13 @@ def check(case: Case) -> Iterator[Finding]:
                     check=NAME,
                     severity=Severity.FAULT,
                     claim=(
-                        f"Two peers of one WireGuard device are given {prefix}: the second takes "
-                        "it from the first."
+                        f"Two peers of one WireGuard device have {prefix} in their allowed IPs: "
+                        "the second takes it from the first."
                     ),
                     evidence=(first.span, setting.span),
-                    reasoning=("A range belongs to one peer of a device alone.",),
-                    breaks=("the first peer",),
-                    prevention="Give each peer only what is behind it.",
+                    reasoning=("Within a device, a range belongs to one peer only.",),
+                    breaks=("traffic of the first peer",),
+                    prevention="Give each peer only the ranges that are behind it.",
                     certainty=1.0,
                     marks=(str(prefix),),
                 )

@@ -65,12 +65,12 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.NOTE,
             claim=(
-                f"{count(len(wrong), 'packet')} with a wrong checksum here: the network card sets "
-                "it later, nothing is wrong."
+                f"{count(len(wrong), 'packet')} with a wrong checksum here: the NIC fills it in "
+                "later, nothing is wrong."
             ),
             evidence=quote(wrong[:1]),
             reasoning=(
-                "The kernel leaves checksums to the card; a capture sees the packet before that.",
+                "The kernel leaves checksums to the NIC; a capture sees the packet before that.",
             ),
             marks=("incorrect", "cksum"),
         )
@@ -84,19 +84,19 @@ def _report_outer(outer: list[Sighting], told: Span, *, across: bool) -> Finding
             "nstat -az UdpInCsumErrors (on the receiver); ethtool -k DEVICE | grep "
             "tx-checksum (on the sender, of the tunnel's device)"
         ),
-        decides="the counter grows: switch the offload of the tunnel's device off at the sender",
+        decides="the counter grows: turn off the offload of the tunnel's device at the sender",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Tunnel packets of {packet.src} arrive at {packet.dst} with a wrong UDP checksum, "
-            "which the receiver drops."
+            f"Tunnel packets from {packet.src} arrive at {packet.dst} with a wrong UDP checksum, "
+            "so the receiver drops them."
         ),
         evidence=(*quote(outer[:1]), told),
-        reasoning=("Where packets arrive a checksum is final.",),
+        reasoning=("At the receiver, a checksum is final.",),
         breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
-        prevention="Switch the checksum offload of the tunnel's device off.",
+        prevention="Turn off the checksum offload of the tunnel's device.",
         certainty=1.0 if across else 0.8,
         marks=("cksum",),
         asks=() if across else (ask,),
@@ -108,13 +108,13 @@ def _report_open(wrong: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.RISK,
-        claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell "
-        "whether it was taken where they are sent: there it is normal, at the receiver they "
-        "are dropped.",
+        claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not show "
+        "whether it was taken at the sender: there it is normal; at the receiver they are "
+        "dropped.",
         evidence=quote(wrong[:1]),
         reasoning=(
             (
-                "The kernel leaves checksums to the card; a capture at the sender sees the packet "
+                "The kernel leaves checksums to the NIC; a capture at the sender sees the packet "
                 "before that."
             ),
         ),
@@ -122,14 +122,14 @@ def _report_open(wrong: list[Sighting]) -> Finding:
         marks=("incorrect", "cksum"),
         asks=(
             FollowUp(
-                fact=f"whether packets of {sender} have right checksums where they arrive",
+                fact=f"whether packets from {sender} have correct checksums where they arrive",
                 command=(
                     "tcpdump -vvni DEVICE (on the receiver); nstat -az TcpInCsumErrors "
                     "UdpInCsumErrors (there)"
                 ),
                 decides=(
-                    "they are wrong there too, and the counters grow: an offload does not finish "
-                    "them"
+                    "they are wrong there too, and the counters grow: an offload does not "
+                    "complete them"
                 ),
             ),
         ),

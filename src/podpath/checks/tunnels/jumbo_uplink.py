@@ -56,13 +56,13 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"{link.name} sends packets of up to {link.mtu} bytes, which the way to other "
+                f"{link.name} sends packets of up to {link.mtu} bytes, which the path to other "
                 "networks may not carry."
             ),
             evidence=(link.span,),
-            reasoning=("A device on the way with 1500 loses larger frames silently.",),
+            reasoning=("A device on the path with an MTU of 1500 silently drops larger frames.",),
             breaks=("large packets: TLS, pulls, uploads",),
-            prevention="Set one MTU in the whole network.",
+            prevention="Set one MTU across the whole network.",
             certainty=0.4,
             marks=(f"mtu {link.mtu}", str(link.mtu)),
         )

@@ -69,13 +69,11 @@ def check(case: Case) -> Iterator[Finding]:
             f"{narrow.mtu}."
         ),
         evidence=list_spans((narrow, wide)),
-        reasoning=(
-            "What containers announce as their segment size does not fit the path to them.",
-        ),
+        reasoning=("The MSS that containers announce is too large for the path to them.",),
         breaks=(
             "large packets between containers and other hosts: TLS, downloads; small ones pass",
         ),
-        prevention="Set the MTU of container networks from the uplink's.",
+        prevention="Derive the MTU of container networks from the uplink's.",
         certainty=0.8,
         proves=frozenset({FailureKind.HANGS}),
         marks=(f"mtu {wide.mtu}", f"mtu {narrow.mtu}"),

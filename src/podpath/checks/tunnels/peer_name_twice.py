@@ -45,11 +45,11 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"{first} and {second} call themselves by one name, {one.values['name']}.",
+                claim=f"{first} and {second} use the same name, {one.values['name']}.",
                 evidence=(one.span, other.span),
-                reasoning=("An overlay takes two peers of one name for one.",),
-                breaks=("pods of these nodes: they get the same addresses",),
-                prevention="Empty machine-id in images; check product_uuid of like hardware.",
+                reasoning=("An overlay takes two peers with the same name for one.",),
+                breaks=("pods on these nodes: they get the same addresses",),
+                prevention="Empty machine-id in images; check product_uuid on identical hardware.",
                 marks=(one.values["name"], first, second),
             )
             return

@@ -59,10 +59,12 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{offload.link} leaves transmit checksums to an offload, which may spoil them.",
+            claim=(
+                f"{offload.link} leaves transmit checksums to an offload, which may corrupt them."
+            ),
             evidence=tuple(dict.fromkeys((stated.span, *same))),
             reasoning=(
-                "Where the offload does not compute them, receivers silently drop what arrives.",
+                "If the offload does not compute them, receivers silently drop the packets.",
             ),
             breaks=("TCP and UDP over this device, while ping works",),
             repairs=(
@@ -72,8 +74,7 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
             prevention=(
-                "Switch it off by a udev rule or a unit, since the device is recreated with the "
-                "agent."
+                "Turn it off in a udev rule or a unit, since the agent recreates the device."
             ),
             certainty=0.6 if inner else 0.4,
             marks=(offload.feature,),

@@ -50,18 +50,18 @@ def _report(clash: Clash, *, sure: bool) -> Finding:
     ask = FollowUp(
         "whether what fails goes through this tunnel",
         "tcpdump -nn -i any udp (on both nodes, while it fails)",
-        "its packets arrive at the other node and come out of no device there",
+        "its packets arrive at the other node but come out of no device there",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The {clash.key} is {first} on {clash.hosts[0]} and {second} on {clash.hosts[1]}: "
-            "neither takes the other's packets."
+            "neither accepts the other's packets."
         ),
         evidence=clash.spans,
-        reasoning=("The kernel finds a tunnel's device by its port and identifier.",),
-        breaks=("traffic between the pods of these nodes",),
+        reasoning=("The kernel finds a tunnel device by its port and network identifier.",),
+        breaks=("traffic between pods of these nodes",),
         prevention="Keep one configuration of the plugin for all nodes.",
         certainty=1.0 if sure else 0.7,
         marks=clash.values,

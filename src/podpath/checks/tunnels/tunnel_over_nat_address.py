@@ -64,14 +64,15 @@ def check(case: Case) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            "The overlay takes 10.0.2.15 for the node's address, which every VirtualBox machine "
-            "has on its NAT card."
+            "The overlay uses 10.0.2.15 as the node's address, which every VirtualBox machine "
+            "has on its NAT interface."
         ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("No other node can reach it, and each takes it for its own.",),
         breaks=("pod traffic between nodes",),
         prevention=(
-            "Name the card of the nodes' own network in the plugin's and the kubelet's options."
+            "Name the interface of the nodes' own network in the plugin's and the kubelet's "
+            "options."
         ),
         marks=(str(NAT),),
     )

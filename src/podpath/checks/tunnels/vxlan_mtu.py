@@ -72,8 +72,8 @@ def _report(link: Link, below: Link, room: int) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers "
-            f"{below.name} carries {fitting}."
+            f"{link.name} has an MTU of {link.mtu}, but with {room} bytes of outer headers "
+            f"{below.name} carries only {fitting}."
         ),
         evidence=list_spans((link, below)),
         reasoning=(
@@ -83,15 +83,15 @@ def _report(link: Link, below: Link, room: int) -> Finding:
             ),
         ),
         breaks=(
-            f"full-sized packets over {link.name}: transfers hang, while pings and handshakes pass",
+            f"full-sized packets over {link.name}: transfers hang, while pings and handshakes work",
         ),
         repairs=(
             Repair(
-                title="make the tunnel's MTU fit",
+                title="lower the tunnel's MTU to fit",
                 commands=(f"ip link set {link.name} mtu {fitting}",),
                 changes=(SetLink(netns=HOST, link=link.name, attributes=(("mtu", str(fitting)),)),),
             ),
         ),
-        prevention=f"Set the CNI plugin's MTU to {fitting}, so that pods' devices have it too.",
+        prevention=f"Set the CNI plugin's MTU to {fitting} so that pods' devices have it, too.",
         marks=(str(link.mtu), str(below.mtu)),
     )

@@ -111,12 +111,12 @@ def _report_sums(found: Sequence[Sighting], count: int, *, shown: bool) -> Findi
                 f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong "
                 "outer checksum."
             ),
-            *(("Nothing that they carry is answered.",) if shown else ()),
+            *(("Nothing that they carry gets an answer.",) if shown else ()),
         ),
         breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
         repairs=(
             Repair(
-                title=f"have {packet.src} finish checksums itself",
+                title=f"have {packet.src} compute checksums itself",
                 commands=("ethtool -K VXLAN_DEVICE tx-checksum-ip-generic off",),
             ),
         ),
@@ -140,8 +140,6 @@ def _report_fragments(found: Sequence[Sighting]) -> Finding:
                 "lose full-sized packets."
             ),
         ),
-        breaks=(
-            "full-sized packets through the tunnel, where a network on the way drops fragments",
-        ),
+        breaks=("full-sized packets through the tunnel, if a network on the path drops fragments",),
         marks=(str(packet.src), str(packet.dst)),
     )

@@ -60,7 +60,7 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(stated.span,),
             reasoning=("Without a handshake the tunnel carries nothing.",),
             breaks=(f"everything over {peer.link}",),
-            prevention="Set persistent-keepalive, and watch the age of handshakes.",
+            prevention="Set persistent-keepalive, and monitor the age of handshakes.",
             certainty=0.7,
             marks=("0 B received",),
         )

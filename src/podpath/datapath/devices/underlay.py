@@ -23,10 +23,10 @@ from podpath.node.node import NetnsRole
 from podpath.node.wires import Wire, WireEnd
 
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
-DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is taken to deliver what is sent")
+DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is assumed to deliver what is sent")
 KNOWS_PODS = Inferred(
     Basis.GUESSED,
-    "no node has a route to the pods of another: the network between them is taken to have them",
+    "no node has a route to the pods of another: the network between them is assumed to have them",
     ask="aws ec2 describe-route-tables (gcloud compute routes list, az network route-table list, "
     "or the routers' ip route): does each node's range of pods lead to that node?",
 )
@@ -148,5 +148,5 @@ def _certainty(link: Link, port: Link) -> Inferred:
     """
     if port.kind == link.kind == "veth":
         return DELIVERS
-    why = "a device is taken to receive no frame that is longer than it may send"
+    why = "a device is assumed to receive no frame longer than it may send"
     return Inferred(Basis.GUESSED, why)

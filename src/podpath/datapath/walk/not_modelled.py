@@ -59,7 +59,7 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.DUMMY,
-        "what is sent on a dummy device is swallowed",
+        "a dummy device discards what it sends",
         "ip -d link show type dummy",
     ),
     Boundary(BoundaryName.CIRCLE, "the packet goes in a circle", ""),
@@ -70,12 +70,13 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.UNSEEN_NAMESPACE,
-        "no output shows what a namespace that is only inferred owns, answers for and routes",
+        "no output shows the addresses, ARP answers and routes of a namespace that is only "
+        "inferred",
         "nsenter -t PID -n ip addr; ip neigh; ip route",
     ),
     Boundary(
         BoundaryName.OTHER_NODE,
-        "programs of Cilium or a switch of Open vSwitch on another node decide what becomes of it",
+        "Cilium's programs or an Open vSwitch bridge on another node decide what happens to it",
         "on that node: cilium-dbg monitor -t drop, or ovs-appctl ofproto/trace BRIDGE FLOW",
     ),
     Boundary(
@@ -85,7 +86,8 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.FRAGMENTS,
-        "what has to be fragmented is not followed: rules see later parts without ports",
+        "packets that have to be fragmented are not followed: rules see later fragments without "
+        "ports",
         "ping -M do -s SIZE ADDRESS; nstat -az 'IpFrag*' 'IpReasm*'",
     ),
     Boundary(
@@ -126,7 +128,7 @@ _PASSED = (
     ),
     Boundary(
         BoundaryName.OPENFLOW,
-        "Open vSwitch is taken to switch by MAC (NORMAL); its flows are not read",
+        "Open vSwitch is assumed to switch by MAC (NORMAL); its flows are not read",
         "ovs-ofctl dump-flows BRIDGE",
     ),
     Boundary(
@@ -148,8 +150,8 @@ _PASSED = (
     Boundary(
         BoundaryName.TCP_WINDOWS,
         (
-            "segments are taken to fit the windows; conntrack only sees acknowledgements of data "
-            "it has not seen"
+            "segments are assumed to fit the windows; conntrack only sees acknowledgements of "
+            "data it has not seen"
         ),
         (
             "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl "
@@ -158,7 +160,7 @@ _PASSED = (
     ),
     Boundary(
         BoundaryName.CONNTRACK_TIMEOUTS,
-        "entries of the evidence are still there, and live through the walk",
+        "entries in the evidence are assumed to be there still, and to last through the walk",
         "conntrack -L",
     ),
     Boundary(

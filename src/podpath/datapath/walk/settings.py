@@ -29,9 +29,9 @@ class DeviceSetting(NamedTuple):
 RP_FILTER = DeviceSetting(
     "rp_filter", "0",
     (
-        ("0", "the way back to the source is not checked"),
-        ("1", "strict: the way back to the source must lead over the same device"),
-        ("2", "loose: some way back to the source must exist"),
+        ("0", "the route back to the source is not checked"),
+        ("1", "strict: the route back to the source must use the same device"),
+        ("2", "loose: some route back to the source must exist"),
     ),
 )  # fmt: skip
 ACCEPT_LOCAL = DeviceSetting(
@@ -60,7 +60,7 @@ ARP_IGNORE = DeviceSetting(
     (
         ("0", "any own address is answered for"),
         ("1", "only the device's own addresses are answered for"),
-        ("2", "as 1, and only to a sender of the same subnet"),
+        ("2", "as 1, and only for a sender in the same subnet"),
         ("8", "no ARP request is answered"),
     ),
 )  # fmt: skip
@@ -69,7 +69,7 @@ ARP_FILTER = DeviceSetting(
     "0",
     (
         ("0", "ARP is answered on any device"),
-        ("1", "only where the way back leads over the device"),
+        ("1", "only if the route back uses the device"),
     ),
 )
 ARP_ANNOUNCE = DeviceSetting(

@@ -30,7 +30,7 @@ def spell_boundary(reason: BoundaryReason) -> str:
             why = BOUNDARIES[name].why
             return f"{why}: {DETAILS.get(name, '{0}').format(*about)}" if about else why
         case boundaries.ChainsCircle():
-            return "its chains call each other without end, which the kernel refuses to load"
+            return "its chains call each other in a loop, which the kernel refuses to load"
         case boundaries.ChainsTooDeep(chain, levels):
             return (
                 f"{chain} is called {levels} chains deep, which the kernel refuses to load (Too "

@@ -22,7 +22,7 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.SentOutOfPort(bridge, port):
             return f"{bridge} sends it out of {port}"
         case bridges.SentWhileResolving(bridge, address):
-            return f"{bridge} sends it, as it resolves {address}"
+            return f"{bridge} sends it to resolve {address}"
         case bridges.HiddenFromNetfilter(bridge, setting, note):
             return (
                 f"iptables does not see frames that {bridge} bridges: {note or f'{setting} is 0'}"

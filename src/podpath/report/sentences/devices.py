@@ -28,12 +28,13 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"it comes back in on {link}"
         case devices.DiscardedOnLoopback(link, address):
             return (
-                f"{address} is routed out of {link}, and no address of this host: it is discarded"
+                f"{address} is routed out of {link} but is not an address of this host: it is "
+                "discarded"
             )
         case devices.SentThroughSlave(link, slave):
             return f"{link} sends it through its slave {slave}, with the MAC of {link}"
         case devices.SwallowedByDummy(link):
-            return f"{link} is a dummy device: it swallows what it sends"
+            return f"{link} is a dummy device: it discards what it sends"
         case devices.HandedToPeer(link, peer, netns, crosses):
             return f"{link} hands it to its peer {peer}{f' in {netns}' if crosses else ''}"
         case devices.LeftNode(link, inferred):
@@ -46,11 +47,11 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.CrossedWire(link, node, peer, subnet):
             over = f"the wire of {subnet}" if subnet is not None else "the routers between them"
             return (
-                f"it goes from {link} over {over} to {peer} of {node}; that this delivers "
-                f"is assumed"
+                f"it goes from {link} over {over} to {peer} of {node}, which is assumed to "
+                "deliver it"
             )
         case devices.TooLongForEnd(link, length, mtu):
-            return f"its {length} bytes are more than the MTU of {link}, {mtu}"
+            return f"its {length} bytes exceed the MTU of {link}, {mtu}"
         case (
             devices.TunnelFromOther()
             | devices.NoPeerFor()
@@ -70,9 +71,9 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.Wrapped(link, remote):
-            return f"{link} wraps it for {remote}"
+            return f"{link} encapsulates it for {remote}"
         case devices.Unwrapped(link):
-            return f"{link} unwraps it"
+            return f"{link} decapsulates it"
         case devices.ReachedSocket(port, netns):
             return f"it reaches {netns if port is None else f'port {port} in {netns}'}"
         case _:
@@ -97,9 +98,9 @@ def _spell_ends(  # noqa: C901, PLR0911, PLR0912  # a row for each reason
     """Return why a tunnel does not carry a packet on, as a clause."""
     match reason:
         case devices.VniUnknown(link, vni, own):
-            return f"it is of network {vni}, but {link} is of {own}"
+            return f"it has VNI {vni}, but {link} has {own}"
         case devices.OwnFrameReturned(link, mac):
-            return f"it comes from {mac}, {link}'s own MAC: the driver takes it for a loop"
+            return f"its source is {mac}, {link}'s own MAC: the driver drops it as a loop"
         case devices.TunnelPortClosed(link, port, own, up):
             if not up:
                 return f"nobody listens on port {port}: {link} is down"
@@ -116,22 +117,22 @@ def _spell_ends(  # noqa: C901, PLR0911, PLR0912  # a row for each reason
             return f"{link} has no remote end for {address}"
         case devices.WrappedForUnknownEnd(link):
             return (
-                f"{link} wraps it; the remote end is not in evidence, so the outer packet is not "
-                "walked"
+                f"{link} encapsulates it; the remote end is not in evidence, so the outer packet "
+                "is not walked"
             )
         case devices.TunnelFromOther(link, source, remote):
-            return f"it comes from {source}, but {link} is a tunnel to {remote} alone"
+            return f"it comes from {source}, but {link} is a tunnel to {remote} only"
         case devices.NoPeerFor(link, address):
             return f"no peer of {link} has {address} among its allowed IPs"
         case devices.NoEndpointOf(link, key):
             return f"{link} knows no endpoint of its peer {key}"
         case devices.KeyUnknown(link, key, is_own):
             if is_own:
-                return f"it is for the key {key}, which is not that of {link}"
+                return f"it is for the key {key}, which is not {link}'s"
             return f"it is from the key {key}, which no peer of {link} has"
         case devices.PresharedAlone(link):
             return f"{link} and the other end do not both have a preshared key"
         case devices.SourceNotAllowed(link, address):
-            return f"{link} takes nothing from {address} of the peer that sends it (allowed IPs)"
+            return f"{link} does not accept {address} from the peer that sends it (allowed IPs)"
         case _:
             assert_never(reason)

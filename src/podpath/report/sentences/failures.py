@@ -33,7 +33,7 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911, PLR09
             )
         case failures.CameByOther(name, came, bound):
             return (
-                f"{name} not taken: it comes in by {came}, and the client's socket is bound to "
+                f"{name} not accepted: it comes in on {came}, but the client's socket is bound to "
                 f"{bound}"
             )
         case failures.NotTranslatedBack(name, packet, asked):
@@ -43,20 +43,19 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911, PLR09
                 else "does not recognize it as an answer"
             )
             return (
-                f"{name} not translated back: the client, which had sent {asked}, receives "
-                f"{packet} and {does}"
+                f"{name} not translated back: the client sent {asked}, receives {packet} and {does}"
             )
         case failures.StrayPacket(name, packet, seen):
             return (
                 f"{name} stray: it reached the server as {packet}, but the connection began with "
-                f"{seen}: it is reset"
+                f"{seen}, so it is reset"
             )
         case failures.LeftForOwnPod(name, link, address):
             return f"{name} left the node on {link}, though {address} is a pod on it"
         case failures.LeftForPodOf(name, link, address, node):
             return f"{name} left the cluster on {link}, though {address} is a pod on {node}"
         case failures.LeftUntranslated(name, packet):
-            return f"{name} left the node as {packet}: nobody answers {packet.src}"
+            return f"{name} left the node as {packet}: nobody out there can reply to {packet.src}"
         case None:
             return ""
         case _:

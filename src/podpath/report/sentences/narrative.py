@@ -30,20 +30,20 @@ def spell_claim(claim: str | Claim) -> str:
 
 _GROUNDS: Mapping[Ground, str] = {
     Ground.ENDED: (
-        "It was final: whoever reports it gave up, or the unit that does this work failed."
+        "It was final: the program that reports it gave up, or the unit that does this work failed."
     ),
     Ground.SAME_ERROR: "A system call trace shows the same kernel error.",
     Ground.BY_HAND: (
         "The same step works when done by hand later, so it failed because of when it ran."
     ),
     Ground.AT_CONTAINER_START: (
-        "The failure begins when a container starts or stops, as does what was done to its device."
+        "The failure begins when a container starts or stops, and so does the change to its device."
     ),
     Ground.SAME_MECHANISM: "A second line shows the same mechanism.",
-    Ground.LASTING: ("It was met more than once, and is an error that trying again does not cure."),
+    Ground.LASTING: ("It occurred more than once, and retrying does not cure this error."),
     Ground.OUTSIDE_NAMES: (
-        "Names outside the cluster fail at times and not always: the way out is open, and this "
-        "server is who does not answer."
+        "Names outside the cluster fail only at times: the way out is open, and this server is "
+        "the one that does not answer."
     ),
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
 }
@@ -51,30 +51,31 @@ _GROUNDS: Mapping[Ground, str] = {
 
 _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.OVER: (
-        "The log goes on long after this without another one: it was over, and need not be what "
-        "fails now."
+        "The log continues long after this line without another like it: it was over, and need "
+        "not be what fails now."
     ),
-    Unsettling.WORKS: "Something was answered over it: it works at least at times.",
+    Unsettling.WORKS: "Something was answered over it, so it works at least some of the time.",
     Unsettling.UNREAD_BESIDE: "An output about the same thing was not read, and may say why.",
     Unsettling.EXISTS: (
-        "Something of the same name is there already: it may be left over from an earlier run."
+        "Something with the same name already exists: it may be left over from an earlier run."
     ),
-    Unsettling.RECOVERED: "The same log says that it came up again, and it did not fail after.",
-    Unsettling.STANDS: "Another output shows it up.",
-    Unsettling.OTHER_DEVICE: "What is said to fail does not go over it.",
+    Unsettling.RECOVERED: "The same log says that it came up again, and it has not failed since.",
+    Unsettling.STANDS: "Another output shows that it is up.",
+    Unsettling.OTHER_DEVICE: "What is reported to fail does not go over it.",
     Unsettling.OTHER_FAILURE: (
-        "What is said to fail is a connection: it need not be of what could not be made."
+        "What is reported to fail is a connection, which need not belong to what could not be "
+        "created."
     ),
     Unsettling.OWN_WORDS: (
-        "Another line is about the same program: it may say why it does not run, or that it does."
+        "Another line is about the same program: it may say why it is not running, or that it is."
     ),
-    Unsettling.OUTSIDE_RANGE: "None of the addresses that fail lies in both ranges.",
+    Unsettling.OUTSIDE_RANGE: "None of the addresses that fail is in both ranges.",
     Unsettling.ITS_OWN: (
-        "Nothing shows whose device that is: one that the network itself left over is in the way "
-        "of any range."
+        "Nothing shows whose device that is: one that the network itself left behind is in the "
+        "way of any range."
     ),
     Unsettling.NO_SPEED: (
-        "A card reports no speed: LACP leaves such a link out, whatever the other side does."
+        "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
 }
 
@@ -160,7 +161,7 @@ def _claim_of(cause: Cause) -> str:
     if isinstance(cause.trace.outcome, (Delivered, Transmitted)):
         return f"{_the(cause)} goes astray: {_failure(cause)}."
     if cause.step is not cause.trace.deciding:
-        ended = f"and {cause.trace.deciding.netns} is not where it belongs"
+        ended = f"and it ends up in {cause.trace.deciding.netns}, where it does not belong"
         return f"{_the(cause)} goes astray: {spell_reason(cause.step.reason)}, {ended}."
     word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
     return (
@@ -219,7 +220,7 @@ def _bridged(cause: Cause) -> Iterator[str]:
 def _without_endpoints(cause: Cause) -> Iterator[str]:
     packet = cause.branch.traces[0].packet
     yield (
-        f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy "
+        f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a kube-proxy rule "
         "rejects packets to it."
     )
 
@@ -250,8 +251,8 @@ def _stale(cause: Cause) -> Iterator[str]:
 def _untranslated(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
     yield (
-        f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address, "
-        "which nobody there can answer."
+        f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address as "
+        "its source, and nobody there can reply to it."
     )
 
 

@@ -17,7 +17,7 @@ def spell_near(reason: NearReason) -> str:  # one arm for each reason
         case near.OtherTos(tos):
             return f"it is for TOS {tos:#x}"
         case near.DeviceUnusable():
-            return "its device is down, or is not the one asked for"
+            return "its device is down or not the one asked for"
         case near.MetricLoses(metric, best):
             return f"its metric {metric} loses to {best}"
         case near.LaterAmongEquals():

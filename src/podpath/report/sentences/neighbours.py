@@ -32,15 +32,15 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911, PLR
         case neighbours.PresumedToAnswer(address, mac):
             return f"{address} is outside the model and assumed to answer: {mac}"
         case neighbours.AnsweredBefore(address, mac):
-            return f"{address} has the MAC {mac}, as it answered before"
+            return f"{address} has the MAC {mac}, as it answered earlier"
         case neighbours.SaidItself(address, mac):
-            return f"{address} has the MAC {mac}, as its own ARP request said"
+            return f"{address} has the MAC {mac}, from its own ARP request"
         case neighbours.ArpRefused(address, refusal):
             return f"{address} does not answer ARP: {_spell_refusal(refusal)}"
         case neighbours.NeighbourSilent(address, device, state):
             return f"{address} does not answer ARP on {device} ({state})"
         case neighbours.NobodyAnswers(address, device):
-            return f"nobody answers for {address} on {device}"
+            return f"nothing answers for {address} on {device}"
         case neighbours.SolicitationLost(address, netns, hook, asks):
             what = "the neighbor solicitation for" if asks else "the neighbor advertisement of"
             return f"{what} {address} is dropped at {hook} in {netns}, so its MAC stays unknown"

@@ -23,29 +23,29 @@ def spell_route(reason: RouteReason) -> str:  # one arm for each reason
     match reason:
         case routes.IntoOwnTunnel(address, tunnel):
             return (
-                f"the route to {address} leads into {tunnel} again, which drops what it would wrap "
-                "twice"
+                f"the route to {address} leads into {tunnel} again, which drops what it would "
+                "encapsulate twice"
             )
         case routes.RoutedOut(address, link, gateway):
             return f"{address} goes out on {_way(link, gateway)}"
         case routes.RoutedOn(address, link, gateway):
-            return f"{address} goes on over {_way(link, gateway)}"
+            return f"{address} is forwarded out of {_way(link, gateway)}"
         case routes.NotForOneHost(pkt_type):
             return f"a frame to a {pkt_type} MAC is not forwarded"
         case routes.TtlExceeded(ttl):
-            return f"its TTL of {ttl} ends here"
+            return f"its TTL of {ttl} expires here"
         case routes.MtuExceeded(length, mtu):
-            return f"its {length} bytes do not fit the MTU of {mtu}, and it may not be fragmented"
+            return f"its {length} bytes exceed the MTU of {mtu}, and it may not be fragmented"
         case routes.RedirectSent(link, nexthop):
             came = f"it goes back out of {link}, where it came in"
-            return f"{came}: its sender is told to use {nexthop} itself (ICMP redirect)"
+            return f"{came}: its sender is told to use {nexthop} directly (ICMP redirect)"
         case _:
             assert_never(reason)
 
 
 def _way(link: str | None, gateway: Address | None) -> str:
     name = "nowhere" if link is None else link
-    return name if gateway is None else f"{name} by {gateway}"
+    return name if gateway is None else f"{name} via {gateway}"
 
 
 def _spell_source(reason: SourceReason) -> str:
@@ -71,7 +71,7 @@ def _spell_failed(reason: routes.ReversePathFailed) -> str:
     way = f"the route back to {source} {over}" if way_back else f"no route leads to {source}"
     meaning = f"{MODES.get(mode, mode)}"
     if unnumbered:
-        meaning += f", which is as good as strict since {device} has no address"
+        meaning += f", which amounts to strict because {device} has no address"
     return f"{way}; rp_filter is {meaning} (the larger of all and {device})"
 
 
@@ -85,7 +85,7 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
             who = (
                 f"{netns} does" if address is None else f"{address} is not for {netns}, which does"
             )
-            return f"{who} not forward what comes in on {link}: no ICMP error is sent either"
+            return f"{who} not forward what comes in on {link}, and no ICMP error is sent"
         case routes.MartianSource(source):
             return f"{source} is not a valid source address on a wire"
         case routes.MartianDestination(address):
@@ -94,7 +94,7 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
             return f"nothing is forwarded to {address}: a route of type {kind} leads there"
         case routes.LoopbackFromWire(address, link):
             return (
-                f"{address} is in 127.0.0.0/8, which {link} does not accept from a wire: "
+                f"{address} is in 127.0.0.0/8, which {link} does not accept from the wire: "
                 "route_localnet is 0"
             )
         case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses():

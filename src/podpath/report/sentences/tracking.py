@@ -39,7 +39,7 @@ def _direction(*, reply: bool) -> str:
 def _spell_note(note: TrackingNote) -> str:
     match note:
         case tracking.OpenedAnew():
-            return "the connection is opened anew"
+            return "the connection is reopened"
         case tracking.LetThrough(segment, state):
             return f"a {segment} in state {state} is let through without changing state"
         case tracking.EndedByReset():

@@ -28,7 +28,7 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
         case translation.NoAddressToRedirect(rule, link):
             return f"{place_rule(rule)} redirects, but {link} has no address"
         case translation.TranslatedAsFirst(connection):
-            return f"translated as the connection's first packet was, {connection}"
+            return f"translated like the connection's first packet, {connection}"
         case translation.ErrorTranslated(connection):
             return f"the error and the packet it quotes are translated with {connection}"
         case translation.PortClash(connection):
@@ -36,8 +36,8 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
             return f"{clash}: the port of {connection} is changed, though no rule says so"
         case translation.MasqueradeDeviceChanged(before, after):
             return (
-                f"the connection was masqueraded for {before} and now leaves by {after}: conntrack "
-                "forgets it"
+                f"the connection was masqueraded for {before} and now leaves on {after}: "
+                "conntrack deletes the entry"
             )
         case translation.NotTranslated():
             return "no rule that the evidence shows translates it"
