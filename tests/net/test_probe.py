@@ -32,6 +32,13 @@ def sendings(draw: st.DrawFn, *, socket: bool) -> Sending:
 
 
 @st.composite
+def starts(draw: st.DrawFn) -> tuple[bool, int | None]:
+    """Make any way in which a TCP probe begins: in its middle, or with flags of one segment."""
+    midway = draw(st.booleans())
+    return midway, None if midway else draw(st.none() | st.integers(0, 63))
+
+
+@st.composite
 def probes(draw: st.DrawFn) -> Probe:
     """Make any probe that has a spelling."""
     family = draw(st.sampled_from([4, 6]))
@@ -43,6 +50,9 @@ def probes(draw: st.DrawFn) -> Probe:
         echo = protocols.ICMP if family == 4 else protocols.ICMPV6
         return Probe(echo, ends[0], ends[1], EPHEMERAL, 0, netns, device, sending)
     protocol = draw(st.sampled_from([protocols.TCP, protocols.UDP]))
+    if protocol == protocols.TCP:
+        midway, flags = draw(starts())
+        sending = sending._replace(midway=midway, flags=flags)
     return Probe(protocol, ends[0], ends[1], draw(PORTS), draw(PORTS), netns, device, sending)
 
 
@@ -76,6 +86,10 @@ def test_the_client_port_is_assumed() -> None:
         ("tcp 10.0.0.1 > 10.0.0.2:80 ttl many", "expected ttl 1 to 255, saw 'many'"),
         ("tcp 10.0.0.1 > 10.0.0.2:80 dscp ef", "expected dscp 0 to 63"),
         ("tcp 10.0.0.1 > 10.0.0.2:80 in eth0 uid 7", "has no socket of this node"),
+        ("udp 10.0.0.1 > 10.0.0.2:80 midway", "only TCP has flags and a middle"),
+        ("icmp 10.0.0.1 > 10.0.0.2 flags ACK", "only TCP has flags and a middle"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 midway flags ACK", "expected midway or flags, not both"),
+        ("tcp 10.0.0.1 > 10.0.0.2:80 flags S", "expected flags such as SYN,ACK or NONE, saw 'S'"),
         ("tcp 10.0.0.1 > 10.0.0.2:80 speed 7", "expected PROTOCOL SOURCE > DESTINATION"),
     ],
 )

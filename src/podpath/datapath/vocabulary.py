@@ -217,6 +217,7 @@ class BoundaryName(StrEnum):
     TEE = "TEE"
     OTHER_NODE = "another node's data path"
     FRAGMENTS = "fragments"
+    MIDWAY = "translated midway"
     PRIVATE_TUNNEL = "tunnel of a program or of keys"
 
 

@@ -7,6 +7,8 @@ icmp 10.0.0.1 > 10.0.0.2
 tcp 10.244.1.5 > 10.244.2.7:8080 size 1400
 udp 10.244.1.5 > 10.96.0.10:53 from pod-a size 1200 nodf uid 1337 mark 0x40 ttl 3 dscp 46
 tcp 10.244.1.5 > 10.244.2.7:8080 from pod-a dev net1
+tcp 10.244.1.5 > 10.244.2.7:8080 midway
+tcp 10.244.1.5 > 10.244.2.7:8080 flags RST,ACK
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ SYNTAX = re.compile(
     (
         r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|"
         r"in)\s+(?P<place>\S+))?"
-        r"(?P<sending>(?:\s+(?:(?:size|uid|mark|ttl|dscp|dev)\s+\S+|df|nodf))*)\s*"
+        r"(?P<sending>(?:\s+(?:(?:size|uid|mark|ttl|dscp|dev|flags)\s+\S+|df|nodf|midway))*)\s*"
     ),
     re.IGNORECASE,
 )
@@ -39,7 +41,8 @@ _ENDPOINT = re.compile(
 )
 
 
-_SENDING = re.compile(r"(?P<flag>df|nodf)|(?P<word>[a-z]+)\s+(?P<value>\S+)", re.IGNORECASE)
+_BITS = {name: bit for bit, name in protocols.FLAG_NAMES}
+_SENDING = re.compile(r"(?P<flag>df|nodf|midway)|(?P<word>[a-z]+)\s+(?P<value>\S+)", re.IGNORECASE)
 _RANGES = {
     "size": range(28, 1 << 16),
     "uid": range((1 << 32) - 1),
@@ -65,6 +68,14 @@ class Sending(NamedTuple):
     dscp: int = 0
     device: str = ""
     """The device that the socket is bound to (SO_BINDTODEVICE); empty for none."""
+    midway: bool = False
+    """True for a TCP connection that stands already: its handshake is not walked, and conntrack
+    knows of it only what the evidence shows.
+    """
+    flags: int | None = None
+    """Of one TCP segment that is sent alone, bits of `protocols.SYN` and friends; None for a
+    connection.
+    """
 
     def __str__(self) -> str:
         """Spell what is other than usual, as `Probe.parse` reads it."""
@@ -76,6 +87,8 @@ class Sending(NamedTuple):
         words += [] if self.ttl is None else [f"ttl {self.ttl}"]
         words += [f"dscp {self.dscp}"] if self.dscp else []
         words += [f"dev {self.device}"] if self.device else []
+        words += ["midway"] if self.midway else []
+        words += [] if self.flags is None else [f"flags {protocols.flag_names(self.flags)}"]
         return " ".join(words)
 
 
@@ -105,7 +118,8 @@ class Probe(NamedTuple):
         if found is None:
             raise UsageError(
                 "expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV] [size BYTES] "
-                f"[df | nodf] [uid N] [mark N] [ttl N] [dscp N] [dev DEV], saw {text!r}; {example}"
+                f"[df | nodf] [uid N] [mark N] [ttl N] [dscp N] [dev DEV] [midway | flags "
+                f"FLAGS], saw {text!r}; {example}"
             )
         protocol = protocols.NUMBERS[found["protocol"].lower()]
         src, sport = parse_endpoint(found["src"])
@@ -119,6 +133,10 @@ class Probe(NamedTuple):
         place = found["place"]
         sending = _parse_sending(found["sending"], text)
         arrives = (found["where"] or "").lower() == "in"
+        if protocol != protocols.TCP and (sending.midway or sending.flags is not None):
+            raise UsageError(f"only TCP has flags and a middle of a connection, saw {text!r}")
+        if sending.midway and sending.flags is not None:
+            raise UsageError(f"expected midway or flags, not both, in {text!r}")
         if arrives and (sending.uid or sending.mark or sending.device):
             raise UsageError(f"what arrives on a device has no socket of this node, saw {text!r}")
         return cls(
@@ -153,15 +171,21 @@ class Probe(NamedTuple):
 def _parse_sending(words: str, text: str) -> Sending:
     """Read the words behind a probe's ends; `UsageError` for a value that no packet has."""
     df: bool | None = None
-    device = ""
+    device, midway = "", False
+    flags: int | None = None
     numbers: dict[str, int] = {}
     for found in _SENDING.finditer(words):
         if found["flag"]:
-            df = found["flag"].lower() == "df"
+            flag = found["flag"].lower()
+            midway = midway or flag == "midway"
+            df = df if flag == "midway" else flag == "df"
             continue
         word, value = found["word"].lower(), found["value"]
         if word == "dev":
             device = value
+            continue
+        if word == "flags":
+            flags = _parse_flags(value, text)
             continue
         try:
             number = int(value, 0)
@@ -181,7 +205,18 @@ def _parse_sending(words: str, text: str) -> Sending:
         numbers.get("ttl"),
         numbers.get("dscp", 0),
         device,
+        midway,
+        flags,
     )
+
+
+def _parse_flags(value: str, text: str) -> int:
+    """Read TCP flags as iptables spells them: `SYN,ACK`, `NONE`."""
+    names = [] if value.upper() == "NONE" else value.upper().split(",")
+    unknown = [name for name in names if name not in _BITS]
+    if unknown:
+        raise UsageError(f"expected flags such as SYN,ACK or NONE, saw {value!r} in {text!r}")
+    return sum({_BITS[name] for name in names})
 
 
 def parse_endpoint(text: str) -> tuple[Address, int]:

@@ -15,6 +15,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -24,8 +25,11 @@ from podpath.collect import bpf
 from podpath.collect.namespaces import CollectedNamespace
 from podpath.collect.snapshot import collect_bundle
 from podpath.drops.instructions import Register, assemble, leave, move
+from podpath.net import protocols
+from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath_lab.apply import NETNS_DIRECTORY, inside, run
+from podpath_lab.cases.crafted import encode_frame
 from podpath_lab.script import ScriptCommand
 
 HOST = "host"
@@ -82,6 +86,10 @@ GATEWAYS = {
     "left": ("10.9.2.1", "fd00:92::1"), "right": ("10.9.2.1", "fd00:92::1"),
     "out": ("192.0.2.1", "2001:db8::1"),
 }  # fmt: skip
+ADDRESSES = {"pod": "10.9.0.2", "other": "10.9.1.2", "left": "10.9.2.2", "right": "10.9.2.3",
+             "out": "192.0.2.2"}  # fmt: skip
+SETTLES = 0.05
+"""Seconds after which a handshake is over at both ends, its last ACK included."""
 
 
 class Scenario(NamedTuple):
@@ -235,6 +243,8 @@ def _read_whole(connection: socket.socket) -> bytes:
 
 def attempt(probe: Probe, patience: float) -> Tried:
     """Really connect as a probe says, and wait for the server's answer, so many seconds each."""
+    if probe.sending.flags is not None:
+        return _attempt_segment(probe, patience)
     kind = socket.SOCK_STREAM if probe.protocol == socket.IPPROTO_TCP else socket.SOCK_DGRAM
     family = socket.AF_INET6 if probe.src.family == 6 else socket.AF_INET
     with inside(probe.netns), _open_socket(family, kind, probe.sending.uid) as client:
@@ -243,6 +253,9 @@ def attempt(probe: Probe, patience: float) -> Tried:
         try:
             client.bind((str(probe.src), 0))
             client.connect((str(probe.dst), probe.dport))
+            if probe.sending.midway:
+                time.sleep(SETTLES)
+                forget_connections()
             size = _payload(probe)
             client.sendall(str(size).encode().ljust(size))
             answer = _receive(client, size).decode().strip()
@@ -251,6 +264,31 @@ def attempt(probe: Probe, patience: float) -> Tried:
         except OSError as error:
             return Tried(errno.errorcode.get(error.errno or 0, str(error)))
     return Tried("ok", answer) if answer else Tried("closed without an answer")
+
+
+def _attempt_segment(probe: Probe, patience: float) -> Tried:
+    """Send one IPv4 segment, and tell whether it comes to the namespace that it is for."""
+    segment = Packet(
+        probe.src, probe.dst, probe.protocol, probe.sport, probe.dport, probe.sending.flags or 0,
+        length=40, seq=1, ack=1 if (probe.sending.flags or 0) & protocols.ACK else 0,
+    )  # fmt: skip
+    ends = encode_frame(segment)[14 + 12 : 14 + 20]
+    with inside(next(name for name, own in ADDRESSES.items() if str(probe.dst) in own)):
+        ear = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+    with inside(probe.netns):
+        mouth = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    with ear, mouth:
+        mouth.sendto(encode_frame(segment)[14:], (str(probe.dst), 0))
+        until = time.monotonic() + patience
+        while (left := until - time.monotonic()) > 0:
+            if not select.select((ear,), (), (), left)[0]:
+                break
+            heard = ear.recv(1 << 16)
+            if (heard[9], heard[16:20], heard[22:24], heard[33]) == (
+                probe.protocol, ends[4:], probe.dport.to_bytes(2, "big"), segment.flags,
+            ):  # fmt: skip
+                return Tried("ok", socket.inet_ntoa(heard[12:16]))
+    return Tried("timeout")
 
 
 def _open_socket(family: int, kind: int, uid: int) -> socket.socket:
@@ -299,6 +337,12 @@ def _payload(probe: Probe) -> int:
     return length - (20 if probe.src.family == 4 else 40) - (32 if tcp else 8)
 
 
+def forget_connections() -> None:
+    """Let conntrack forget all connections, which goes on under those that stand."""
+    for name in NAMESPACES:
+        run(ScriptCommand(("conntrack", "-F"), netns=name))
+
+
 def forget() -> None:
     """Let nothing that one try left behind help the next: neighbors, tracked
     connections, and MTUs that were learned.
@@ -308,9 +352,9 @@ def forget() -> None:
             ("ip", "neigh", "flush", "all"),
             ("ip", "route", "flush", "cache"),
             ("ip", "-6", "route", "flush", "cache"),
-            ("conntrack", "-F"),
         ):
             run(ScriptCommand(words, netns=name))
+    forget_connections()
 
 
 def take_snapshot(bundle: Path) -> None:

@@ -21,6 +21,7 @@ from podpath.datapath.conversations.full_size import (
     sends_smaller,
     with_sending,
 )
+from podpath.datapath.conversations.midway import doubt
 from podpath.datapath.conversations.places import (
     ConnectionEnd,
     check_device,
@@ -125,6 +126,11 @@ _FULL_DATA = (
 """What a TCP connection sends beyond, where not everything on its way takes them for sure: packets
 that fill the MTU of its ends.
 """
+_MIDWAY = (
+    Act("data", False, protocols.PSH | protocols.ACK, 1, 1, PAYLOAD),
+    Act("data reply", True, protocols.PSH | protocols.ACK, 1, 1 + PAYLOAD, PAYLOAD),
+)
+"""What is sent on a TCP connection that stands already."""
 
 _ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
 
@@ -161,9 +167,9 @@ def converse(
     and `settled` are those of `exploration.explore`. `script` gives other packets than the
     protocol's usual ones (`script_of`).
     """
-    acts = script or script_of(probe.protocol)
+    acts = script or _script_for(probe)
     engine = node if isinstance(node, Engine) else Engine(node)
-    if not script and probe.protocol == protocols.TCP and probe.sending.size is None:
+    if acts is _SCRIPTS[protocols.TCP] and not script and probe.sending.size is None:
         acts = (*acts, *_FULL_DATA)
     explored = explore(
         lambda choices: _run(engine, probe, choices, acts),
@@ -207,6 +213,14 @@ def first_packet(probe: Probe, act: Act) -> Packet:
 def script_of(protocol: int) -> tuple[Act, ...]:
     """Return the packets of a connection of a protocol."""
     return _SCRIPTS.get(protocol, _SCRIPTS[protocols.UDP])
+
+
+def _script_for(probe: Probe) -> tuple[Act, ...]:
+    """Return the packets that a probe asks for."""
+    flags = probe.sending.flags
+    if flags is not None:
+        return (Act("segment", False, flags, 1, 1 if flags & protocols.ACK else 0),)
+    return _MIDWAY if probe.sending.midway else script_of(probe.protocol)
 
 
 def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Address, int]) -> Packet:
@@ -255,6 +269,8 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
         skb = _hand_over(walk, place, packet, act, probe.sending)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
+        if probe.sending.midway and not act.reply:
+            trace = doubt(walk, skb, trace)
         after, failure = (
             _judge(walk, ends, act, trace)
             if not _is_outer(skb, trace)
@@ -496,8 +512,11 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
-        if isinstance(outcome, Delivered) and not _listens(
-            walk.engine.node.namespaces[outcome.netns], packet
+        opens = packet.protocol != protocols.TCP or act.flags & protocols.SYN
+        if (
+            opens
+            and isinstance(outcome, Delivered)
+            and not _listens(walk.engine.node.namespaces[outcome.netns], packet)
         ):
             return ends, _Failure(
                 ConversationFailure.REFUSED,

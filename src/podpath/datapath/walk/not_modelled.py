@@ -91,6 +91,11 @@ _ENDS = (
         "ping -M do -s SIZE ADDRESS; nstat -az 'IpFrag*' 'IpReasm*'",
     ),
     Boundary(
+        BoundaryName.MIDWAY,
+        "how a connection that stands already was translated when it began is not in evidence",
+        "conntrack -L -o extended",
+    ),
+    Boundary(
         BoundaryName.IPVS,
         "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",
