@@ -193,8 +193,8 @@ def _plan(given: ChangeFile, node: Node) -> PlannedChange:
     read = read_change(source, family=given.family, flavour=given.flavour)
     if read is None:
         raise UsageError(
-            f"{name}: expected rules for iptables-restore, a script for nft -f, sysctls, ip route "
-            "or ip rule commands, or a NetworkPolicy, saw none of them"
+            f"{name}: expected rules for iptables-restore, a script for nft -f, sysctls, calls of "
+            "iptables, ip route or ip rule, or a NetworkPolicy, saw none of them"
         )
     return assemble_change(
         read,

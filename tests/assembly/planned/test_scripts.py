@@ -54,6 +54,68 @@ def test_a_block_adds_to_what_is_there() -> None:
     assert "drop" == after.nftables.items[0].chains["c"].policy
 
 
+def numbered(namespace: Netns) -> Netns:
+    """Return a namespace whose rules have handles, from 7 on."""
+    (table,) = namespace.nftables.items
+    chains = {
+        name: replace(
+            chain,
+            rules=tuple(rule._replace(handle=number) for number, rule in enumerate(chain.rules, 7)),
+        )
+        for name, chain in table.chains.items()
+    }
+    listing = Listing((replace(table, chains=chains),), True, "nft -a list ruleset")
+    return replace(namespace, nftables=listing)
+
+
+def test_rules_are_named_by_their_handles_and_places() -> None:
+    """As `nft -a list ruleset` numbers them, and as they stand in the chain."""
+    base, _ = run(given_base(), "add rule inet t c drop")
+    held = numbered(base)
+    first, second = rules(held)
+    for line, expected in (
+        ("delete rule inet t c handle 7", [second]),
+        ("replace rule inet t c handle 8 accept", [first, "accept"]),
+        ("add rule inet t c handle 7 accept", [first, "accept", second]),
+        ("add rule inet t c position 7 accept", [first, "accept", second]),
+        ("insert rule inet t c handle 8 accept", [first, "accept", second]),
+        ("insert rule inet t c index 0 accept", ["accept", first, second]),
+        ("add rule inet t c index 1 accept", [first, second, "accept"]),
+    ):
+        after, refused = run(held, line)
+        assert (refused, rules(after)) == ([], expected), line
+
+
+def test_several_rules_are_deleted_by_their_handles() -> None:
+    """As a script does that somebody wrote by a listing."""
+    base, _ = run(given_base(), "add rule inet t c drop", "add rule inet t c accept")
+    script = ("delete rule inet t c handle 7", "delete rule inet t c handle 9")
+    after, refused = run(numbered(base), *script)
+
+    assert (refused, rules(after)) == ([], ["drop"])
+    assert len(run(numbered(base), *script, script[0])[1]) == 2
+
+
+def test_a_handle_that_no_rule_has_is_refused() -> None:
+    """As nft does, where the handles are shown; else nobody can tell, nor can anybody where the
+    same script removed rules before.
+    """
+    held = numbered(given_base())
+    for namespace, script, why in (
+        (held, "delete rule inet t c handle 99", "chain c has no handle 99"),
+        (held, "add rule inet t c index 5 drop", "chain c has no rule 5"),
+        (given_base(), "delete rule inet t c handle 7", "no output shows the handles"),
+        (
+            held,
+            "flush chain inet t c; add rule inet t c handle 7 drop",
+            "in a script that removes it or others",
+        ),
+    ):
+        _, refused = run(namespace, *script.split("; "))
+        assert len(refused) == 1
+        assert why in refused[0]
+
+
 def test_rules_are_inserted_appended_and_flushed() -> None:
     """Each where its command says."""
     base = given_base()

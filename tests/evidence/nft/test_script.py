@@ -75,8 +75,10 @@ def test_the_family_is_ip_where_none_is_named() -> None:
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("delete rule inet t c handle 4", "`delete rule` in this form"),
-        ("add rule inet t c handle 4 drop", "by a handle"),
+        ("delete rule inet t c index 4", "`delete rule` in this form"),
+        ("delete rule inet t c drop", "`delete rule` in this form"),
+        ("add rule inet t c handle four drop", "`add rule` in this form"),
+        ("replace rule inet t c drop", "`replace rule` names less"),
         ("redefine x = 3", "`redefine`"),
         ("define x", "expected `define NAME = VALUE`"),
         ("add rule inet t c tcp dport $x drop", "defines the variable x"),

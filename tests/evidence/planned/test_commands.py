@@ -13,6 +13,7 @@ from podpath.evidence.planned.commands import (
     is_command_list,
     read_commands,
 )
+from podpath.evidence.planned.restore import RestoreRecord, RestoreVerb
 from podpath.evidence.records import Reading, SysctlRecord
 from podpath.net.provenance import Source
 
@@ -66,7 +67,7 @@ def test_sysctls_and_modules_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["ip link set eth0 down", "iptables -F", "ip route flush table main", (
+    "line", ["ip link set eth0 down", "tc qdisc del dev eth0 root", "ip route flush table main", (
         "ip route add 10.0.0.0/8 via "
         "x"
     ), "reboot"]
@@ -93,3 +94,57 @@ def test_a_list_of_commands_is_told_from_a_listing() -> None:
     """`ip route` prints no verbs."""
     assert is_command_list(Source(name="s", lines=("# new", "ip route add default via 192.0.2.1")))
     assert not is_command_list(Source(name="s", lines=("default via 192.0.2.1 dev eth0",)))
+
+
+def calls_of(*lines: str) -> list[tuple[str, str, int | None, str, str | None]]:
+    """Return the calls of iptables: table, command, number, chain, and program's flavor."""
+    return [
+        (record.table, record.verb.value, record.number, record.chain, record.flavour)
+        for record in read(*lines).of(RestoreRecord)
+        if record.verb is not RestoreVerb.TABLE
+    ]
+
+
+def test_calls_of_iptables_are_read() -> None:
+    """Whatever their order: the table, the command, how long to wait."""
+    assert calls_of(
+        "iptables -t nat -A POSTROUTING -s 10.0.0.0/8 -j MASQUERADE",
+        "/usr/sbin/iptables-legacy -w 5 -I FORWARD 2 -p tcp --dport 80 -j DROP",
+        "iptables -p tcp -A INPUT -j ACCEPT",
+        "iptables --table=mangle --flush",
+        "iptables -L -n -v",
+    ) == [
+        ("nat", "-A", None, "POSTROUTING", None),
+        ("filter", "-I", 2, "FORWARD", "legacy"),
+        ("filter", "-A", None, "INPUT", None),
+        ("mangle", "-F", None, "", None),
+    ]
+    assert is_command_list(Source(name="s", lines=("#!/bin/sh", "set -e", "iptables -F")))
+
+
+def test_what_a_call_says_is_its_rule() -> None:
+    """A comment keeps its blanks and quotes, and a rule its lines."""
+    reading = read("iptables -A INPUT \\", "  -m comment --comment 'a \"b\"' -j DROP")
+    record = next(one for one in reading.of(RestoreRecord) if one.rule is not None)
+
+    assert record.rule is not None
+    assert (record.rule.span.line, record.rule.span.last_line) == (1, 2)
+    (comment,) = record.rule.matches
+    assert 'a "b"' in str(comment)
+    assert reading.gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("iptables -A", "expected a chain"),
+        ("iptables -j DROP", "expected a command of iptables"),
+        ("iptables -A INPUT -j DROP -t", "expected a table behind -t"),
+        ("iptables -A INPUT -s $NET -j DROP", "what $NET stands for"),
+        ("iptables-restore rules.v4", "not modeled"),
+    ],
+)
+def test_calls_that_nobody_can_take_over_are_named(line: str, named: str) -> None:
+    """With their line."""
+    reading = read("iptables -F", line)
+    assert [(gap.span.line, named in gap.why) for gap in reading.gaps] == [(2, True)], reading.gaps

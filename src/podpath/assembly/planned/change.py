@@ -53,7 +53,7 @@ def assemble_change(
             writes = tuple(_set_file(read.reading, namespace))
             effect = _Effect(changes=writes, lines=tuple(write.span for write in writes))
         case ChangeKind.COMMANDS:
-            effect = _take_commands(read.reading, node, netns)
+            effect = _take_commands(read.reading, node, netns, flavour)
         case ChangeKind.OBJECTS:
             effect = _take_objects(read.reading, netns)
     return PlannedChange(
@@ -105,10 +105,11 @@ def _take_objects(reading: Reading, netns: str) -> _Effect:
     return _Effect(objects=tuple(objects), refused=tuple(refused))
 
 
-def _take_commands(reading: Reading, node: Node, netns: str) -> _Effect:
+def _take_commands(reading: Reading, node: Node, netns: str, flavour: str | None) -> _Effect:
     """Return what commands change, each with its line; sysctls and modules first, which no route
-    asks for.
+    asks for. Calls of iptables change what there is, one after the other.
     """
+    tables = _take_tables(reading, node.namespaces[netns], flavour, noflush=True)
     wanted = [
         one for one in reading.records if isinstance(one, RouteCommandRecord | RuleCommandRecord)
     ]
@@ -116,11 +117,12 @@ def _take_commands(reading: Reading, node: Node, netns: str) -> _Effect:
     loads = [(LoadModule(name=one.name), one.span) for one in reading.of(ModuleCommandRecord)]
     settings = reading.of(SysctlRecord)
     writes = [(write, write.span) for write in _set_sysctls(settings, node.namespaces[netns])]
-    made: tuple[tuple[Change, Span | None], ...] = (*loads, *writes, *routing)
+    ruled = [(change, None) for change in tables.changes]
+    made: tuple[tuple[Change, Span | None], ...] = (*loads, *writes, *routing, *ruled)
     return _Effect(
         changes=tuple(change for change, _ in made),
         lines=tuple(span for _, span in made),
-        refused=refused,
+        refused=(*refused, *tables.refused),
     )
 
 

@@ -27,6 +27,8 @@ from podpath.node.node import Netns
 
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"ip": (4,), "ip6": (6,), "": (4, 6)}
 _Key = tuple[str, str]
+REMOVING = frozenset({"delete", "destroy", "replace"})
+"""What a rule may be named for by its handle that is gone then."""
 
 
 def assemble_script(
@@ -36,6 +38,7 @@ def assemble_script(
     run = _Run(namespace)
     for record in records:
         run.take(record)
+    run.close()
     change = PutNftables(
         netns=namespace.name,
         tables=tuple(run.tables.values()),
@@ -49,6 +52,7 @@ class _Run:
     """The tables as a script finds them and leaves them. Mutable, used once."""
 
     def __init__(self, namespace: Netns) -> None:
+        self.namespace = namespace
         self.tables = {(one.family, one.name): one for one in namespace.nftables.items}
         self.foreign: set[_Key] = {
             ("ip" if family == 4 else "ip6", table.name)
@@ -61,13 +65,20 @@ class _Run:
         self.flushed: set[Family] = set()
         self.whole = False
         self.gaps: list[Gap] = []
-        self.inserting = False
+        self.thinned: set[tuple[str, ...]] = set()
+        """What the script has taken rules from: chains, tables, or () for everything."""
+        self.removed: list[tuple[str, str, str, int | None]] = []
+        """Chains and handles of rules that are deleted or replaced."""
+        self.placed: list[NftCommandRecord] = []
+        """Commands that name a rule by its handle or place."""
+        self.placing: NftCommandRecord | None = None
+        """Where the rule goes that follows; None for the end of its chain."""
 
     def take(self, record: Record) -> None:
-        inserting, self.inserting = self.inserting, False
+        placing, self.placing = self.placing, None
         match record:
-            case NftCommandRecord(kind="rule", verb="insert"):
-                self.inserting = True
+            case NftCommandRecord(kind="rule", verb="insert" | "add" | "create" | "replace"):
+                self.placing = record
             case NftCommandRecord():
                 self._command(record)
             case NftTableRecord():
@@ -77,9 +88,23 @@ class _Run:
             case NftSetRecord():
                 self._add_set(record)
             case NftRuleRecord():
-                self._add_rule(record, first=inserting)
+                self._add_rule(record, placing)
             case _:
                 pass
+
+    def close(self) -> None:
+        """Refuse what nobody can tell of rules that are named where the same script removes some:
+        the kernel still finds those, and nft counts them or not (seen on 6.18 with nft 1.0.6).
+        """
+        for record in self.placed:
+            whole = (record.family, record.table, record.name)
+            emptied = not self.thinned.isdisjoint({(), (record.family,), whole[:2], whole})
+            removed = [other for other in self.removed if other[:3] == whole]
+            again = removed.count((*whole, record.handle)) > (record.verb in REMOVING)
+            if emptied or again or (removed and record.handle is None):
+                self.gaps = [gap for gap in self.gaps if gap.span != record.span]
+                why = f"a rule of {record.name} is named in a script that removes it or others"
+                self._refuse(record, f"{why}, which is not modeled")
 
     def _refuse(self, record: Record, why: str) -> None:
         self.gaps.append(Gap(record.span, why))
@@ -153,7 +178,7 @@ class _Run:
             made = replace(held, elements=(*held.elements, *made.elements))
         self._put(replace(table, sets={**table.sets, record.name: made}))
 
-    def _add_rule(self, record: NftRuleRecord, *, first: bool) -> None:
+    def _add_rule(self, record: NftRuleRecord, placing: NftCommandRecord | None) -> None:
         table = self._find(record, (record.family, record.table))
         if table is None:
             return
@@ -162,8 +187,50 @@ class _Run:
             self._refuse(record, f"nft refuses the script: there is no chain {record.chain}")
             return
         (rule,) = place_rules([record])
-        rules = (rule, *chain.rules) if first else (*chain.rules, rule)
-        self._put_rules(table, chain, rules)
+        rules = list(chain.rules)
+        if placing is None:
+            rules.append(rule)
+        elif placing.handle is None and placing.index is None:
+            rules.insert(0, rule)
+        else:
+            place = self._find_place(placing, chain)
+            if place is None:
+                return
+            if placing.verb == "replace":
+                rules[place] = rule
+            else:
+                rules.insert(place + (placing.verb != "insert"), rule)
+        self._put_rules(table, chain, tuple(rules))
+
+    def _find_place(self, record: NftCommandRecord, chain: NftChain) -> int | None:
+        """Return the place of the rule that a command names; a gap where there is none, or nobody
+        can tell.
+        """
+        self.placed.append(record)
+        if record.verb in REMOVING:
+            self.removed.append((record.family, record.table, record.name, record.handle))
+        places = (place for place, rule in enumerate(chain.rules) if rule.handle == record.handle)
+        found = record.index if record.handle is None else next(places, None)
+        if found is not None and found < len(chain.rules) and chain.complete:
+            return found
+        where = f"chain {chain.name}"
+        if not chain.complete:
+            self._refuse(record, f"no output shows all rules of {where}: nft -a list ruleset")
+        elif record.handle is None:
+            self._refuse(record, f"nft refuses the script: {where} has no rule {record.index}")
+        elif all(rule.handle is not None for rule in self._list_held(record)):
+            self._refuse(record, f"nft refuses the script: {where} has no handle {record.handle}")
+        else:
+            self._refuse(record, f"no output shows the handles of {where}: nft -a list ruleset")
+        return None
+
+    def _list_held(self, record: NftCommandRecord) -> tuple[NftRule, ...]:
+        """Return the rules that the chain has before the script."""
+        for table in self.namespace.nftables.items:
+            if (table.family, table.name) == (record.family, record.table):
+                chain = table.chains.get(record.name)
+                return chain.rules if chain is not None else ()
+        return ()
 
     def _put_rules(self, table: NftTable, chain: NftChain, rules: tuple[NftRule, ...]) -> None:
         numbered = tuple(rule._replace(position=place) for place, rule in enumerate(rules, 1))
@@ -196,6 +263,7 @@ class _Run:
             self._refuse(record, f"`{record.verb} ruleset` is not modeled")
             return
         family = record.family
+        self.thinned.add((family,) if family else ())
         self.tables = {
             key: table for key, table in self.tables.items() if family and key[0] != family
         }
@@ -204,6 +272,7 @@ class _Run:
         self.whole = self.whole or not family
 
     def _change_table(self, record: NftCommandRecord, table: NftTable) -> None:
+        self.thinned.add((table.family, table.name))
         if record.verb == "flush":
             chains = {name: replace(chain, rules=()) for name, chain in table.chains.items()}
             self._put(replace(table, chains=chains))
@@ -216,10 +285,20 @@ class _Run:
             if record.verb != "destroy":
                 self._refuse(record, f"nft refuses the script: there is no chain {record.name}")
         elif record.verb == "flush":
+            self.thinned.add((table.family, table.name, chain.name))
             self._put_rules(table, replace(chain, complete=True, in_line=None), ())
+        elif record.kind == "rule":
+            self._delete_rule(record, table, chain)
         else:
+            self.thinned.add((table.family, table.name, chain.name))
             others = {name: one for name, one in table.chains.items() if name != record.name}
             self._put(replace(table, chains=others))
+
+    def _delete_rule(self, record: NftCommandRecord, table: NftTable, chain: NftChain) -> None:
+        place = self._find_place(record, chain)
+        if place is not None:
+            left = (*chain.rules[:place], *chain.rules[place + 1 :])
+            self._put_rules(table, chain, left)
 
     def _change_set(self, record: NftCommandRecord, table: NftTable) -> None:
         held = table.sets.get(record.name)

@@ -79,7 +79,8 @@ class _Restore:
             self.gaps.append(Gap(record.span, f"there is no table {record.table}"))
             return
         namespace = self._namespace
-        kind = self._flavour or _judge_flavour(namespace, record.family) or record.flavour or "nft"
+        named = self._flavour or (record.flavour if record.called else None)
+        kind = named or _judge_flavour(namespace, record.family) or record.flavour or "nft"
         self._key = (record.family, record.table, kind)
         held = self.tables.get(self._key) or _find_table(namespace, *self._key)
         if held is None and self._noflush and not _is_listed(namespace, record.family):

@@ -1,8 +1,8 @@
 """Scripts for `nft -f`: commands and blocks of tables, each a record, in the order in which nft
 takes them.
 
-What nft's language has beyond (includes, handles, objects with state) is a gap by its
-name: who takes the script over says that it is not known what becomes of it.
+What nft's language has beyond (includes, objects with state) is a gap by its name: who takes the
+script over says that it is not known what becomes of it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from podpath.net import nft
 from podpath.net.provenance import Source, Span
 
 _COMMAND = re.compile(
-    r"\s*(?:(?:(?:add|create|insert|delete|destroy|flush)\s+(?:ruleset|table|chain|rule|set|map|"
+    r"\s*(?:(?:(?:add|create|insert|replace|delete|destroy|flush)\s+(?:ruleset|table|chain|rule|set|map|"
     r"element)\b)|flush\s+ruleset|table\s+(?:(?:ip6?|inet|arp|bridge|netdev)\s+)?\S+\s*\{|"
     r"#!\s*\S*nft\b)"
 )
@@ -39,7 +39,9 @@ class NftCommandRecord(Record):
     """A command of a script; what it adds follows in records of the things themselves."""
 
     verb: str
-    """`flush`, `delete`, `destroy`, `add` of elements, `insert` of the rule that follows."""
+    """`flush`, `delete`, `destroy`, `add` of elements; of the rule that follows `insert`,
+    `replace`, and `add` beside another.
+    """
     kind: str
     """`ruleset`, `table`, `chain`, `set`, `map`, `rule`, `element`."""
     family: str = ""
@@ -47,6 +49,10 @@ class NftCommandRecord(Record):
     table: str = ""
     name: str = ""
     elements: tuple[nft.Element, ...] = ()
+    handle: int | None = None
+    """Of the rule that is deleted or replaced, or beside which another is put."""
+    index: int | None = None
+    """The same rule by its place in the chain, from 0."""
 
 
 def is_script(source: Source) -> bool:
@@ -91,8 +97,14 @@ class _ScriptReader(NftReader):
         block = statement if verb == "table" else statement[1:]
         if (verb == "table" or words[:2] == ["add", "table"]) and self.opens():
             self.read_table(block)
-        elif verb in {"add", "create", "insert", "delete", "destroy", "flush"} and len(words) > 1:
+        elif (
+            verb in {"add", "create", "insert", "replace", "delete", "destroy", "flush"}
+            and words[1:]
+        ):
             self._read_verb(verb, words[1], statement)
+        elif verb == "include":
+            named = " ".join(words[1:])
+            self._refuse(statement, f"`include {named}` is not modeled: put what it names here")
         else:
             self._refuse(statement, f"`{' '.join(words[:2])}` is not modeled")
 
@@ -124,11 +136,11 @@ class _ScriptReader(NftReader):
         if adds and kind in {"chain", "set", "map"} and self.opens():
             reads = self.read_chain if kind == "chain" else self.read_set
             reads(family, table, [statement[1], rest[1]])
-        elif adds and kind == "rule":
+        elif kind == "rule" and verb != "flush":
             self._read_rule_command(verb, family, statement, rest)
         elif kind == "element" and verb in {"add", "create", "delete", "destroy"}:
             self._read_elements(verb, family, statement, rest)
-        elif more or (kind == "rule" and verb != "flush") or self.opens():
+        elif more or self.opens():
             self._refuse(statement, f"`{verb} {kind}` in this form is not modeled")
             self._pass_block()
         elif adds and kind in {"table", "chain"}:
@@ -142,11 +154,26 @@ class _ScriptReader(NftReader):
         self, verb: str, family: str, statement: list[Token], rest: list[Token]
     ) -> None:
         body = rest[2:]
-        if not body or body[0].text in {"handle", "index", "position"}:
-            self._refuse(statement, f"`{verb} rule` by a handle or an index is not modeled")
+        beside = {"handle": "handle", "position": "handle", "index": "index"}.get(
+            body[0].text if body else "", ""
+        )
+        number = int(body[1].text) if beside and body[1:] and body[1].text.isdigit() else None
+        deletes = verb in {"delete", "destroy"}
+        if (beside and number is None) or (deletes and (beside != "handle" or len(body) > 2)):
+            self._refuse(statement, f"`{verb} rule` in this form is not modeled")
             return
-        if verb == "insert":
-            self._add_command(verb, "rule", family, statement, rest[0].text, rest[1].text)
+        body = body[2:] if beside else body
+        named = (family, statement, rest[0].text, rest[1].text)
+        if deletes:
+            self._add_command(verb, "rule", *named, handle=number)
+            return
+        if not body or (verb == "replace" and beside != "handle"):
+            self._refuse(statement, f"`{verb} rule` names less than nft asks for")
+            return
+        if beside == "index":
+            self._add_command(verb, "rule", *named, index=number)
+        elif beside or verb == "insert":
+            self._add_command(verb, "rule", *named, handle=number)
         read = parse_rule(TokenCursor(body))
         self.ledger.add(
             NftRuleRecord(
@@ -189,8 +216,17 @@ class _ScriptReader(NftReader):
         else:
             self.ledger.add(NftChainRecord(span=span, family=family, table=table, name=name))
 
-    def _add_command(
-        self, verb: str, kind: str, family: str, statement: list[Token], table: str, name: str
+    def _add_command(  # noqa: PLR0913  # the fields of a command
+        self,
+        verb: str,
+        kind: str,
+        family: str,
+        statement: list[Token],
+        table: str,
+        name: str,
+        *,
+        handle: int | None = None,
+        index: int | None = None,
     ) -> None:
         record = NftCommandRecord(
             span=self._span(statement),
@@ -199,6 +235,8 @@ class _ScriptReader(NftReader):
             family=family,
             table=table,
             name=name,
+            handle=handle,
+            index=index,
         )
         self.ledger.add(record)
 

@@ -1,10 +1,12 @@
-"""Commands that change routes and policy rules (`ip route add ...`, `ip rule del ...`), sysctls and
-modules: one to a line, with `ip`, or without it as `ip -batch` takes them.
+"""Commands that change rules (`iptables -A ...`), routes and policy rules (`ip route add ...`, `ip
+rule del ...`), sysctls and modules: one to a line, as a script of the shell has them; those of `ip`
+also without that word, as `ip -batch` takes them.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +15,8 @@ from podpath.evidence.iproute.route import parse_route_words
 from podpath.evidence.iproute.route_fields import TYPES, RouteFields, RouteListing, assemble_route
 from podpath.evidence.iproute.rule import parse_rule_words
 from podpath.evidence.kernel.sysctl import spell_key
+from podpath.evidence.planned.restore import LONG, RestoreVerb, read_call
+from podpath.evidence.planned.shell import ShellCall, read_calls
 from podpath.evidence.records import (
     PolicyRuleRecord,
     Reading,
@@ -28,7 +32,12 @@ _LINE = re.compile(r"\s*(?:sudo\s+|\$\s+|#\s+)?(?P<words>\S.*?)\s*")
 _STARTS = re.compile(
     r"\s*(?:sudo\s+)?(?:ip\s+(?:-\S+\s+)*)?(?:r|ro|route|ru|rule)\s+(?:a|add|append|prepend|replace|change|d|del|delete)\b"
     r"|\s*(?:sudo\s+)?(?:sysctl\s+-w|modprobe)\s"
+    r"|\s*(?:sudo\s+)?(?:/\S*/)?ip6?tables(?:-nft|-legacy)?\s"
 )
+_TABLES = re.compile(r"(?:/\S*/)?ip(?P<six>6?)tables(?:-(?P<flavour>nft|legacy))?")
+_COMMANDS = frozenset({verb.value for verb in RestoreVerb if verb.value[0] == "-"} | {*LONG})
+_LISTING = frozenset({"-L", "--list", "-S", "--list-rules", "-V", "--version", "-h", "--help"})
+_PLAIN = re.compile(r"[^\s\"'\\]+")
 _ROUTE_VERBS = ("add", "append", "prepend", "replace", "change", "delete")
 _RULE_VERBS = ("add", "delete")
 _PRIORITIES = frozenset({"pref", "priority", "preference", "order"})
@@ -59,7 +68,8 @@ class ModuleCommandRecord(Record):
 
 def is_command_list(source: Source) -> bool:
     """Tell whether most lines that say something are such commands."""
-    lines = [line for line in source.lines if line.strip() and not line.lstrip().startswith("#")]
+    calls = [call for call in read_calls(source.lines) if call.words or call.fault]
+    lines = [source.lines[call.first] for call in calls]
     known = sum(_STARTS.match(line) is not None for line in lines)
     return known > 0 and known * 2 >= len(lines)
 
@@ -68,18 +78,80 @@ def read_commands(source: Source) -> Reading:
     """Read one command to a line; what is none of these is a gap."""
     ledger = Ledger(source)
     for index, line in enumerate(source.lines):
-        if not line.strip():
-            continue
         if line.lstrip().startswith("#"):
             ledger.head(index)
-            continue
-        span = ledger.span(index)
-        try:
-            for record in _read_line(line, span):
-                ledger.add(record)
-        except ValueError as error:
-            ledger.refuse(span, str(error))
-    return ledger.close("a command that changes routes, policy rules or sysctls")
+    for call in read_calls(source.lines):
+        if call.fault:
+            ledger.gap(call.first, call.fault, call.last)
+        elif not call.words:
+            ledger.head(call.first, call.last)
+        elif (program := _TABLES.fullmatch(call.words[0])) is not None:
+            _read_tables(ledger, call, program)
+        else:
+            span = ledger.span(call.first, call.last)
+            try:
+                for record in _read_line(shlex.join(call.words), span):
+                    ledger.add(record)
+            except ValueError as error:
+                ledger.refuse(span, str(error))
+    return ledger.close("a command that changes rules, routes, policy rules or sysctls")
+
+
+def _read_tables(ledger: Ledger, call: ShellCall, program: re.Match[str]) -> None:
+    """Read a call of iptables; one that lists changes nothing."""
+    lines = (call.first, call.last)
+    try:
+        table, words = _take_options(call.words[1:])
+    except ValueError as error:
+        ledger.gap(call.first, str(error), call.last)
+        return
+    place = next((place for place, word in enumerate(words) if word in _COMMANDS), None)
+    if place is None:
+        if _LISTING.isdisjoint(words):
+            why = f"expected a command of iptables (-A, -I, ...), saw {shlex.join(words)[:60]!r}"
+            ledger.gap(call.first, why, call.last)
+        else:
+            ledger.head(call.first, call.last)
+        return
+    # options may stand before the command, and are the rule's then
+    end = place + 1
+    while end < len(words) and end < place + 3 and not words[end].startswith(("-", "!")):
+        end += 1
+    ordered = [*words[place:end], *words[:place], *words[end:]]
+    read_call(
+        ledger, lines, family=6 if program["six"] else 4, flavour=program["flavour"], table=table,
+        command=" ".join(map(_quote, ordered)),
+    )  # fmt: skip
+
+
+def _take_options(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the table that a call names, and its words without that and without those that say how
+    the program goes about it.
+    """
+    table, left = "filter", []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word in {"-t", "--table"}:
+            if not rest:
+                raise ValueError(f"expected a table behind {word}")
+            table = rest.pop(0)
+        elif word.startswith("--table="):
+            table = word.partition("=")[2]
+        elif word in {"-w", "--wait", "-W", "--wait-interval"}:
+            if rest and rest[0].isdigit():
+                rest.pop(0)
+        elif word not in {"-v", "--verbose", "-4", "--ipv4", "-6", "--ipv6"}:
+            left.append(word)
+    return table, left
+
+
+def _quote(word: str) -> str:
+    """Spell a word as `iptables-save` does."""
+    if word and _PLAIN.fullmatch(word):
+        return word
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _read_line(line: str, span: Span) -> Sequence[Record]:

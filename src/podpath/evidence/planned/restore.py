@@ -50,7 +50,7 @@ class RestoreVerb(Enum):
     ZERO = "-Z"
 
 
-_LONG: Mapping[str, str] = {
+LONG: Mapping[str, str] = {
     "--append": "-A",
     "--insert": "-I",
     "--replace": "-R",
@@ -64,6 +64,7 @@ _LONG: Mapping[str, str] = {
     "--policy": "-P",
     "--zero": "-Z",
 }
+"""Commands as they are written out."""
 _WITH_RULE = frozenset(
     {
         RestoreVerb.APPEND,
@@ -95,20 +96,39 @@ class RestoreRecord(Record):
     """As it is spelled; `-` of a chain that has none."""
     renamed: str = ""
     """The name that a chain gets."""
+    called: bool = False
+    """True: `flavour` is that of the program that is called, by its name."""
 
 
 def read_restore(source: Source, family: Family, flavour: str | None) -> Reading:
     """Read the commands of a file; what the program would refuse to read is a gap."""
-    return _RestoreReader(source, family, flavour).read()
+    return _RestoreReader(Ledger(source), family, flavour).read()
+
+
+def read_call(
+    ledger: Ledger,
+    lines: tuple[int, int],
+    *,
+    family: Family,
+    flavour: str | None,
+    table: str,
+    command: str,
+) -> None:
+    """Read one call of iptables, which is a block of its own for the table that it names; `command`
+    is the call without its program and that name, as `iptables-save` spells it.
+    """
+    _RestoreReader(ledger, family, flavour).read_call(lines, table, command)
 
 
 class _RestoreReader:
     """Reads one file. Mutable, local to one call."""
 
-    __slots__ = ("_family", "_flavour", "_ledger", "_opened", "_table")
+    __slots__ = ("_family", "_flavour", "_last", "_ledger", "_opened", "_table")
 
-    def __init__(self, source: Source, family: Family, flavour: str | None) -> None:
-        self._ledger = Ledger(source)
+    def __init__(self, ledger: Ledger, family: Family, flavour: str | None) -> None:
+        self._ledger = ledger
+        self._last: int | None = None
+        """The last line of a call that goes over several; None where each has its own."""
         self._family: Family = family
         self._flavour = flavour
         self._table = ""
@@ -128,6 +148,14 @@ class _RestoreReader:
         if self._table:
             ledger.gap(self._opened, "expected COMMIT behind the table, saw the end of the file")
         return ledger.close("a line of a file for iptables-restore")
+
+    def read_call(self, lines: tuple[int, int], table: str, command: str) -> None:
+        first, self._last = lines
+        self._table = table
+        self._add(first, RestoreVerb.TABLE)
+        why = self._read_command(first, command)
+        if why:
+            self._ledger.gap(first, why, self._last)
 
     def _read_line(self, index: int, line: str) -> str:
         """Keep what a line does; return why it is none that the program takes."""
@@ -157,7 +185,7 @@ class _RestoreReader:
     def _read_command(self, index: int, line: str) -> str:
         found = _COMMAND.fullmatch(line)
         option = found["option"] if found is not None else ""
-        verb = next((one for one in RestoreVerb if one.value == _LONG.get(option, option)), None)
+        verb = next((one for one in RestoreVerb if one.value == LONG.get(option, option)), None)
         if found is None or verb is None or _FOREIGN.search(_QUOTED.sub('""', line)):
             return f"expected a command of iptables-restore, saw {line.strip()[:60]!r}"
         rest = found["rest"] or ""
@@ -206,7 +234,7 @@ class _RestoreReader:
             return f"expected a rule behind {chain}, saw {rest.strip()[:60]!r}"
         if read.unread:
             return read.unread
-        span = self._ledger.span(index)
+        span = self._ledger.span(index, self._last)
         rule = RuleText(
             span,
             chain,
@@ -232,7 +260,7 @@ class _RestoreReader:
         renamed: str = "",
     ) -> None:
         record = RestoreRecord(
-            span=self._ledger.span(index) if rule is None else rule.span,
+            span=self._ledger.span(index, self._last) if rule is None else rule.span,
             family=self._family,
             flavour=self._flavour,
             table=self._table,
@@ -242,5 +270,6 @@ class _RestoreReader:
             number=number,
             policy=policy,
             renamed=renamed,
+            called=self._last is not None and self._flavour is not None,
         )
         self._ledger.add(record)
