@@ -172,3 +172,58 @@ def test_an_ending_in_another_document_settles_nothing() -> None:
     found = diagnose(read_together(given).facts).findings
 
     assert not any(Ground.ENDED in one.reasoning for one in found)
+
+
+ENTRY = (
+    "udp      17 29 src=<CLIENT A> dst={dst} sport=40112 dport=5514 packets=812 bytes=90122 "
+    "[UNREPLIED] src={dst} dst=<CLIENT A> sport=5514 dport=40112 packets=0 bytes=0 mark=0 use=1"
+)
+SILENT = "Since its pod was replaced the listener gets nothing."
+
+
+@pytest.mark.parametrize(
+    ("prose", "dst", "settled"),
+    [
+        (SILENT, "<SVC EXT IP>", True),
+        (SILENT, "<service address>", True),
+        (SILENT, "<LB VIP>", True),
+        (SILENT, "<SERVER B>", False),
+        ("A table of yesterday.", "<SVC EXT IP>", False),
+    ],
+)
+def test_a_masked_address_may_say_that_it_is_a_services(
+    prose: str,
+    dst: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """What stands in an address' place names it; where nobody complains it breaks nothing."""
+    found = first(ENTRY.format(dst=dst), prose=prose)
+
+    assert found.check == "entry-untranslated"
+    assert settled is is_settled(found, Ground.SERVICE_MASKED)
+
+
+ASKED = "[ERROR] plugin/errors: 2 {question}: read udp 10.9.0.4:41022->192.0.2.53:53: i/o timeout"
+OWN = "5571031446621213443.3120771883304210115. HINFO"
+
+
+@pytest.mark.parametrize(
+    ("prose", "question", "settled"),
+    [
+        ("CoreDNS logs errors when it starts. Pods resolve all names.", OWN, True),
+        ("CoreDNS logs errors when it starts. Pods cannot resolve names.", OWN, False),
+        ("CoreDNS logs errors. Pods resolve all names.", "example.org. A", False),
+    ],
+)
+def test_only_the_resolvers_own_question_is_unanswered(
+    prose: str,
+    question: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Its server answers everybody else; where names fail, too, the question shows no more than
+    that.
+    """
+    found = first(ASKED.format(question=question), prose=prose)
+
+    assert found.check == "upstream-silent"
+    assert settled is is_settled(found, Ground.OTHERS_ANSWERED)

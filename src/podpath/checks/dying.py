@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.told import list_failing
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
@@ -129,6 +131,30 @@ AGENTS = re.compile(
 def is_agent(program: str) -> bool:
     """Tell whether a program is a network plugin's own."""
     return AGENTS.match(program) is not None
+
+
+SERVED: Mapping[str, frozenset[int]] = MappingProxyType({
+    "kube-apiserver": frozenset({443, 6443, 8080}), "k3s": frozenset({6443}),
+    "etcd": frozenset({2379, 2380}), "haproxy": frozenset({80, 443, 6443, 8443}),
+    "nginx": frozenset({80, 443, 8080, 8443}), "apache2": frozenset({80, 443}),
+    "httpd": frozenset({80, 443}), "caddy": frozenset({80, 443}), "traefik": frozenset({80, 443}),
+    "envoy": frozenset({80, 443}), "sshd": frozenset({22}), "named": frozenset({53}),
+    "dnsmasq": frozenset({53}), "unbound": frozenset({53}), "coredns": frozenset({53}),
+    "redis": frozenset({6379}), "postgres": frozenset({5432}), "mysqld": frozenset({3306}),
+})  # fmt: skip
+"""The ports on which programs are commonly asked."""
+
+
+def is_refused(case: Case, word: LastWord) -> bool:
+    """Tell whether people are refused where a program should listen: they name it, or its port."""
+    program = _base(word.program)
+    ports = SERVED.get(program, frozenset())
+    tried = {one.probe.dport for one in case.attempts if one.result == FailureKind.REFUSED}
+    tried |= {one.dport for one in case.unplaced if one.result == FailureKind.REFUSED}
+    told = [one for one in list_failing(case) if one.failure is FailureKind.REFUSED]
+    tried.update(port for one in told for port in one.ports)
+    spoken = {name for one in told for name in one.spoken | one.words}
+    return bool(program) and (bool(ports & tried) or program in spoken)
 
 
 def report_end(name: str, words: Sequence[LastWord], breaks: str) -> Finding:

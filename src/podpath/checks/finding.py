@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
 from podpath.checks.ground import Ground, Unsettling
+from podpath.checks.needs import Need
 from podpath.datapath.tracing.trace import Branch
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
@@ -105,4 +106,8 @@ class Finding:
     proves: frozenset[FailureKind] = frozenset()
     """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of
     the same traffic, makes a finding certain that stands alone.
+    """
+    needed_for: frozenset[Need] = frozenset()
+    """What cannot work without what it breaks: a statement that one of these fails makes a finding
+    certain that stands alone.
     """

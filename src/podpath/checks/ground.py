@@ -57,5 +57,9 @@ class Ground(Enum):
     """People say that names outside the cluster fail at times: the way to who answers for them is
     open, and the line says who does not.
     """
+    SERVICE_MASKED = auto()
+    """What stands in the place of a masked address says that it is a service's."""
+    OTHERS_ANSWERED = auto()
+    """People say that names resolve, and only a question of another sort goes unanswered."""
     SYMPTOM = auto()
     """What people say fails is what this state breaks."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground, Unsettling
+from podpath.checks.needs import Need
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
@@ -92,6 +93,12 @@ class MessageCheck:
     """Failures that make it certain where nothing else is found: hardly anything else makes them
     beside such a line.
     """
+    proves_where: tuple[str, re.Pattern[str]] | None = None
+    """A value that the first message must have, and a pattern that it must hold, for `proves` to
+    hold; None where every message proves them.
+    """
+    needed_for: frozenset[Need] = frozenset()
+    """What cannot work without what it breaks, where nothing else is found."""
 
     @property
     def page(self) -> str:
@@ -113,8 +120,15 @@ class MessageCheck:
                 tell(self.name, said, self._read(said)),
                 settled_by=self.settled_by,
                 doubted_by=self.doubted_by,
-                proves=self.proves,
+                proves=self.proves if self._is_proof(said[0]) else frozenset(),
+                needed_for=self.needed_for,
             )
+
+    def _is_proof(self, message: Message) -> bool:
+        if self.proves_where is None:
+            return True
+        name, pattern = self.proves_where
+        return pattern.search(message.values.get(name, "")) is not None
 
     def tells(self, message: Message) -> bool:
         """Say whether a message of one of the kinds tells of this fault."""

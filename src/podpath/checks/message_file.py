@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -13,6 +14,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp, Severity
 from podpath.checks.ground import Ground, Unsettling
 from podpath.checks.message_check import MessageCheck, Value
+from podpath.checks.needs import Need
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 
@@ -60,6 +62,15 @@ def _parse_failures(words: Sequence[str]) -> frozenset[FailureKind]:
     return frozenset(map(FailureKind, words))
 
 
+def _parse_pattern(table: Mapping[str, str]) -> tuple[str, re.Pattern[str]]:
+    ((name, pattern),) = table.items()
+    return name, re.compile(pattern, re.IGNORECASE)
+
+
+def _parse_needed(words: Sequence[str]) -> frozenset[Need]:
+    return frozenset(map(Need, words))
+
+
 def _parse_values(places: Mapping[str, Any]) -> tuple[Value, ...]:
     return tuple(_parse_value(place, table) for place, table in places.items())
 
@@ -90,5 +101,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "settled_by": _parse_grounds,
     "doubted_by": _parse_doubts,
     "proves": _parse_failures,
+    "proves_where": _parse_pattern,
+    "needed_for": _parse_needed,
 }
 """How each field is read that is not a text."""

@@ -27,6 +27,12 @@ where none does.
 SHORTEST_NAME = 3
 """Letters that a unit and its program have in common."""
 _WORD = re.compile(r"[\w./:-]{4,}")
+_SERVICE = re.compile(
+    r"<[^>]*\b(?:svc|service|vip|cluster[ _-]?ip|load[ _-]?balancer|lb)\b", re.IGNORECASE
+)
+_PROBE = re.compile(r"(?<![\w.])\d{15,19}\.\d{15,19}\. HINFO\b")
+"""What CoreDNS' plugin loop asks at its start: a random name and a rare type."""
+_RESOLVE = frozenset({"resolve", "resolves", "resolved"})
 
 
 def settle_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -132,6 +138,28 @@ def _find_outside_names(case: Case, _: Finding) -> Iterator[Span]:
     return (one.span for one in list_failing(case) if one.circumstances >= both)
 
 
+def _find_masked_service(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted lines whose destination is masked by words for a service's address, where
+    people say that anything fails.
+    """
+    if not any(True for _ in list_failing(case)):
+        return
+    for message in case.messages:
+        masked = _SERVICE.search(message.values.get("dst", ""))
+        if message.span in finding.evidence and masked is not None:
+            yield message.span
+
+
+def _find_others_answered(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the sentences that say that names resolve, where each quoted line is about the question
+    that a program asks of itself.
+    """
+    if all(_PROBE.search(span.text) for span in finding.evidence):
+        for one in case.complaints:
+            if one.works and not _RESOLVE.isdisjoint(one.spoken):
+                yield one.span
+
+
 LASTING = frozenset({
     "is a directory", "not a directory", "read-only file system", "function not implemented",
     "operation not supported", "exec format error", "protocol not supported",
@@ -145,6 +173,8 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.SAME_ERROR: _find_call,
     Ground.LASTING: _find_lasting,
     Ground.OUTSIDE_NAMES: _find_outside_names,
+    Ground.SERVICE_MASKED: _find_masked_service,
+    Ground.OTHERS_ANSWERED: _find_others_answered,
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
 }

@@ -12,7 +12,7 @@ this order:
    nothing tells them apart, and each stays what its lines say.
 3. A possible fault becomes certain where it is the only sort of fault that is found, rests on
    stated lines, people state a failure of those that it `proves`, and it shares the ends or nobody
-   names any.
+   names any; or where what people say fails cannot work without what it breaks (`needed_for`).
 4. The sure come before the possible, what quotes a fact before what supposes all that it blames
    (`assumed`), causes before what follows from them (`following`), what shares ends before what
    does not.
@@ -30,7 +30,10 @@ from itertools import product
 from podpath.checks.category import Category
 from podpath.checks.explains import explained_by
 from podpath.checks.finding import WEIGHTY, Finding, FollowUp, Severity
+from podpath.checks.needs import is_lacking
+from podpath.checks.objects import see
 from podpath.checks.registry import find_check
+from podpath.checks.stated import statements_of
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
@@ -42,10 +45,16 @@ from podpath.diagnosis.sharing import (
 )
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
+from podpath.net.statements import WarningEvent
 from podpath.node.case import Case
 
 DOUBTED = 0.6
 """The certainty of a fault that another one competes with."""
+WAITING = frozenset({"ContainerCreating", "Pending", "Init:0/1", "PodInitializing"})
+"""What kubectl says of a pod that waits for its network, among other things."""
+UNMADE = frozenset({"FailedCreatePodSandBox", "NetworkNotReady"})
+ENDLESS = frozenset({FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS})
+"""Failures before there is any connection, and so any end of one."""
 
 
 def rank_findings(
@@ -55,11 +64,12 @@ def rank_findings(
     needs one.
     """
     kinds = frozenset(clue for clue in list_clues(case) if isinstance(clue, FailureKind))
+    kinds |= _list_pending(case)
     ends = list_ends(case, probes)
     fitting = [finding for finding in findings if _fits(finding, kinds)]
     others = [_set_aside(finding, kinds) for finding in findings if not _fits(finding, kinds)]
     placed = [_doubt_other(finding, ends) for finding in fitting]
-    told = _raise_only(_doubt_rivals(placed, ends), ends, kinds)
+    told = _raise_only(case, _doubt_rivals(placed, ends), ends, kinds)
     weighty = [finding for finding in told if finding.severity in WEIGHTY]
 
     def place(finding: Finding) -> tuple[bool, bool, bool, bool]:
@@ -70,6 +80,13 @@ def rank_findings(
         return _is_unsure(finding), is_assumed(case, finding), later, apart
 
     return tuple(map(_with_ask, (*sorted(told, key=place), *others)))
+
+
+def _list_pending(case: Case) -> frozenset[FailureKind]:
+    """Return that pods do not start, where their status or an event says so."""
+    waiting = any(pod.text_at("status", "phase") in WAITING for pod in see(case, "Pod"))
+    warned = any(one.reason in UNMADE for one, _ in statements_of(case, WarningEvent))
+    return frozenset({FailureKind.NOT_STARTED}) if waiting or warned else frozenset()
 
 
 def explained_failures(finding: Finding) -> frozenset[FailureKind]:
@@ -153,7 +170,7 @@ def _doubt_other(finding: Finding, ends: ComplainedEnds) -> Finding:
 
 
 def _raise_only(
-    findings: Sequence[Finding], ends: ComplainedEnds, kinds: frozenset[FailureKind]
+    case: Case, findings: Sequence[Finding], ends: ComplainedEnds, kinds: frozenset[FailureKind]
 ) -> list[Finding]:
     """Return the findings with a possible fault certain that stands alone and proves what is
     stated.
@@ -168,8 +185,10 @@ def _raise_only(
     proven = (
         first.proves & kinds
         and not first.rests_on
-        and (not ends.is_known or shares_ends(first, ends))
+        and (not ends.is_known or shares_ends(first, ends) or bool(first.proves & kinds & ENDLESS))
     )
+    needed = any(is_lacking(case, need) for need in first.needed_for)
+    proven = proven or (needed and not first.rests_on)
     return [_raise(finding) if proven and finding is first else finding for finding in findings]
 
 

@@ -74,3 +74,30 @@ def test_a_zone_that_only_the_inner_server_has() -> None:
 def test_answers_that_do_not_differ(changed: dict[str, str]) -> None:
     """Only two answers of two servers about one name of outside say it."""
     assert not find(**changed)
+
+
+COREFILE = """
+```
+$ kubectl -n kube-system get cm coredns -o yaml
+...
+data:
+  Corefile: |
+    .:53 {
+        ...
+        forward . /etc/resolv.conf
+    }
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "proven"),
+    [((COREFILE, RESOLV), True), ((RESOLV,), False), ((COREFILE,), False)],
+)
+def test_who_is_forwarded_to_is_neither_of_both(parts: tuple[str, ...], proven: bool) -> None:  # noqa: FBT001 # a row
+    """That names are forwarded, and to whom, convicts: it is not the server that knows the name."""
+    name = "git.lab.example.net"
+    answers = POD.format(name=name, error="NXDOMAIN") + NODE.format(name=name, server="127.0.0.53")
+    (finding,) = check(ticket_of(f"A name is not resolved in pods.\n{answers}{''.join(parts)}"))
+
+    assert proven is bool(finding.proves)

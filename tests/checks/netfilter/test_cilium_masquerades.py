@@ -40,3 +40,18 @@ def test_another_complaint_or_an_option_that_is_off() -> None:
     assert not find("The request times out. The SYN leaves by eth0 with the node's address.")
     assert not find(on="false")
     assert not find(config="enable-hubble: 'true'\nenable-ipv6: 'false'")
+
+
+@pytest.mark.parametrize(
+    ("said", "proven"),
+    [
+        (SEEN, True),
+        (SEEN.replace("the server", "the server 192.0.2.9"), True),
+        (SEEN.replace("the server", "the server 10.7.0.9"), False),
+    ],
+)
+def test_a_server_within_the_exempt_range(said: str, proven: bool) -> None:  # noqa: FBT001 # a row
+    """Whoever sees the node's address there sees it for another reason."""
+    (finding,) = find(said)
+
+    assert proven is bool(finding.proves)

@@ -51,3 +51,17 @@ def test_a_pod_that_is_said_to_run_here(prose: str, rule: str) -> None:
 def test_what_is_another_fault_or_none(prose: str, rule: str) -> None:
     """No pod here, a service without endpoints, and nobody who complains."""
     assert [] == certainties(prose, rule)
+
+
+@pytest.mark.parametrize(
+    ("prose", "about"),
+    [
+        (f"{FAILS}, not even through the worker that runs a pod of it.", set()),
+        ("The service api.shop.svc cannot be reached, not even on the node with the pod.", {"web"}),
+    ],
+)
+def test_the_service_that_the_rule_names(prose: str, about: set[str]) -> None:
+    """Where people name a service, the rule has to be that one's."""
+    (finding,) = check(ticket_of(f"{prose}\n\n```\n$ iptables-save | grep local\n{OLD}\n```\n"))
+
+    assert about == finding.about

@@ -98,3 +98,24 @@ def test_reading_never_raises(text: str) -> None:
         1 <= one.span.line <= one.span.last_line <= len(lines)
         for one in read_complaints("t", lines, ())
     )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "works", "failure"),
+    [
+        ("The BGP sessions with the core switch fall each night.", False, FailureKind.RESET),
+        ("The route of rack 7 vanishes for some minutes.", False, FailureKind.SOMETIMES),
+        ("The uplink is flapping again.", False, FailureKind.SOMETIMES),
+        ("A pod in the other namespace resolves the same name.", True, None),
+        ("Pods resolve names of the cluster.", True, None),
+    ],
+)
+def test_sessions_routes_and_names(
+    sentence: str,
+    works: bool,  # noqa: FBT001 # a row
+    failure: FailureKind | None,
+) -> None:
+    """What comes and goes is another failure than what is slow; who resolves names works."""
+    (found,) = read(sentence)
+
+    assert (works, failure) == (found.works, found.failure)

@@ -23,10 +23,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.dying import find_last_words, is_agent, report_end
 from podpath.checks.finding import Finding
+from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 
 CATEGORIES = (Category.CNI_AGENT, Category.CNI_CONFIGURATION)
@@ -37,4 +39,5 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first network plugin whose program ends by its own words."""
     words = [word for word in find_last_words(case) if is_agent(word.program)]
     if words:
-        yield report_end(NAME, words, "the pod network on the nodes where it exits")
+        found = report_end(NAME, words, "the pod network on the nodes where it exits")
+        yield replace(found, proves=frozenset({FailureKind.NOT_STARTED}))

@@ -24,10 +24,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.dying import find_last_words, is_agent, report_end
+from podpath.checks.dying import find_last_words, is_agent, is_refused, report_end
 from podpath.checks.finding import Finding
+from podpath.checks.needs import Need
 from podpath.node.case import Case
 
 CATEGORIES = (Category.APPLICATION, Category.NO_LISTENER)
@@ -40,4 +42,6 @@ def check(case: Case) -> Iterator[Finding]:
     """
     words = [word for word in find_last_words(case) if not is_agent(word.program)]
     if words:
-        yield report_end(NAME, words, "connections to what the program serves")
+        found = report_end(NAME, words, "connections to what the program serves")
+        refused = is_refused(case, words[0])
+        yield replace(found, needed_for=frozenset({Need.LISTENER}) if refused else frozenset())

@@ -25,11 +25,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_failing
+from podpath.checks.objects import read_prefix
+from podpath.checks.told import list_failing, list_failing_addresses
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
@@ -73,6 +74,19 @@ def check(case: Case) -> Iterator[Finding]:
         certainty=CERTAINTY,
         asks=(ASK,),
         marks=(on,),
+        proves=frozenset() if _is_exempt(case, ranges) else frozenset({FailureKind.WRONG_PEER}),
+    )
+
+
+def _is_exempt(case: Case, ranges: Sequence[Known[str]]) -> bool:
+    """Tell whether something that fails lies in a range whose destinations see the pod's own
+    address, or may, as the range is not read.
+    """
+    exempt = [read_prefix(fact.value) for fact in ranges]
+    return any(
+        prefix is None or prefix.covers(address)
+        for prefix in exempt
+        for address in list_failing_addresses(case)
     )
 
 

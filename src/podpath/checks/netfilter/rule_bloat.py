@@ -97,6 +97,7 @@ def _report_count(count: int, span: Span) -> Finding:
         ),
         prevention="Check with iptables -C before appending a rule.",
         certainty=0.8,
+        proves=frozenset({FailureKind.SLOW}),
         asks=(
             FollowUp(
                 fact="which rules are copies of others",

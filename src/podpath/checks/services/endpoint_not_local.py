@@ -43,12 +43,14 @@ def check(case: Case) -> Iterator[Finding]:
     here = find_told(case, Circumstance.RUNS_HERE)
     if here is None or not any(True for _ in list_failing(case)):
         return
-    for rule, service in list_refusing(case):
-        yield _report(rule.span, service, here)
-        return
+    refusing = list(list_refusing(case))
+    named = any(one.names or one.addresses for one in list_failing(case))
+    alone = len({service for _, service in refusing}) == 1 and not named
+    for rule, service in refusing[:1]:
+        yield _report(rule.span, service, here, about=frozenset() if alone else _names(service))
 
 
-def _report(rule: Span, service: str, here: Span) -> Finding:
+def _report(rule: Span, service: str, here: Span, about: frozenset[str]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -62,7 +64,7 @@ def _report(rule: Span, service: str, here: Span) -> Finding:
         breaks=(f"connections to {service or 'the service'} from outside, through any node",),
         prevention="Set kube-proxy's --hostname-override to the node's name in the API.",
         marks=("has no local endpoints",),
-        about=_names(service),
+        about=about,
     )
 
 

@@ -91,5 +91,6 @@ def _report(service: ObjectSightings, tried: tuple[Attempt, Attempt], listed: Sp
         prevention="Give each service a selector that no other workload's pods match.",
         certainty=1.0 if refused else POSSIBLE,
         asks=() if refused else (ASK,),
+        proves=frozenset({FailureKind.REFUSED}),
         marks=(str(bad.probe.dst),),
     )

@@ -72,7 +72,8 @@ _FAILS = re.compile(
     r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|"
     r"\bwaits? forever\b|\bstays? (?:in|pending|not|down)\b|"
     r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|"
-    r"\bflaps?\b|\bflapping\b|\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|"
+    r"\bflaps?\b|\bflapping\b|\b(?:sessions?|peerings?) (?:[\w-]+ ){0,5}(?:falls?|closes?)\b|"
+    r"\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
     r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"
@@ -88,6 +89,8 @@ _FAILS = re.compile(
 _WORKS = re.compile(
     r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|"
     r"ok)\b|\bsucceeds?\b|\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
+    r"\b(?:pods?|nodes?|hosts?|machines?|containers?|vms?|lan) (?:[\w`-]+ ){0,4}"
+    r"resolves? (?:the same |all |any |every |other |both )?names?\b|"
     r"\banswers?\b|\bno (?:problem|trouble|failure)s?\b|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",

@@ -38,6 +38,7 @@ _FIELD = re.compile(
 )
 _SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")
 _HOLDS = re.compile(r":\s+[|>][+-]?\d?\s*$")
+_COREFILE = re.compile(r"\s+\"?Corefile\"?:\s*[|>]")
 _CNI_KEYS = re.compile(r"cni[-_](?:network_config|conf(?:ig)?(?:\.json)?)|\S*\.conflist?")
 
 
@@ -52,6 +53,8 @@ def recognise_manifest(source: Source) -> int:
         return CERTAIN
     if lines and lines[0].lstrip().startswith("{") and '"apiVersion"' in lines[0]:
         return CERTAIN
+    if any(map(_COREFILE.match, lines)) and shaped >= 0.8 * len(lines):
+        return LIKELY
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     return LIKELY if (len(keys) >= 2 or (kinds and keys)) and shaped >= 0.8 * len(lines) else NO
 

@@ -45,6 +45,14 @@ _GROUNDS: Mapping[Ground, str] = {
         "Names outside the cluster fail only at times: the way out is open, and this server is "
         "the one that does not answer."
     ),
+    Ground.SERVICE_MASKED: (
+        "What stands in the destination's place says that it is a service's address, which has to "
+        "be translated."
+    ),
+    Ground.OTHERS_ANSWERED: (
+        "Names are said to resolve: only the question that the program asks of itself at its start "
+        "goes unanswered."
+    ),
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
 }
 

@@ -1,0 +1,72 @@
+"""What cannot work without a component: the join between the component's own error and a failure
+that people state.
+
+An error line of a component says that it fails, and nothing of what else does. Where what is said
+to fail is what that component is there for, and nothing else is found, it is why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+from podpath.checks.told import LOSSES, list_failing
+from podpath.net.complaints import Circumstance, Complaint, EndKind
+from podpath.net.failures import FailureKind
+from podpath.net.technologies import Technology
+from podpath.node.case import Case
+
+
+class Need(Enum):
+    """What somebody cannot do without the component."""
+
+    SERVICES = "services"
+    """Reach a service, a NodePort, a load balancer or a published port."""
+    API_SERVER = "API server"
+    """Reach the API server."""
+    LISTENER = "listener"
+    """Connect to the program itself, and not be refused."""
+    BOND = "bond"
+    """Use a bond."""
+
+
+_ENDS: Mapping[Need, frozenset[EndKind]] = MappingProxyType({
+    Need.SERVICES: frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER}),
+    Need.API_SERVER: frozenset({EndKind.API_SERVER}),
+})  # fmt: skip
+_SPOKEN: Mapping[Need, frozenset[Technology]] = MappingProxyType(
+    {Need.BOND: frozenset({Technology.BOND})}
+)
+_FAILURES = LOSSES | {
+    FailureKind.REFUSED,
+    FailureKind.SOMETIMES,
+    FailureKind.NO_ROUTE_TO_HOST,
+    FailureKind.NETWORK_UNREACHABLE,
+}
+
+
+def is_lacking(case: Case, need: Need) -> bool:
+    """Tell whether people say that what needs the component fails.
+
+    What a connection is answered with, or how fast it is, needs no component: packets went both
+    ways.
+    """
+    failing = [
+        one for one in list_failing(case) if need is Need.BOND or one.failure in {None, *_FAILURES}
+    ]
+    if any(_asks_for(one, need) for one in failing):
+        return True
+    if need is Need.LISTENER:
+        tried = (*case.attempts, *case.unplaced)
+        told = any(one.failure is FailureKind.REFUSED for one in failing)
+        return told or any(one.result == FailureKind.REFUSED for one in tried)
+    published = any(one.circumstance is Circumstance.PUBLISHES for one in case.told)
+    return need is Need.SERVICES and published and bool(failing)
+
+
+def _asks_for(complaint: Complaint, need: Need) -> bool:
+    ends = {complaint.source, complaint.target}
+    return bool(_ENDS.get(need, frozenset()) & ends) or bool(
+        _SPOKEN.get(need, frozenset()) & complaint.mentions
+    )
