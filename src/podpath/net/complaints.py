@@ -57,6 +57,7 @@ class Circumstance(StrEnum):
     INTERMITTENT = "it fails at some times, and not at others"
     PROBED_BY_BALANCER = "a balancer probes from the address that it gives its service"
     DURING_CAPTURE = "it works while somebody captures packets"
+    WORKLOAD_RANGE = "which range the addresses of pods or containers are of"
     FORWARDING_WARNED = "a program warns that forwarding is off"
 
 

@@ -38,6 +38,9 @@ def failing(text: str) -> list[Ends]:
         ("Containers ping each other and nothing else.", CONTAINER, OUTSIDE),
         ("VMs can only ping each other.", GUEST, OUTSIDE),
         ("Pods cannot ping 8.8.8.8.", POD, OUTSIDE),
+        ("No container gets out to the Internet.", CONTAINER, OUTSIDE),
+        ("None of the guests reaches the Internet.", GUEST, OUTSIDE),
+        ("Pods of different nodes cannot reach each other.", POD, POD),
         ("The web interface was never reachable from the LAN.", OUTSIDE, None),
     ],
 )

@@ -10,7 +10,8 @@ from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
 from podpath.net.complaints import Circumstance, EndKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Known, Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 FILTERED, MANY = "TcpExtIPReversePathFilter", 100
@@ -96,6 +97,29 @@ def _list_pings_of_host(case: Case) -> tuple[Span, ...]:
         if one.target is EndKind.NODE and one.source != EndKind.NODE
     }
     return tuple(span for span in _list_pings(case) if span in meant)
+
+
+def _list_by_ipv6(case: Case) -> tuple[Span, ...]:
+    """Return who says that what the host forwards is cut off by IPv6."""
+    return tuple(
+        one.span
+        for one in list_lost(case)
+        if Technology.IPV6 in one.mentions and one.source in WORKLOADS
+        if one.target is EndKind.OUTSIDE or one.same_node is False
+    )
+
+
+def _list_by_cilium(case: Case) -> tuple[Span, ...]:
+    """Return who says that pods of Cilium get no answer; pods with routes of their own lie behind
+    the device that the route back uses.
+    """
+    cilium = case.node.cilium
+    routed = cilium.options.get("enable-endpoint-routes") if cilium is not None else None
+    if Technology.CILIUM not in case.mentions or (
+        isinstance(routed, Known) and routed.value == "true"
+    ):
+        return ()
+    return tuple(one.span for one in list_lost(case) if EndKind.POD in {one.source, one.target})
 
 
 def _list_nobody(_: Case) -> tuple[Span, ...]:
@@ -184,6 +208,54 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "off guests of other bridges so.",
         references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); "
                    "Documentation/networking/ip-sysctl.rst",
+    ),
+    SwitchCheck(
+        name="cilium-device-filtered",
+        title="the reverse-path filter is strict on the devices of Cilium's pods.",
+        keys=("net.ipv4.conf.lxc*.rp_filter",),
+        value="1",
+        categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL, Category.NETWORK_MANAGER),
+        cuts=_list_by_cilium,
+        may_cut=_list_nobody,
+        possible=0.5,
+        claim="The reverse-path filter is strict on the devices of pods, whose way back Cilium has "
+              "by another device (cilium_host).",
+        breaks="what pods send through the host's own stack: answers to the host, and to other "
+               "nodes",
+        cure="switch it off for the devices of pods",
+        commands=("sysctl -w net.ipv4.conf.all.rp_filter=0",
+                  "echo 'net.ipv4.conf.lxc*.rp_filter = 0' > /etc/sysctl.d/99-zz-cilium.conf"),
+        ask=FollowUp(
+            "whether the filter drops the packets",
+            "nstat -az TcpExtIPReversePathFilter; ip route get POD",
+            "the counter grows, or the route leads by cilium_host: the filter drops them",
+        ),
+        why="Cilium sets rp_filter to 0 when it makes a device. systemd from 245 on sets its own "
+            "default for each device, also for those of pods.",
+        references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); cilium/cilium#10645",
+    ),
+    SwitchCheck(
+        name="ipv6-not-forwarded",
+        title="the host forwards no IPv6.",
+        keys=("net.ipv6.conf.all.forwarding",),
+        value="0",
+        categories=(Category.IP_FORWARD, Category.IPV6, Category.SYSCTL),
+        cuts=_list_by_ipv6,
+        may_cut=_list_nobody,
+        possible=0.5,
+        claim="IPv6 forwarding is off, so the host drops what pods, containers or guests send "
+              "beyond it by IPv6.",
+        breaks="everything by IPv6 that the host would have to forward",
+        cure="forward IPv6, and accept router advertisements still",
+        commands=("sysctl -w net.ipv6.conf.all.forwarding=1",
+                  "sysctl -w net.ipv6.conf.UPLINK.accept_ra=2"),
+        ask=FollowUp(
+            "whether packets come in and leave by no device", "tcpdump -ni any ip6",
+            "they come in only: forwarding is what is missing",
+        ),
+        why="The kernel asks the switch of all devices, and no other one, before it forwards a "
+            "packet of IPv6.",
+        references="ip6_forward (net/ipv6/ip6_output.c v6.12)",
     ),
     SwitchCheck(
         name="pings-ignored",

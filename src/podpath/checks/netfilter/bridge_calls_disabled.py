@@ -81,7 +81,7 @@ def check(case: Case) -> Iterator[Finding]:
     cut = [
         complaint
         for complaint in failing
-        if is_bridged(complaint) or _is_published(case, complaint)
+        if is_bridged(complaint) or _is_published(case, complaint) or _is_by_host(case, complaint)
     ]
     if cut or any(is_by_service(complaint) for complaint in failing):
         yield Finding(
@@ -112,6 +112,18 @@ def _is_published(case: Case, complaint: Complaint) -> bool:
     joined = all(find_told(case, one) is not None for one in told)
     ends = complaint.source in WORKLOADS and complaint.target in {EndKind.NODE, EndKind.NODE_PORT}
     return joined and ends and complaint.failure in {None, *LOSSES}
+
+
+def _is_by_host(case: Case, complaint: Complaint) -> bool:
+    """Tell whether Docker's containers do not reach each other by a port that their host publishes,
+    while who comes from elsewhere does.
+    """
+    published = find_told(case, Circumstance.PUBLISHES) is not None
+    inside = WORKLOADS | {EndKind.NODE, EndKind.NODE_PORT}
+    ends = complaint.source in WORKLOADS and complaint.target in inside
+    outside = any(one.works and one.source is EndKind.OUTSIDE for one in case.complaints)
+    docker = Technology.DOCKER in case.mentions and complaint.same_node is not False
+    return published and ends and outside and docker and complaint.failure in {None, *LOSSES}
 
 
 def _comes_back(case: Case, complaint: Complaint) -> bool:

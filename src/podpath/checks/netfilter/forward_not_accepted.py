@@ -32,7 +32,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named, lets_new_in
 from podpath.checks.forwarded import DevicePath, Family, ForwardEnd, family_of, find_end
-from podpath.checks.told import BEHIND, LOSSES, find_told, list_failing
+from podpath.checks.told import BEHIND, LOSSES, find_told, is_forwarded, list_failing
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -94,7 +94,8 @@ def _list_roads(case: Case) -> Iterator[CutRoad]:
     for complaint in list_failing(case):
         source, target = complaint.source, complaint.target
         family = _find_family(case, complaint)
-        if source in _MADE_BY and target is EndKind.OUTSIDE and family is not None:
+        away = target is EndKind.OUTSIDE or (is_forwarded(complaint) and source is target)
+        if source in _MADE_BY and away and family is not None:
             yield CutRoad(complaint, DevicePath(family, None))
         elif source is EndKind.OUTSIDE and target in {*_MADE_BY, EndKind.NODE_PORT}:
             if family is not None:

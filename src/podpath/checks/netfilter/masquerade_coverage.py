@@ -48,6 +48,10 @@ NAME = "masquerade-coverage"
 _TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
 _ENDS = frozenset({"RETURN", "ACCEPT"})
 _INSIDE = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
+PRIVATE = tuple(
+    Prefix.parse(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
 _KNOWN = ("KUBE-POSTROUTING", "DOCKER", "LIBVIRT_PRT")
 """Beginnings of the names of chains that translate only what their owner marked, or what is its
 own.
@@ -174,6 +178,8 @@ def _list_needing(case: Case) -> Iterator[Prefix]:
         if one.source not in _INSIDE and not (behind and one.source is EndKind.OUTSIDE):
             continue
         named = one.prefixes or tuple(prefix for told in behind for prefix in told.prefixes)
+        if not named and one.source in _INSIDE:
+            named = _list_told(case)
         if named:
             yield from named
         else:
@@ -189,6 +195,18 @@ def _list_behind(case: Case) -> tuple[Told, ...]:
     """Return the sentences that say that others reach the world through this host."""
     roads = (Circumstance.ROUTES_FOR_OTHERS, Circumstance.SERVES_VPN)
     return tuple(told for told in case.told if told.circumstance in roads)
+
+
+def _list_told(case: Case) -> tuple[Prefix, ...]:
+    """Return the ranges that people say their pods or containers have: private ones, since others
+    need no translation.
+    """
+    told = (one for one in case.told if one.circumstance is Circumstance.WORKLOAD_RANGE)
+    return tuple(prefix for one in told for prefix in one.prefixes if _is_private(prefix))
+
+
+def _is_private(prefix: Prefix) -> bool:
+    return any(one.covers(prefix) for one in PRIVATE)
 
 
 def _is_unknown(path: Path) -> bool:

@@ -29,6 +29,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.stated import is_inner_bridge
+from podpath.checks.told import list_cut_from_forwarding
 from podpath.checks.topology import known_sysctl
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -54,18 +56,27 @@ def check(case: Case) -> Iterator[Finding]:
         known_sysctl(host, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")
     ]
     on = next((fact for fact in switches if fact is not None and fact.value == "1"), None)
-    if on is None:
+    off = any(fact is not None and fact.value == "0" for fact in switches)
+    cut = () if off or on is not None else list_cut_from_forwarding(case)
+    if on is None and not cut:
         return
     for key, fact in host.sysctls.items():
         device = key.removeprefix(PREFIX).removesuffix(SUFFIX).replace("/", ".")
         stated = key.startswith(PREFIX) and key.endswith(SUFFIX) and device not in GENERAL
         if not stated or not isinstance(fact, Known) or fact.value != "0" or fact.span is None:
             continue
-        spans = (fact.span,) if on.span is None else (fact.span, on.span)
+        if on is None and not is_inner_bridge(device):
+            continue
+        also = cut[:1] if on is None else (on.span,)
+        spans = (fact.span, *(span for span in also if span is not None))
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The host forwards, but not what comes in on {device} ({key} is 0).",
+            claim=(
+                f"The host forwards nothing that comes in on {device} ({key} is 0)."
+                if on is None
+                else f"The host forwards, but not what comes in on {device} ({key} is 0)."
+            ),
             evidence=spans,
             reasoning=(
                 (

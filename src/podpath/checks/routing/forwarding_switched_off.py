@@ -33,7 +33,7 @@ from podpath.checks.firewall import chains_named
 from podpath.checks.told import find_told, is_forwarder, list_cut_from_forwarding
 from podpath.checks.topology import known_sysctl
 from podpath.net.complaints import Circumstance
-from podpath.net.provenance import Span
+from podpath.net.provenance import Span, Unknown
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -56,7 +56,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _wanted_off(case: Case) -> Iterator[Finding]:
     """Report a file that wants it off, while nothing shows it on."""
-    wanted = [item for item in case.configured if item.key in KEYS and item.value == "0"]
+    wanted = [item.span for item in case.configured if item.key in KEYS and item.value == "0"]
+    wanted = wanted or list(_list_set_off(case))
     facts = [fact for key in KEYS if (fact := known_sysctl(case.node.host, key)) is not None]
     live = [fact.span for fact in facts if fact.value == "0" and fact.span is not None]
     if not wanted or any(fact.value == "1" for fact in facts):
@@ -68,7 +69,7 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
             "A file turns IPv4 forwarding off and undoes what the container engine or the "
             "kubelet set."
         ),
-        evidence=tuple(dict.fromkeys((*(item.span for item in wanted), *live))),
+        evidence=tuple(dict.fromkeys((*wanted, *live))),
         reasoning=(
             "Without forwarding, the host drops what containers and pods send to other hosts.",
         ),
@@ -82,6 +83,19 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
         certainty=1.0 if live else 0.8,
         marks=("ip_forward", "0"),
     )
+
+
+def _list_set_off(case: Case) -> Iterator[Span]:
+    """Yield the lines of files that switch it off, as `grep` finds them, where people say that what
+    has to be forwarded is cut off.
+    """
+    if not list_cut_from_forwarding(case):
+        return
+    for key in KEYS:
+        fact = case.node.host.sysctls.get(key)
+        option = fact.options[0] if isinstance(fact, Unknown) and fact.options else None
+        if option is not None and option.value == "0" and option.span is not None:
+            yield option.span
 
 
 def _missed(case: Case) -> Iterator[Finding]:

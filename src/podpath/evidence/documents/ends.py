@@ -116,6 +116,12 @@ _PASSIVE = re.compile(
     r"(?:\w+ ){0,2}times? out\b",
     re.IGNORECASE,
 )
+_CONNECTING = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST, EndKind.NODE})
+_DENIED = re.compile(
+    r"\b(?:no|none of (?:the|my|our|its|these|those)|not one|not a single)(?: [\w-]+)? $",
+    re.IGNORECASE,
+)
+_MUTUAL = re.compile(r"\b(?:each other|one another)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"^(?:(?:yet|now|then|still|since then|today|all|some|most|none|both|neither|nor)\b,? "
     r"(?:of )?)*(?:they|these|those|them|it|itself|(?:nothing|everything|anything) "
@@ -200,6 +206,16 @@ def _is_attribute(text: str, mention: _Mention) -> bool:
     return _BESIDE.search(text, 0, mention.place) is not None
 
 
+def _is_denied(text: str, mention: _Mention, verb: re.Match[str]) -> bool:
+    """Tell whether it is the subject of a denial: `no container gets out`."""
+    return (
+        mention.kind in _CONNECTING
+        and verb.start() <= mention.place < verb.end()
+        and " " in text[mention.place : verb.end()]
+        and _DENIED.search(text, 0, mention.place) is not None
+    )
+
+
 def _find_active(
     text: str,
     left: Sequence[_Mention],
@@ -212,9 +228,9 @@ def _find_active(
     """Return the ends of a sentence whose subject connects: what stands behind `from`, else before
     the verb; and what stands behind the verb.
     """
-    first = [one for one in left if one.place < verb.start()]
+    first = [one for one in left if one.place < verb.start() or _is_denied(text, one, verb)]
     before = [one.kind for one in first]
-    after = [one.kind for one in left if one.place >= verb.start()]
+    after = [one.kind for one in left if one.place >= verb.start() and one not in first]
     if source is None and before:
         near = text.rfind(";", 0, verb.start())
         heads = [
@@ -224,6 +240,8 @@ def _find_active(
     source = source or carried
     if after:
         return Ends(source, after[0])
+    if source is not None and _MUTUAL.search(text, verb.start()) is not None:
+        return Ends(source, source)
     others = [kind for kind in before if kind is not source]
     return Ends(source, others[0] if others and from_named else None)
 

@@ -46,6 +46,8 @@ _APPLYING = re.compile(r"\s*+\* Applying \S+ ?\.\.\.")
 _UNSET = re.compile(r"\s*+sysctl: reading key ")
 """EIO: the key is there and was never set (`stable_secret`)."""
 _COMMENT = re.compile(r"\s*+[#;]")
+_FOUND_IN = re.compile(r"^\s*+/(?:etc|run|usr)/[\w./@-]+:(?=\s*+[#;\w])")
+"""The file that `grep -r` puts before a line."""
 _STATED = re.compile(rf"\s*+sysctl\s++(?P<setting>{_TOP}[./][\w./*:@-]+\s?=\s?[\w.,-]+)\s*$")
 _DONE = re.compile(
     r"\b(?:ran|run|running|tried|try|set|execut\w+|enter\w*|typed?|appl\w+|chang\w+|fix\w*|"
@@ -80,7 +82,8 @@ def recognise(source: Source) -> int:
     """
     if states_value(source):
         return CERTAIN
-    lines = sample(source)
+    configured = _is_configuration(source, parse_command(source.command))
+    lines = [_FOUND_IN.sub("", line) if configured else line for line in sample(source)]
     hits = sum(_is_sysctl(line) for line in lines)
     if hits and (hits + sum(_COMMENT.match(line) is not None for line in lines)) * 2 >= len(lines):
         return CERTAIN
@@ -136,7 +139,8 @@ def read_settings(source: Source) -> Reading:
 def _read(reader: _SysctlReader, source: Source) -> Reading:
     for index, raw in enumerate(source.lines):
         stated = _STATED.match(raw)
-        reader.feed(index, strip_terminal(stated["setting"] if stated is not None else raw))
+        line = strip_terminal(stated["setting"] if stated is not None else raw)
+        reader.feed(index, _FOUND_IN.sub("", line) if reader.configured else line)
     return reader.ledger.close(_EXPECTED)
 
 
