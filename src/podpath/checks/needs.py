@@ -58,9 +58,9 @@ def is_lacking(case: Case, need: Need) -> bool:
     if any(_asks_for(one, need) for one in failing):
         return True
     if need is Need.LISTENER:
-        tried = (*case.attempts, *case.unplaced)
+        results = {one.result for one in case.attempts} | {one.result for one in case.unplaced}
         told = any(one.failure is FailureKind.REFUSED for one in failing)
-        return told or any(one.result == FailureKind.REFUSED for one in tried)
+        return told or FailureKind.REFUSED in results
     published = any(one.circumstance is Circumstance.PUBLISHES for one in case.told)
     return need is Need.SERVICES and published and bool(failing)
 
