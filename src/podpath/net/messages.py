@@ -246,6 +246,7 @@ class MessageKind(StrEnum):
     NAME_SERVER_CONFIGURATION_INVALID = "name server configuration invalid"
     NAME_QUERIES_EXHAUSTED = "name queries exhausted"
     UPSTREAM_NAME_UNKNOWN = "upstream name unknown"
+    RESOLVER_WITHOUT_UPSTREAM = "resolver without upstream"
 
     # Programs that answer, and refuse
     CLIENT_REFUSED = "client refused"
