@@ -55,9 +55,7 @@ def _report(value: int, span: Span) -> Finding:
             "same entry first."
         ),
         evidence=(span,),
-        reasoning=(
-            "Two packets raced to create the same entry; the later one is dropped.",
-        ),
+        reasoning=("Two packets raced to create the same entry; the later one is dropped.",),
         breaks=("an occasional DNS query, which is retried after 5 seconds; an occasional SYN",),
         prevention="Use a cache on the node, with no NAT in between (NodeLocal DNSCache).",
         certainty=0.7 if value >= SOME else 0.5,

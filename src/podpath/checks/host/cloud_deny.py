@@ -1,19 +1,18 @@
-"""cloud-deny: the cloud's security list has no rule for what comes from outside, and its last rule
-denies.
+"""cloud-deny: the cloud's security list has no rule for outside traffic, and its last rule denies.
 
 What it is
-    A list of rules (Azure NSG, security group of AWS, OpenStack or another cloud, firewall of GCP)
-    that is pasted as a table, with a deny for all, and above it accepts from the virtual network
-    and the load balancer only.
+    A pasted rule table (Azure NSG, security group of AWS, OpenStack or another cloud, GCP firewall)
+    has a deny-all rule, and above it only rules that accept traffic from the virtual network and
+    the load balancer.
 
 Why it breaks
-    The packet never comes to the node: clients time out, and no capture on the node shows their
-    SYN. With Azure a packet has to pass the list of the subnet and that of the network card: AKS
-    writes its rule to its own list only.
+    The packet never reaches the node: clients time out, and no capture on the node shows their SYN.
+    On Azure, a packet has to pass both the subnet's list and the network card's; AKS writes its
+    rule only to its own list.
 
 How to confirm
     az network nsg rule list -g GROUP --nsg-name NAME -o table
-    tcpdump -ni eth0 port PORT on the node (nothing comes)
+    tcpdump -ni eth0 port PORT on the node (nothing arrives)
 
 How to fix
     az network nsg rule create ... --priority 500 --source-address-prefixes Internet
@@ -90,26 +89,23 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
         severity=Severity.FAULT,
         claim=(
             f"The cloud's security list accepts nothing from outside: {name} denies "
-            f"everything that its rules for inside do not accept."
+            f"everything that its rules for internal traffic do not accept."
         ),
         evidence=(deny[1], *accepting),
         reasoning=(
-            (
-                "A packet has to pass every list on its way, that of the subnet and that of the "
-                "network card."
-            ),
+            ("A packet has to pass every list on its way, the subnet's and the network card's."),
         ),
         breaks=("connections from outside to every port of the nodes behind the list",),
-        prevention="Write a rule for each published port into every list on the way.",
+        prevention="Add a rule for each published port to every list on the way.",
         certainty=1.0 if sure else 0.7,
         marks=(name,),
         asks=()
         if sure
         else (
             FollowUp(
-                fact="whether the failing packets come to the node",
+                fact="whether the failing packets reach the node",
                 command="tcpdump -ni any port PORT (on the node)",
-                decides="nothing comes: the security list drops them",
+                decides="nothing arrives: the security list drops them",
             ),
         ),
     )

@@ -2,21 +2,21 @@
 addresses.
 
 What it is
-    Attributes of an instance or of its port say so: AWS SourceDestCheck true, GCP canIpForward
+    An attribute of the instance or of its port says so: AWS SourceDestCheck true, GCP canIpForward
     false, Azure enableIPForwarding false, OpenStack port_security_enabled true without
     allowed_address_pairs.
 
 Why it breaks
-    What leaves or enters with an address that the cloud does not know for this port is dropped
-    outside of the host: packets of pods without an overlay, of a router, VPN gateway or NAT
-    instance, a virtual address of keepalived.
+    Packets that leave or arrive with an address that the cloud does not know for this port are
+    dropped outside the host: packets of pods without an overlay, of a router, VPN gateway or NAT
+    instance, or for keepalived's virtual IP.
 
 How to confirm
-    tcpdump on both instances: the packet leaves one and never comes to the other
+    tcpdump on both instances: the packet leaves one and never reaches the other
 
 How to fix
-    aws ec2 modify-instance-attribute --no-source-dest-check; canIpForward when a GCP instance is
-    made; az network nic update --ip-forwarding true; openstack port set --allowed-address
+    aws ec2 modify-instance-attribute --no-source-dest-check; canIpForward when you create a GCP
+    instance; az network nic update --ip-forwarding true; openstack port set --allowed-address
     ip-address=RANGE PORT; or use an overlay.
 
 References
@@ -80,18 +80,18 @@ def _report(setting: Setting) -> Finding:
         evidence=(setting.span,),
         reasoning=(
             (
-                "Pods without an overlay, routers and NAT instances send and receive packets of "
+                "Pods without an overlay, routers and NAT instances send and receive packets with "
                 "other addresses."
             ),
         ),
         breaks=("packets that the host forwards without translation or tunnel",),
-        prevention="Set it where the instances are made.",
+        prevention="Set it where the instances are created.",
         certainty=0.8,
         asks=(
             FollowUp(
                 "whether packets leave and do not arrive",
                 "tcpdump -ni DEVICE on both instances",
-                "lost between: the cloud drops it",
+                "lost in between: the cloud drops it",
             ),
         ),
         marks=(setting.value,),

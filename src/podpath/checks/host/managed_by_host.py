@@ -3,15 +3,16 @@ plugin or container engine.
 
 What it is
     `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_...,
-    veth...) as connected with a profile of its own, or `networkctl` as configuring or configured;
-    or the log of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked)
-    shows that it asks for a lease on it, sets its addresses and routes, or changes its state.
+    veth...) as connected with its own profile, or `networkctl` lists it as configuring or
+    configured; or the log of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd,
+    ConnMan, wicked) shows that it requests a lease on the device, sets its addresses and routes, or
+    changes its state.
 
 Why it breaks
     The manager treats such a device as its own: it removes addresses, routes and rules that it did
-    not set, sets the device down, asks for DHCP on it, gives it an address of 169.254.0.0/16 or a
-    default route, or changes its MAC. Pods lose their network some time after they start, or after
-    the manager restarts.
+    not set, takes the device down, requests a DHCP lease on it, gives it an address from
+    169.254.0.0/16 or a default route, or changes its MAC. Pods lose their network some time after
+    they start, or after the manager restarts.
 
 How to confirm
     nmcli device; networkctl list
@@ -94,7 +95,7 @@ ASK = FollowUp(
         "journalctl -b -o short-precise | grep -e veth -e docker0 -e cali -e cni; "
         "ip monitor link address route"
     ),
-    "an address, route or link goes right after the daemon's line: keep it off these devices",
+    "an address, route or link disappears right after the daemon's line: keep it off these devices",
 )
 
 
@@ -122,9 +123,9 @@ def _list_stated(case: Case) -> Iterator[Finding]:
                 f"state there is {device.state})."
             ),
             evidence=(stated.span,),
-            reasoning=("A manager removes or replaces what it did not set itself.",),
+            reasoning=("A manager removes or replaces whatever it did not set itself.",),
             breaks=(
-                "addresses, routes and rules of pods, when the manager next looks at the device",
+                "addresses, routes and rules of pods, the next time the manager checks the device",
             ),
             prevention="Tell the manager to leave the plugin's devices alone.",
             certainty=1.0 if _is_acting(case, device) else 0.5,
@@ -206,15 +207,13 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
     return Finding(
         check=NAME,
         severity=severity,
-        claim=(
-            f"{daemon} handles {device}, a device of containers, as one of the host's own ({act})."
-        ),
+        claim=(f"{daemon} treats {device}, a container device, as one of the host's own ({act})."),
         evidence=tuple(dict.fromkeys(list_spans(said)))[:QUOTED],
         reasoning=(
-            "It sets or removes addresses, routes and states of a device that is not its own.",
+            "It sets or removes addresses, routes and link states of a device that is not its own.",
         ),
-        breaks=("addresses, routes and names of containers, and the routes of the host",),
-        prevention="Tell the daemon to leave devices of containers alone.",
+        breaks=("the containers' addresses, routes and names, and the host's routes",),
+        prevention="Tell the daemon to leave container devices alone.",
         certainty=certainty,
         asks=() if certainty == 1 else (ASK,),
         marks=(device, act),

@@ -1,21 +1,22 @@
-"""program-dies: a program ends by itself, with an error of its own, and is not there to answer.
+"""program-dies: a program exits with its own error, and is not there to answer.
 
 What it is
-    A line of the level at which a program gives up (fatal, emerg, panic, an abort by signal, a flag
-    or configuration that it does not take, a file that cannot be run), and a pod in
-    CrashLoopBackOff, a failed unit or a ticket that says that it does not stay up.
+    A log line with which a program gives up (fatal, emerg, panic, abort by a signal, a flag or
+    configuration that it does not accept, a file that cannot be executed), and a pod in
+    CrashLoopBackOff, a failed unit, or a ticket that says that it does not stay up.
 
 Why it breaks
-    Nobody listens where the program should: connections are refused, probes fail, and a supervisor
-    starts it again with longer and longer pauses. No packet, route or rule is at fault. What it
-    could not reach, resolve or bind is another fault, and counts as that.
+    Nothing listens where the program should: connections are refused, probes fail, and a supervisor
+    restarts it at longer and longer intervals. No packet, route or rule is at fault. If it exits
+    because it could not reach, resolve or bind something, that is a different fault and is reported
+    as that.
 
 How to confirm
     kubectl logs POD --previous; kubectl describe pod POD; journalctl -u UNIT
     kubectl get pods -o wide                    # CrashLoopBackOff, restarts
 
 How to fix
-    Mend what the line names: the flag, the configuration, the image for this CPU, the library.
+    Fix what the line names: the flag, the configuration, the image for this CPU, the library.
 
 References
     Kubernetes, "Debug Running Pods"; systemd.service(5)
@@ -42,6 +43,6 @@ def check(case: Case) -> Iterator[Finding]:
     """
     words = [word for word in find_last_words(case) if not is_agent(word.program)]
     if words:
-        found = report_end(NAME, words, "connections to what the program serves")
+        found = report_end(NAME, words, "connections to the program's services")
         refused = is_refused(case, words[0])
         yield replace(found, needed_for=frozenset({Need.LISTENER}) if refused else frozenset())

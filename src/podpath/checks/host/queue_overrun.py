@@ -1,24 +1,23 @@
-"""queue-overrun: the queue of a listener or a socket's buffer is full, so incoming packets are
-dropped.
+"""queue-overrun: a listener's queue or a socket's buffer is full, so incoming packets are dropped.
 
 What it is
-    ss shows a listener with more connections waiting (Recv-Q) than its backlog takes (Send-Q), or
-    the kernel's counters say that listen queues overflowed, that SYNs to listeners were dropped, or
-    that packets were lost for lack of socket buffers.
+    ss shows a listener with more waiting connections (Recv-Q) than its backlog holds (Send-Q), or
+    the kernel's counters show that listen queues overflowed, that SYNs to listeners were dropped,
+    or that packets were lost because socket buffers were full.
 
 Why it breaks
-    A SYN to a full queue is dropped: the client tries again after 1, 3 and 7 seconds or gives up.
-    For UDP there is no second try. The program accepts or reads too slowly, or its backlog,
-    net.core.somaxconn or rmem is too small for the bursts.
+    A SYN to a full queue is dropped: the client retries after 1, 3 and 7 seconds (since Linux 6.5,
+    every second for the first five), or gives up. For UDP there is no retry. The program accepts or
+    reads too slowly, or its backlog, net.core.somaxconn or rmem is too small for the bursts.
 
 How to confirm
-    ss -ltn    # of listeners: Recv-Q above Send-Q
+    ss -ltn    # for listeners: Recv-Q above Send-Q
     nstat -az TcpExtListenOverflows TcpExtListenDrops UdpRcvbufErrors; sleep 10
     (again)     # they grow
 
 How to fix
-    Raise the program's own backlog and net.core.somaxconn (the smaller one counts), or let it
-    accept faster; for buffers net.core.rmem_max and the program's SO_RCVBUF.
+    Raise the program's own backlog and net.core.somaxconn (the smaller one applies), or make it
+    accept faster; for buffers, raise net.core.rmem_max and the program's SO_RCVBUF.
 
 References
     tcp_v4_syn_recv_sock, sk_acceptq_is_full (include/net/sock.h); listen(2); ss(8)
@@ -41,11 +40,11 @@ NAME = "queue-overrun"
 OFTEN = 20
 """Losses from which it is no single burst at the start of a program."""
 COUNTERS = {
-    "TcpExtListenOverflows": "the queue of a listener overflowed",
+    "TcpExtListenOverflows": "a listener's queue overflowed",
     "TcpExtListenDrops": "a SYN to a listener was dropped",
-    "TcpExtTCPReqQFullDrop": "a SYN was dropped as the queue of half-open connections was full",
-    "TcpExtTCPBacklogDrop": "a packet was dropped as a socket's backlog was full",
-    "UdpRcvbufErrors": "a UDP packet was dropped as the socket's buffer was full",
+    "TcpExtTCPReqQFullDrop": "a SYN was dropped because the half-open queue was full",
+    "TcpExtTCPBacklogDrop": "a packet was dropped because a socket's backlog was full",
+    "UdpRcvbufErrors": "a UDP packet was dropped because the socket's buffer was full",
     "TcpExtTCPAbortOnMemory": "a connection was aborted for lack of memory",
 }
 _FITS = frozenset({
@@ -81,19 +80,19 @@ def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Fi
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The queue of the listener of port {one.port} is full: {one.waiting} connections "
-            f"are waiting, of at most {one.backlog}."
+            f"The queue of the listener on port {one.port} is full: {one.waiting} connections "
+            f"are waiting, and its backlog is {one.backlog}."
         ),
         evidence=(span, *counted),
         reasoning=(
             (
-                "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the "
-                "next SYN is dropped."
+                "For a listener, Recv-Q counts the connections waiting to be accepted, and Send-Q "
+                "is the backlog: the next SYN is dropped."
             ),
         ),
         breaks=(f"new connections to port {one.port}",),
         repairs=(_repair(),),
-        prevention="Watch TcpExtListenOverflows.",
+        prevention="Monitor TcpExtListenOverflows.",
     )
 
 
@@ -105,18 +104,18 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
         fact=f"whether {name} grows while it fails, and which listener's queue is full",
         command=f"nstat -az {name}; (let it fail); nstat -az {name}; ss -ltn",
         decides=(
-            "it grows with each failure: it is the cause, and Recv-Q above Send-Q names the port"
+            "it grows with each failure: it is the cause, and Recv-Q above Send-Q shows the port"
         ),
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The kernel has counted {value} times that {COUNTERS[name]}.",
+        claim=f"The kernel counted {value} times that {COUNTERS[name]}.",
         evidence=tuple(span for _, _, span in lost),
         reasoning=("More arrives than the program takes from its queue.",),
-        breaks=("new connections, or packets, to programs of this host",),
+        breaks=("new connections, or packets, to programs on this host",),
         repairs=(_repair(),),
-        prevention="Watch TcpExtListenOverflows and UdpRcvbufErrors.",
+        prevention="Monitor TcpExtListenOverflows and UdpRcvbufErrors.",
         certainty=1.0 if sure else 0.7,
         asks=() if sure else (ask,),
     )
@@ -125,8 +124,8 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
 def _repair() -> Repair:
     return Repair(
         title=(
-            "raise the program's backlog and the host's limit, or let the program take connections "
-            "faster"
+            "raise the program's backlog and the host's limit, or make the program accept "
+            "connections faster"
         ),
         commands=("sysctl -w net.core.somaxconn=4096",),
     )

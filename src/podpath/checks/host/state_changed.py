@@ -1,24 +1,24 @@
-"""state-changed: what the failing path needs was there in one output, and is gone or different in
+"""state-changed: something the failing path needs is in one output, and is missing or different in
 the next.
 
 What it is
     The same listing was taken twice, before and after something was started, or while it works and
-    while it does not, and an address, route, policy rule, listener or setting of a zone vanished or
-    changed between the two.
+    while it does not, and an address, route, policy rule, listener or zone setting disappeared or
+    changed in between.
 
 Why it breaks
-    Without the address nobody answers for it and packets leave with another source; without the
-    route or rule they have no path, or take another one. What was started between the two outputs
-    is the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a
-    firewall's reload, each of which considers the network's settings its own.
+    Without the address, nothing answers for it and packets leave with another source; without the
+    route or rule, they have no path, or take another one. Whatever was started between the two
+    outputs is the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a
+    firewall reload, each of which considers the network settings its own.
 
 How to confirm
-    # in a second terminal, while the suspect is started: it shows what goes, and when
+    # in a second terminal, while you start the suspect: it shows what disappears, and when
     ip monitor all
     journalctl -b -u NetworkManager -u systemd-networkd -u firewalld
 
 How to fix
-    Put back what is gone, and keep the suspect off it: unmanaged-devices (NetworkManager),
+    Restore what is missing, and keep the suspect away from it: unmanaged-devices (NetworkManager),
     Unmanaged=yes or ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no (networkd),
     route-nopull or split routes (VPN).
 
@@ -73,20 +73,20 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{_upper(first.name)} {'is gone' if gone else 'is another one'} in the state that "
-        f"fails{after}: it is there in the other output.",
+        claim=f"{_upper(first.name)} {'is gone' if gone else 'is different'} in the failing "
+        f"state{after}: the other output shows it.",
         evidence=tuple(spans),
         reasoning=(
-            "Two outputs of the same thing differ, and the difference is what the path needs.",
+            "Two outputs of the same command differ, and the path needs what differs.",
             *(
-                f"Also: {one.name} {'is gone' if one.bad is None else 'is another one'}."
+                f"Also: {one.name} {'is gone' if one.bad is None else 'is different'}."
                 for one in lost[1:QUOTED]
             ),
         ),
-        breaks=("what goes by it",),
+        breaks=("traffic that depends on it",),
         prevention=(
-            "Keep whatever was started between the two outputs off addresses and routes that are "
-            "not its own."
+            "Keep whatever was started between the two outputs away from addresses and routes that "
+            "are not its own."
         ),
         certainty=1.0 if sure else 0.7,
         marks=tuple(str(mark) for mark in (first.address, first.prefix) if mark is not None),
@@ -94,12 +94,12 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
         if sure
         else (
             FollowUp(
-                fact=f"what takes away {first.name}",
+                fact=f"what removes {first.name}",
                 command=(
                     "ip monitor all (while it happens); journalctl -b -u NetworkManager -u "
                     "systemd-networkd -u firewalld"
                 ),
-                decides="a line at the moment at which it goes names the program",
+                decides="a line at the moment it disappears names the program",
             ),
         ),
     )

@@ -134,8 +134,8 @@ def _list_old_clients(case: Case) -> tuple[Span, ...]:
 SWITCHES: tuple[SwitchCheck, ...] = (
     SwitchCheck(
         name="loopback-not-routed",
-        title="packets are translated to a loopback address, and the kernel may not route them "
-              "there.",
+        title="packets are translated to a loopback address, but the kernel is not allowed to "
+              "route them there.",
         keys=("net.ipv4.conf.*.route_localnet",),
         value="0",
         unless=frozenset({"1"}),
@@ -143,25 +143,26 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_by_loopback,
         may_cut=_list_nobody,
         possible=0.5,
-        claim="Packets from elsewhere that a rule translates to 127.0.0.0/8 are dropped, since "
-              "route_localnet is 0.",
-        breaks="whatever is redirected to a program on a loopback address",
-        cure="allow it on the device on which the packets come in",
+        claim="Packets from other hosts or pods that a rule translates to 127.0.0.0/8 are dropped "
+              "because route_localnet is 0.",
+        breaks="traffic that is redirected to a program on a loopback address",
+        cure="allow it on the device that the packets come in on",
         commands=("sysctl -w net.ipv4.conf.all.route_localnet=1",),
         ask=FollowUp(
             "whether the rule translates to a loopback address",
             "iptables -t nat -S | grep 127",
-            "it does: translate to an address of the host, or allow route_localnet",
+            "it does: translate to one of the host's addresses, or allow route_localnet",
         ),
-        why="The kernel takes a packet from outside with a destination in 127.0.0.0/8 for a "
-            "martian and drops it after the translation, so the rule's counter goes up and nobody "
+        why="The kernel treats a packet from outside with a destination in 127.0.0.0/8 as a "
+            "martian and drops it after the translation, so the rule's counter goes up but nothing "
             "answers.",
         references="ip_route_input_slow (net/ipv4/route.c v6.12); "
                    "Documentation/networking/ip-sysctl.rst, route_localnet",
     ),
     SwitchCheck(
         name="strict-filter-two-ways",
-        title="packets come and go by different ways, and the reverse-path filter is strict.",
+        title="packets and their replies take different paths, and the reverse-path filter is "
+              "strict.",
         keys=("net.ipv4.conf.*.rp_filter",),
         value="1",
         unless=frozenset({"2"}),
@@ -169,24 +170,24 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_filtered,
         may_cut=_list_by_two_ways,
         possible=0.6,
-        claim="The strict reverse-path filter drops packets whose route back leads out of another "
+        claim="The strict reverse-path filter drops packets whose return route uses another "
               "device.",
-        breaks="connections whose packets come in by one device and are answered by another",
+        breaks="connections whose packets come in on one device and are answered through another",
         cure="loosen the filter",
         commands=("sysctl -w net.ipv4.conf.all.rp_filter=2",),
         ask=FollowUp(
             "whether the filter drops the packets",
             "nstat -az TcpExtIPReversePathFilter; ip route get SOURCE",
-            "the counter grows, or the route leads elsewhere: the filter drops them",
+            "the counter grows, or the route uses another device: the filter drops them",
         ),
-        why="Strict filtering asks the main way back to the sender of each packet; "
-            "where policy routing, a VPN or a second uplink answers by another device, the packet "
-            "is dropped silently (as a martian, where those are logged).",
+        why="Strict filtering looks up the route back to each packet's sender; if policy routing, "
+            "a VPN or a second uplink makes it use another device, the packet is dropped silently "
+            "(or logged as a martian if log_martians is on).",
         references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); RFC 3704",
     ),
     SwitchCheck(
         name="bridged-packets-filtered",
-        title="what a bridge passes on goes through iptables, which drops it.",
+        title="bridged packets go through iptables, which drops them.",
         keys=("net.bridge.bridge-nf-call-iptables",),
         value="1",
         categories=(Category.BRIDGE_NETFILTER, Category.FORWARD_POLICY),
@@ -195,17 +196,17 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         possible=0.5,
         claim="Packets within one bridge go through iptables, whose FORWARD chain drops what no "
               "rule accepts.",
-        breaks="whatever two ports of one bridge send to each other",
-        cure="let bridged packets by, or accept them in FORWARD",
+        breaks="traffic between two ports of one bridge",
+        cure="let bridged packets bypass iptables, or accept them in FORWARD",
         commands=("sysctl -w net.bridge.bridge-nf-call-iptables=0",),
         ask=FollowUp(
-            "what FORWARD does with packets of the bridge",
+            "what FORWARD does with the bridge's packets",
             "iptables -S FORWARD",
-            "a policy of DROP and no rule for the bridge: that drops them",
+            "a policy of DROP and no rule for the bridge: FORWARD drops them",
         ),
-        why="With br_netfilter loaded and its switch on, a frame from port to port passes the "
-            "chains of forwarded packets. An engine that sets the policy of FORWARD to DROP cuts "
-            "off guests of other bridges so.",
+        why="With br_netfilter loaded and bridge-nf-call-iptables on, a frame from port to port "
+            "traverses the chains for forwarded packets. A container engine that sets the FORWARD "
+            "policy to DROP thereby cuts off guests on other bridges.",
         references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); "
                    "Documentation/networking/ip-sysctl.rst",
     ),
@@ -259,45 +260,45 @@ SWITCHES: tuple[SwitchCheck, ...] = (
     ),
     SwitchCheck(
         name="pings-ignored",
-        title="the host answers no ping.",
+        title="the host does not answer pings.",
         keys=("net.ipv4.icmp_echo_ignore_all", "net.ipv6.icmp.echo_ignore_all"),
         value="1",
         categories=(Category.SYSCTL,),
         cuts=_list_pings_of_host,
         may_cut=_list_pings,
         possible=0.5,
-        claim="The host ignores every ping, since icmp_echo_ignore_all is 1.",
-        breaks="pings of this host, and whatever takes their answer for its health",
+        claim="The host ignores every ping because icmp_echo_ignore_all is 1.",
+        breaks="pings to this host, and whatever uses them as a health check",
         cure="answer pings again",
         commands=("sysctl -w net.ipv4.icmp_echo_ignore_all=0",),
         ask=FollowUp(
             "whether anything but ping fails", "curl -v http://ADDRESS/",
-            "it works: only pings are ignored",
+            "it works: the host ignores only pings",
         ),
-        why="Echo requests are dropped silently; nothing else is touched.",
+        why="Echo requests are dropped silently; nothing else is affected.",
         references="icmp_echo (net/ipv4/icmp.c v6.12); Documentation/networking/ip-sysctl.rst",
     ),
     SwitchCheck(
         name="time-wait-recycled",
-        title="clients behind one address are refused by their clocks.",
+        title="clients behind one address are refused because their clocks differ.",
         keys=("net.ipv4.tcp_tw_recycle",),
         value="1",
         categories=(Category.SYSCTL,),
         cuts=_list_nobody,
         may_cut=_list_old_clients,
         possible=0.7,
-        claim="With tcp_tw_recycle the host drops connections of clients whose timestamps lie "
-        "behind another one's of the same address.",
-        breaks="connections of clients behind NAT from time to time",
-        cure="switch it off",
+        claim="With tcp_tw_recycle, the host drops connections from clients whose timestamps are "
+        "older than those of another client with the same address.",
+        breaks="connections from clients behind NAT, from time to time",
+        cure="turn it off",
         commands=("sysctl -w net.ipv4.tcp_tw_recycle=0",),
         ask=FollowUp(
-            "whether connections are dropped by their timestamps",
+            "whether connections are dropped because of their timestamps",
             "nstat -az TcpExtPAWSPassive; netstat -s | grep -i timestamp",
-            "the counter grows with the failures: this is it",
+            "the counter grows with the failures: this is the cause",
         ),
         why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with "
-            "an older one. Behind NAT several clocks share one address.",
+            "an older one. Behind NAT, several clocks share one address.",
         references="tcp_conn_request (net/ipv4/tcp_input.c v4.11)",
     ),
 )  # fmt: skip

@@ -1,21 +1,21 @@
-"""two-managers: two programs configure one device of the host.
+"""two-managers: two programs configure one of the host's devices.
 
 What it is
     NetworkManager says that it connected a device, and systemd-networkd that it configured the same
-    one; or NetworkManager has connected by a profile of its own a device that
+    one; or NetworkManager connected, with its own profile, a device to which
     /etc/network/interfaces, netplan or networkd gives an address.
 
 Why it breaks
-    Each sets its own addresses, routes, rules and DNS, and removes what it does not know: leases
-    for both, two default routes, addresses that change or vanish minutes after boot, a resolv.conf
-    that changes hands.
+    Each program sets its own addresses, routes, rules and DNS, and removes whatever it does not
+    know: leases for both, two default routes, addresses that change or disappear minutes after
+    boot, a resolv.conf that keeps being overwritten.
 
 How to confirm
     networkctl list; nmcli device; grep -rn DEVICE /etc/network /etc/netplan /etc/systemd/network
 
 How to fix
     Leave the device to one of them: `unmanaged-devices=interface-name:DEVICE` in NetworkManager's
-    keyfile section, or `Unmanaged=yes` in a .network file; disable the one that nobody needs.
+    keyfile section, or `Unmanaged=yes` in a .network file; disable the one that you do not need.
 
 References
     NetworkManager.conf(5), systemd.network(5)
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
             and _is_other(case, wanted.span)
         ):
             yield _report(
-                name, "a file of another manager", (connected[name], wanted.addresses[0].span), 0.6
+                name, "another manager's file", (connected[name], wanted.addresses[0].span), 0.6
             )
 
 
@@ -79,7 +79,7 @@ def _report(name: str, other: str, evidence: tuple[Span, ...], certainty: float)
         claim=f"NetworkManager and {other} both configure {name}.",
         evidence=evidence,
         reasoning=("Each removes addresses, routes and rules that it does not know.",),
-        breaks=(f"addresses and routes of {name}",),
+        breaks=(f"the addresses and routes of {name}",),
         prevention="Leave each device to one manager.",
         certainty=certainty,
         asks=()

@@ -1,13 +1,14 @@
-"""unit-not-running: a unit of systemd on which others rest is stopped, has failed, or is not there.
+"""unit-not-running: a systemd unit that others depend on is stopped, has failed, or does not exist.
 
 What it is
-    `systemctl status UNIT` says `inactive (dead)`, `failed` or `activating (auto-restart)`, or that
-    the unit is masked or could not be found. A unit that ran once and ended well is none of these.
+    `systemctl status UNIT` shows `inactive (dead)`, `failed` or `activating (auto-restart)`, or
+    says that the unit is masked or could not be found. A unit that ran once and ended successfully
+    is none of these.
 
 Why it breaks
-    Nobody listens where it should serve: clients are refused, names are not resolved, devices are
-    not set up. A unit that is `enabled` starts at the next boot, and one that somebody stopped
-    stays stopped until then; a `disabled` one does not start at all.
+    Nothing listens where the unit should serve: clients are refused, names are not resolved,
+    devices are not set up. An `enabled` unit starts at the next boot; if somebody stopped it, it
+    stays stopped until then. A `disabled` unit does not start at boot at all.
 
 How to confirm
     systemctl status UNIT
@@ -15,8 +16,8 @@ How to confirm
     ss -lntup
 
 How to fix
-    Start it, and let it start at boot: systemctl enable --now UNIT. If it fails, what it logged
-    before its end names the cause.
+    Start it, and let it start at boot: systemctl enable --now UNIT. If it fails, its last log lines
+    name the cause.
 
 References
     systemctl(1); systemd.unit(5); systemd.service(5)
@@ -89,19 +90,19 @@ def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
     how = f"{unit.active} ({unit.detail})" if unit.detail else unit.active
     plain = _PLAIN_UNIT.fullmatch(unit.unit) is not None
     ask = FollowUp(
-        "why the unit does not run, and whether what fails needs it",
+        "why the unit does not run, and whether the failing connection needs it",
         f"systemctl status {unit.unit}; journalctl -b -u {unit.unit}; ss -lntup"
         if plain
         else "systemctl status UNIT; journalctl -b -u UNIT; ss -lntup",
-        "its last lines before the end name the cause; with the unit started, what fails works",
+        "its last lines before it ended name the cause; once it runs, the connection works",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{unit.unit} does not run: systemd says that it is {how}.",
+        claim=f"{unit.unit} is not running: systemd says that it is {how}.",
         evidence=(span, *((named,) if named is not None else ())),
-        reasoning=("What it serves or sets up is missing for as long as it does not run.",),
-        breaks=("what that unit is for",),
+        reasoning=("Whatever it serves or sets up is missing as long as it does not run.",),
+        breaks=("whatever that unit provides",),
         repairs=(
             Repair(
                 title="start it",

@@ -1,15 +1,15 @@
 """unknown-error: a program reports an error that podpath does not know.
 
 What it is
-    A line of a log has the level of an error, and neither names a fault that podpath knows nor a
+    A log line has the level of an error, but names neither a fault that podpath knows nor a
     connection that failed.
 
 Why it breaks
-    It may have nothing to do with the failure, but a program that says it failed is the first thing
-    to look at.
+    It may have nothing to do with the failure, but a program that reports an error is the first
+    thing to look at.
 
 How to confirm
-    journalctl -u UNIT, or the log of the container, around that time
+    journalctl -u UNIT, or the container's log, around that time
 
 How to fix
     Look up what the program means by it.
