@@ -122,6 +122,15 @@ def test_calls_of_iptables_are_read() -> None:
     assert is_command_list(Source(name="s", lines=("#!/bin/sh", "set -e", "iptables -F")))
 
 
+def test_a_script_is_known_by_its_first_line() -> None:
+    """So that each line of it that only a shell can tell is refused with its number."""
+    script = ("#!/usr/bin/env bash", "IPT=/sbin/iptables", "$IPT -F", "$IPT -X")
+    assert is_command_list(Source(name="s", lines=script))
+    assert is_command_list(Source(name="s", lines=script[1:2]))
+    assert not is_command_list(Source(name="s", lines=("#!/usr/sbin/nft -f", "flush ruleset")))
+    assert [gap.span.line for gap in read(*script).gaps] == [2, 3, 4]
+
+
 def test_what_a_call_says_is_its_rule() -> None:
     """A comment keeps its blanks and quotes, and a rule its lines."""
     reading = read("iptables -A INPUT \\", "  -m comment --comment 'a \"b\"' -j DROP")

@@ -38,6 +38,7 @@ _TABLES = re.compile(r"(?:/\S*/)?ip(?P<six>6?)tables(?:-(?P<flavour>nft|legacy))
 _COMMANDS = frozenset({verb.value for verb in RestoreVerb if verb.value[0] == "-"} | {*LONG})
 _LISTING = frozenset({"-L", "--list", "-S", "--list-rules", "-V", "--version", "-h", "--help"})
 _PLAIN = re.compile(r"[^\s\"'\\]+")
+_SHEBANG = re.compile(r"#!\s*\S*/(?:env\s+)?(?:ba|da|k|z|a)?sh\b")
 _ROUTE_VERBS = ("add", "append", "prepend", "replace", "change", "delete")
 _RULE_VERBS = ("add", "delete")
 _PRIORITIES = frozenset({"pref", "priority", "preference", "order"})
@@ -67,10 +68,14 @@ class ModuleCommandRecord(Record):
 
 
 def is_command_list(source: Source) -> bool:
-    """Tell whether most lines that say something are such commands."""
+    """Tell whether most lines that say something are such commands, or it is a shell's script, of
+    which each line that is none is refused by itself.
+    """
+    if source.lines and _SHEBANG.match(source.lines[0]) is not None:
+        return True
     calls = [call for call in read_calls(source.lines) if call.words or call.fault]
     lines = [source.lines[call.first] for call in calls]
-    known = sum(_STARTS.match(line) is not None for line in lines)
+    known = sum(_STARTS.match(line) is not None or "iptables" in line for line in lines)
     return known > 0 and known * 2 >= len(lines)
 
 
