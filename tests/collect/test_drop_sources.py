@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.collect import drop_sources
+from podpath.collect import drop_sources, tracefs
 from podpath.collect.bpf import BpfError
 from podpath.collect.drop_sources import (
     PREFIX,
@@ -26,8 +27,11 @@ from podpath.net.errors import PodpathError
 
 MOUNTED = Path("/sys/kernel/tracing")
 HOLD = """
-import time
+import sys, time
+from podpath.collect import tracefs
 from podpath.collect.drop_sources import TraceSource
+if sys.argv[1:] == ["unmounted"]:
+    tracefs.MOUNTS = ()
 source = TraceSource()
 print("ready", flush=True)
 time.sleep(600)
@@ -53,7 +57,7 @@ def send() -> None:
 
 def instances(top: Path, process: int) -> list[Path]:
     """Return the trace instances of a process."""
-    return list((top / "instances").glob(f"{PREFIX}{process}"))
+    return list((top / "instances").glob(f"{PREFIX}{process}-*"))
 
 
 @pytest.mark.kernel
@@ -91,11 +95,35 @@ def test_the_trace_event_tells_reason_and_function(tracing: Path) -> None:
 
 
 @pytest.mark.kernel
+def test_where_tracefs_is_not_mounted_it_is_for_the_watch_alone(
+    tracing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a node that is a set of namespaces, or in a container: nothing is mounted in any
+    tree.
+    """
+    monkeypatch.setattr(tracefs, "MOUNTS", ())
+    before = Path("/proc/self/mountinfo").read_text(encoding="ascii")
+    source = TraceSource()
+    try:
+        assert Path("/proc/self/mountinfo").read_text(encoding="ascii") == before
+        send()
+        source.wait(1)
+        time.sleep(0.1)
+        assert any(drop.key.reason == "NO_SOCKET" for drop in source.read())
+    finally:
+        source.close()
+    assert instances(tracing, os.getpid()) == []
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("where", ["mounted", "unmounted"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_killed_watch_leaves_no_instance(tracing: Path, number: signal.Signals) -> None:
+def test_a_killed_watch_leaves_no_instance(
+    tracing: Path, number: signal.Signals, where: str
+) -> None:
     """The child that waits for its end removes the instance."""
     with subprocess.Popen(
-        (sys.executable, "-c", HOLD), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        (sys.executable, "-c", HOLD, where), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as held:
         assert held.stdout is not None
         assert held.stdout.readline() == b"ready\n"
@@ -113,7 +141,7 @@ def test_stale_instances_are_those_of_processes_that_are_gone(tmp_path: Path) ->
     """An instance of a process that runs stays, and so does what is not ours."""
     gone = subprocess.Popen(("true",))
     gone.wait()
-    names = [f"{PREFIX}{gone.pid}", f"{PREFIX}{os.getpid()}", f"{PREFIX}x", "other"]
+    names = [f"{PREFIX}{gone.pid}-1a", f"{PREFIX}{os.getpid()}-1a", f"{PREFIX}x", "other"]
     for name in names:
         (tmp_path / "instances" / name).mkdir(parents=True)
     remove_stale_instances(tmp_path)
@@ -125,8 +153,13 @@ def test_where_neither_way_is_open_both_refusals_are_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A machine without BTF and without tracefs says so of both."""
+
+    def refuse() -> int:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
     monkeypatch.setattr(drop_sources, "BTF", tmp_path / "absent")
-    monkeypatch.setattr(drop_sources, "TRACING", (tmp_path,))
+    monkeypatch.setattr(tracefs, "MOUNTS", (tmp_path,))
+    monkeypatch.setattr(tracefs, "_mount", refuse)
     with pytest.raises(PodpathError, match=r"absent.*tracefs"):
         open_source("auto", 1)
     with pytest.raises(PodpathError, match="absent"):

@@ -143,3 +143,9 @@ def test_losses_are_told_where_there_are_any() -> None:
     assert render_losses(0, 0, 0) == ""
     assert render_losses(3, 0, 5) == "3 not received, 5 flows counted without a sample packet"
     assert "2 not counted for any flow" in render_losses(0, 2, 0)
+
+
+def test_a_namespace_that_the_source_does_not_tell_is_not_said_to_be_foreign() -> None:
+    """The trace event names none."""
+    found = DropExplanation(agreement=DropAgreement.ELSEWHERE)
+    assert spell_drop(KEY._replace(inode=0), found) == "in a namespace that is not known"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import select
 import signal
 import time
@@ -15,6 +16,7 @@ from typing import Protocol
 from podpath.collect.bpf import BpfError
 from podpath.collect.drop_program import DropLosses, DropProgram
 from podpath.collect.namespaces import CollectError
+from podpath.collect.tracefs import open_tracefs
 from podpath.drops.btf import TypeTable
 from podpath.drops.events import DropKey, HeardDrop, decode_event, decode_key, name_reasons
 from podpath.drops.symbols import SymbolTable
@@ -22,7 +24,6 @@ from podpath.drops.tally import FlowCount
 from podpath.net.errors import PodpathError
 
 BTF, SYMBOLS = Path("/sys/kernel/btf/vmlinux"), Path("/proc/kallsyms")
-TRACING = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 PREFIX = "podpath-watch-"
 _EVENT = re.compile(
     rb" (?P<seconds>\d+)\.(?P<micro>\d{6}): kfree_skb: .*?protocol=(?P<protocol>\d+) "
@@ -120,16 +121,15 @@ class TraceSource:
     )
 
     def __init__(self) -> None:
-        """Make the instance. `CollectError` where tracefs is not mounted."""
-        top = next((path for path in TRACING if (path / "instances").is_dir()), None)
-        if top is None:
-            raise CollectError(
-                "expected tracefs at /sys/kernel/tracing: mount -t tracefs none /sys/kernel/tracing"
-            )
-        remove_stale_instances(top)
-        self._directory = top / "instances" / f"{PREFIX}{os.getpid()}"
+        """Make the instance. `CollectError` where tracefs may not be used."""
+        found = open_tracefs()
+        remove_stale_instances(found.path)
+        # a process in other namespaces may have the same number
+        name = f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        self._mount = found.descriptor
+        self._directory = found.path / "instances" / name
         self._directory.mkdir()
-        self._guard = _start_guard(self._directory)
+        self._guard = _start_guard(self._directory, self._mount)
         (self._directory / "buffer_size_kb").write_text(_BUFFER_KB, encoding="ascii")
         (self._directory / "events/skb/kfree_skb/enable").write_text("1", encoding="ascii")
         self._pipe = os.open(self._directory / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -201,19 +201,23 @@ class TraceSource:
         with suppress(OSError):
             self._directory.rmdir()
         os.close(self._guard)
+        if self._mount is not None:
+            os.close(self._mount)
 
 
-def _start_guard(directory: Path) -> int:
-    """Start a child that removes an instance once this process has ended; return the end of the
-    pipe that it waits at.
+def _start_guard(directory: Path, mount: int | None) -> int:
+    """Start a child that removes an instance once this process has ended, through the same mount;
+    return the end of the pipe that it waits at.
     """
     reading, writing = os.pipe()
     if os.fork() == 0:
         # forked once more, so that nobody has to wait for it, and out of the terminal's reach
         os.setsid()
         if os.fork() == 0:
-            os.closerange(0, reading)
-            os.closerange(reading + 1, max(writing + 1, 1024))
+            for number in range(max(writing + 1, 1024)):
+                if number not in (reading, mount):
+                    with suppress(OSError):
+                        os.close(number)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             os.read(reading, 1)
@@ -237,7 +241,7 @@ def _remove(directory: Path) -> None:
 def remove_stale_instances(top: Path) -> None:
     """Remove instances whose process is gone."""
     for directory in (top / "instances").glob(f"{PREFIX}*"):
-        process = directory.name.removeprefix(PREFIX)
+        process = directory.name.removeprefix(PREFIX).partition("-")[0]
         if process.isdigit() and not Path(f"/proc/{process}").exists():
             with suppress(OSError):  # another may remove it at the same moment
                 directory.rmdir()

@@ -130,6 +130,8 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
             return "the model lets it pass"
         case DropAgreement.ELSEWHERE if found.netns:
             return "not an IP packet that the model can walk"
+        case DropAgreement.ELSEWHERE if not key.inode:
+            return "in a namespace that is not known"
         case DropAgreement.ELSEWHERE:
             return "in none of this node's namespaces"
         case DropAgreement.OUTSIDE:
