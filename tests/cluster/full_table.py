@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Fills the connection tracking table of the namespace that it runs in, with connections that seem
-to be established, as many as the kernel takes, and keeps it full; `empty` deletes them again.
+to be established, as many as the kernel takes, and keeps it full; `empty` deletes them again. With
+a number it makes so many and keeps nothing full.
 
-It runs by itself on a node: `python3 full_table.py`, `python3 full_table.py empty`.
+It runs by itself on a node: `python3 full_table.py [ENTRIES]`, `python3 full_table.py empty`.
 """
 
 from __future__ import annotations
@@ -34,10 +35,18 @@ _BATCH = 500
 def main() -> int:
     """Fill the table, or empty it."""
     if sys.argv[1:] == ["empty"]:
-        os.kill(int(_KEEPER.read_text(encoding="ascii")), signal.SIGKILL)
+        if _KEEPER.exists():
+            os.kill(int(_KEEPER.read_text(encoding="ascii")), signal.SIGKILL)
+            _KEEPER.unlink()
         mark = f"{MARK:#x}"
         done = subprocess.run(("conntrack", "-D", "-m", mark), capture_output=True, check=False)
         return done.returncode
+    if sys.argv[1:]:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
+            entries = make_entries(int(sys.argv[1]))
+            while batch := b"".join(islice(entries, _BATCH)):
+                kernel.send(batch)
+        return 0
     limit = int(Path("/proc/sys/net/netfilter/nf_conntrack_max").read_text(encoding="ascii"))
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
         entries = make_entries(2 * limit)

@@ -1,0 +1,99 @@
+"""Measures how long `podpath why` takes on a real cluster of two nodes whose agents serve
+snapshots, as it is and with many tracked connections on each node.
+
+Usage, as root, on a cluster that `scripts/cluster up` made and that has agents:
+python -m bench.why_cluster FROM TO [--times N] [--entries N ...] [--name CLUSTER] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.measurement import Measurement, emit
+from scripts.kubernetes import cluster
+from scripts.kubernetes.cluster import Cluster
+
+SECONDS = 10.0
+FILL = Path(__file__).resolve().parents[1] / "tests" / "cluster" / "full_table.py"
+PYTHON = "/usr/bin/python3"
+
+
+class Answer(NamedTuple):
+    """What one answer took."""
+
+    seconds: float
+    own: float
+    """Processor seconds of the asking process and those that it started."""
+
+
+def ask(found: Cluster, ends: Sequence[str]) -> Answer:
+    """Ask once."""
+    command = (sys.executable, "-m", "podpath", "why", *ends)
+    known = f"--kubeconfig={found.plan.kubeconfig}"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    done = subprocess.run((*command, known), capture_output=True, text=True, check=False)
+    passed = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"why ended with {done.returncode}: {done.stderr}{done.stdout}")
+    own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Answer(passed, own)
+
+
+def run_on_nodes(found: Cluster, word: str) -> None:
+    """Make entries on every node, or delete them."""
+    for each in found.nodes.values():
+        subprocess.run(each.enter(PYTHON, str(FILL), word), check=word != "empty")
+
+
+def summarize(answers: Sequence[Answer], what: str) -> tuple[Measurement, ...]:
+    """Return what answers took, the median and the worst."""
+    times = [each.seconds for each in answers]
+    load = os.getloadavg()[0]
+    return (
+        Measurement(f"{what}, median of {len(times)}", statistics.median(times), "s", SECONDS),
+        Measurement("the longest of them", max(times), "s"),
+        Measurement(
+            "processor time of podpath why, median",
+            statistics.median(each.own for each in answers),
+            "s",
+        ),
+        Measurement("load of the machine then", load, "processes"),
+    )
+
+
+def main() -> None:
+    """Measure, as it is first."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ends", nargs=2)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--entries", type=int, nargs="*", default=[])
+    parser.add_argument("--name", default="podpath")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = cluster.find(options.name)
+    if found is None:
+        raise SystemExit(f"no cluster {options.name}: scripts/cluster up")
+    measured = [*summarize([ask(found, options.ends) for _ in range(options.times)], "an answer")]
+    for count in options.entries:
+        try:
+            run_on_nodes(found, str(count))
+            answers = [ask(found, options.ends) for _ in range(3)]
+        finally:
+            run_on_nodes(found, "empty")
+        measured += summarize(answers, f"with {count} connections tracked on each node")
+    emit(measured)
+
+
+if __name__ == "__main__":
+    main()
