@@ -42,6 +42,12 @@ from podpath.diagnosis.flows import OUTSIDE, BaselineFlow, list_flows, suggest_p
 from podpath.diagnosis.forbids import Forbids, NothingWalked
 from podpath.diagnosis.meeting import add_observations, find_partings
 from podpath.diagnosis.playbook import ask_expert, is_asked
+from podpath.diagnosis.proxied import (
+    Proxied,
+    carried_by_proxies,
+    complained_by_proxies,
+    with_proxies,
+)
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
 from podpath.diagnosis.ranking import rank_findings
 from podpath.diagnosis.resting import is_made_up
@@ -57,6 +63,10 @@ LEADING = 2
 """Questions of an expert that come before those of a walk which supposes all that it blames."""
 EVERY_ANSWER = 256
 """Branches walked of a connection that works in all the likely ones, before it is said to work."""
+
+
+PROXIES = 3
+"""Proxies' connections that a note speaks of: more say the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +87,8 @@ class _Inquiry:
     """Nobody names a connection that fails, so those that are carried are in question."""
     complained: tuple[Complained, ...]
     """The connections that prose complains of, where nobody names one."""
+    proxied: tuple[Proxied, ...] = ()
+    """The connections among them that end at a proxy in their pod, and what the proxy sends."""
 
     @property
     def flows(self) -> tuple[Probe, ...]:
@@ -119,6 +131,7 @@ def diagnose(
         gaps=case.gaps,
         notes=(
             *_carried_notes(inquiry),
+            *map(str, inquiry.proxied[:PROXIES]),
             *_notes(case.node, findings, concluded),
             *_unplaced_notes(inquiry.unplaced),
             *_elsewhere_notes(len(found) - len(findings)),
@@ -143,17 +156,23 @@ def _place_owners(
 def _inquire(case: Case, own: Case, probes: tuple[Probe, ...]) -> _Inquiry:
     """Gather what is said to fail and what any such node carries."""
     base = World(case.node)
-    symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
+    stated, parts = with_proxies(base, collect_symptoms(case, probes))
+    symptoms = tuple(_expect(base, symptom) for symptom in stated)
     unasked = not probes and not any(symptom.fails for symptom in symptoms)
+    complained = place_complaints(case) if unasked else ()
+    said = tuple(complained_by_proxies(base, complained))
+    flows = list_flows(own.node)
+    sent = tuple(carried_by_proxies(base, flows)) if unasked else ()
     return _Inquiry(
         case=case,
         own=own,
         base=base,
         probes=probes,
         symptoms=symptoms,
-        carried=list_flows(own.node),
+        carried=(*flows, *(flow for flow, _ in sent)),
         unasked=unasked,
-        complained=place_complaints(case) if unasked else (),
+        complained=(*complained, *(one for one, _ in said)),
+        proxied=tuple(dict.fromkeys((*parts, *(part for _, part in (*said, *sent))))),
     )
 
 
