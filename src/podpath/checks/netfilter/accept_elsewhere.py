@@ -2,22 +2,21 @@
 the same hook.
 
 What it is
-    Two base chains stand at one hook: iptables' FORWARD (filled by Docker, kube-proxy, an admin)
-    and one of nftables, in a table of LXD, libvirt, Podman, firewalld or an admin. One of them
-    drops by default, the other one accepts.
+    Two base chains are attached to one hook: iptables' FORWARD (filled by Docker, kube-proxy, an
+    admin) and one of nftables, in a table of LXD, libvirt, Podman, firewalld or an admin. One of
+    them drops by default, the other accepts.
 
 Why it breaks
-    In nftables `accept` ends the base chain that it stands in, no other: the packet goes on to the
-    next base chain of the hook, in the order of their priorities. Every one of them has to let it
-    pass; a drop in any is final. So the accepting rules of one program cannot save its packets from
-    the policy of another.
+    In nftables, `accept` ends only the base chain that it is in: the packet goes on to the next
+    base chain of the hook, in order of priority. Every one of them has to let it pass; a drop in
+    any is final. So one program's accepting rules cannot save its packets from another's policy.
 
 How to confirm
     nft list ruleset | grep -A1 'hook forward'     # every base chain of the hook, with its policy
     iptables -nvL FORWARD | head -1
 
 How to fix
-    Accept the device in the chain that drops too, in DOCKER-USER where Docker set the policy:
+    Accept the device in the chain that drops, too, in DOCKER-USER if Docker set the policy:
         iptables -I DOCKER-USER -i lxdbr0 -j ACCEPT
         iptables -I DOCKER-USER -o lxdbr0 -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
     or set its policy to accept again: iptables -P FORWARD ACCEPT.

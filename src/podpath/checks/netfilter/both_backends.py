@@ -2,13 +2,13 @@
 
 What it is
     The two flavors of iptables write to different places in the kernel: legacy tables and
-    nf_tables. Each shows its own rules only, but the kernel runs both, at the same hooks.
+    nf_tables. Each shows only its own rules, but the kernel runs both, at the same hooks.
 
 Why it breaks
-    A packet has to pass both. A DROP (or a DROP policy) in the flavor that nobody looks at ends
-    it, and one that `iptables -D` cannot find stays for ever. It comes about when the host's tool
-    and the one in a container's image (kube-proxy, the CNI plugin) differ, or after an upgrade of
-    the distribution.
+    Both must accept a packet. A DROP (or a DROP policy) in the flavor that nobody looks at ends it,
+    and one that `iptables -D` cannot find stays forever. It happens when the host's tool and the
+    one in a container's image (kube-proxy, the CNI plugin) differ, or after an upgrade of the
+    distribution.
 
 How to confirm
     iptables-legacy-save | grep -c '^-A'; iptables-nft-save | grep -c '^-A'

@@ -1,13 +1,13 @@
-"""bridge-calls-disabled: the runtime says that bridged packets do not pass iptables.
+"""bridge-calls-disabled: the runtime says that bridged packets bypass iptables.
 
 What it is
     `WARNING: bridge-nf-call-iptables is disabled` of docker info, kubeadm's preflight check, or
     /proc/sys/net/bridge that does not exist: br_netfilter is not loaded, or its switch is off.
 
 Why it breaks
-    A reply between two containers or pods of one bridge passes no NAT, so that it comes from the
-    pod's own address and the client refuses it. What is routed is not touched. Docker 27.3 and
-    later no longer load the module by themselves.
+    A reply between two containers or pods on one bridge bypasses NAT, so it comes from the pod's
+    own address and the client refuses it. Routed packets are not affected. Docker 27.3 and later no
+    longer load the module by themselves.
 
 How to confirm
     lsmod | grep br_netfilter; sysctl net.bridge.bridge-nf-call-iptables

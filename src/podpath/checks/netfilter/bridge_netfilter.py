@@ -3,7 +3,7 @@ are not translated back.
 
 What it is
     The module br_netfilter is not loaded, or net.bridge.bridge-nf-call-iptables is 0. Then iptables
-    sees a packet between two ports of one bridge only where it is routed.
+    sees a packet between two ports of one bridge only if it is routed.
 
 Why it breaks
     A pod sends to a service's address, which is outside the bridge's subnet, so the packet goes to
@@ -11,8 +11,8 @@ Why it breaks
     remembers it. If the endpoint is on the same bridge, its reply is addressed to the pod's own
     address, in the same subnet, and is switched across the bridge. Netfilter does not see it and
     does not put the service's address back as the source. The pod gets a SYN-ACK from a stranger
-    and answers with a reset. Endpoints on other nodes work, since their replies come in by a route;
-    so it fails intermittently, as endpoints are chosen.
+    and answers with a reset. Endpoints on other nodes work, since their replies are routed; so it
+    fails intermittently, depending on which endpoint is chosen.
 
 How to confirm
     lsmod | grep br_netfilter
@@ -21,9 +21,9 @@ How to confirm
     conntrack -L -d SERVICE                        # SYN_SENT [UNREPLIED]
 
 How to fix
-    modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1 Keep it so: `br_netfilter`
-    in /etc/modules-load.d/k8s.conf and the sysctl in /etc/sysctl.d/k8s.conf. A sysctl file alone is
-    not enough: the key does not exist before the module is loaded.
+    modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1. Make it permanent:
+    `br_netfilter` in /etc/modules-load.d/k8s.conf and the sysctl in /etc/sysctl.d/k8s.conf. A
+    sysctl file alone is not enough: the key does not exist before the module is loaded.
 
 References
     br_nf_pre_routing, ip_sabotage_in (net/bridge/br_netfilter_hooks.c); the kubeadm installation

@@ -1,14 +1,14 @@
-"""catch-all: a rule that takes every packet drops or rejects what rules below it, or nobody, would
+"""catch-all: a rule that matches every packet drops or rejects what rules below it, or none, would
 have accepted.
 
 What it is
-    A REJECT or DROP without any condition stands in INPUT, FORWARD or OUTPUT. On Fedora, CentOS and
+    INPUT, FORWARD or OUTPUT contains a REJECT or DROP without any condition. On Fedora, CentOS and
     RHEL without firewalld it is the default: `-A FORWARD -j REJECT --reject-with
     icmp-host-prohibited`. Elsewhere an admin, a security agent, libvirt or LXD put it there.
 
 Why it breaks
-    Rules are asked in order. What Docker, kube-proxy or the CNI plugin append later stands below
-    and is never asked: its counters stay 0. With REJECT the client gets "No route to host"
+    Rules are tried in order. What Docker, kube-proxy or the CNI plugin append later comes below it
+    and is never reached: its counters stay 0. With REJECT the client gets "No route to host"
     (host-prohibited), "Connection refused" (port-unreachable) or "Packet filtered"; with DROP it
     waits.
 
@@ -16,9 +16,10 @@ How to confirm
     iptables -nvL FORWARD --line-numbers     # its counter grows, those below stay 0
 
 How to fix
-    Take it away, or put the accepting rules before it:
+    Remove it, or put the accepting rules before it:
         iptables -D FORWARD -j REJECT --reject-with icmp-host-prohibited
-    and take it out of what is loaded at boot (/etc/sysconfig/iptables, /etc/iptables/rules.v4) too.
+    and remove it from what is loaded at boot (/etc/sysconfig/iptables, /etc/iptables/rules.v4),
+    too.
 
 References
     iptables-extensions(8), REJECT; ipt_do_table (net/ipv4/netfilter/ip_tables.c)

@@ -1,18 +1,18 @@
-"""chain-order: kube-proxy's rule that drops INVALID packets stands before the CNI plugin's rule
-that accepts them.
+"""chain-order: kube-proxy's rule that drops INVALID packets comes before the CNI plugin's rule that
+accepts them.
 
 What it is
-    In the FORWARD chain of table filter the jump to KUBE-FORWARD, whose first rule drops what
-    conntrack calls INVALID, stands before the jump to the CNI plugin's chain (CILIUM_FORWARD, say),
-    which accepts everything from and to pods. Whichever of the two daemons starts last inserts its
-    jump first, so a restart of kube-proxy turns the order round.
+    In the FORWARD chain of table filter, the jump to KUBE-FORWARD, whose first rule drops what
+    conntrack marks INVALID, comes before the jump to the CNI plugin's chain (such as
+    CILIUM_FORWARD), which accepts everything from and to pods. Whichever of the two daemons starts
+    last inserts its jump first, so restarting kube-proxy reverses the order.
 
 Why it breaks
-    Where the plugin translates addresses in BPF (Cilium with enable-bpf-masquerade), the reply to a
-    pod's SYN is translated and handed to the pod before netfilter sees it. Conntrack knows the SYN
-    only, under another tuple or without its reply, so it calls the pod's next packet, the ACK of
-    the handshake, INVALID. KUBE-FORWARD drops it. The pod believes that the connection is up and
-    sends its request again and again; the server sends its SYN-ACK again.
+    If the plugin translates addresses in BPF (Cilium with enable-bpf-masquerade), the reply to a
+    pod's SYN is translated and handed to the pod before netfilter sees it. Conntrack knows only the
+    SYN, under another tuple or without its reply, so it marks the pod's next packet, the ACK of the
+    handshake, INVALID. KUBE-FORWARD drops it. The pod believes that the connection is up and sends
+    its request again and again; the server sends its SYN-ACK again.
 
 How to confirm
     iptables -t filter -nvL FORWARD --line-numbers     # the order of the two jumps
@@ -23,8 +23,8 @@ How to fix
     Put the plugin's jump first again:
         iptables -t filter -D FORWARD -j CILIUM_FORWARD ...
         iptables -t filter -I FORWARD 1 -j CILIUM_FORWARD ...
-    or restart the plugin's agent, which does the same. To keep it so: let the plugin prepend its
-    rules at every start (Cilium: prepend-iptables-chains), run without kube-proxy (kube-proxy
+    or restart the plugin's agent, which does the same. To make it permanent: let the plugin prepend
+    its rules at every start (Cilium: prepend-iptables-chains), run without kube-proxy (kube-proxy
     replacement), or net.netfilter.nf_conntrack_tcp_be_liberal=1.
 
 References

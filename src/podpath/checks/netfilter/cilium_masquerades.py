@@ -1,23 +1,23 @@
-"""cilium-masquerades: Cilium gives what pods send out of its native routing range the node's
-address.
+"""cilium-masquerades: Cilium replaces the source of packets that pods send outside its native
+routing range with the node's address.
 
 What it is
     Cilium's configuration masquerades (`enable-ipv4-masquerade`, in older versions `masquerade`),
-    and people say that servers see another source address than the pod's.
+    and the ticket says that servers see a source address other than the pod's.
 
 Why it breaks
-    A server or firewall that admits the range of the pods refuses the node. Only destinations
-    within ipv4-native-routing-cidr keep the pod's address; routes that lead to pods from outside,
-    by BGP for instance, change nothing of that. After an upgrade an option may be obeyed that
-    was not before.
+    A server or firewall that admits the pods' range refuses the node. Only destinations within
+    ipv4-native-routing-cidr keep the pod's address; routes to pods from outside, through BGP for
+    instance, do not change that. After an upgrade, Cilium may obey an option that it ignored
+    before.
 
 How to confirm
     cilium status | grep -i masquerading; cilium config view | grep -e masquerade -e native-routing
     tcpdump -nni UPLINK host SERVER            # whose address is the source?
 
 How to fix
-    Name the destinations in ipv4-native-routing-cidr or in the ip-masq-agent's list, or switch
-    enable-ipv4-masquerade off where every destination has a route to the pods.
+    Name the destinations in ipv4-native-routing-cidr or in the ip-masq-agent's list, or turn
+    enable-ipv4-masquerade off if every destination has a route to the pods.
 
 References
     Cilium, Masquerading

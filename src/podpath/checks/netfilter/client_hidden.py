@@ -1,14 +1,16 @@
-"""client-hidden: a NetworkPolicy admits the client, but its packets arrive with another address.
+"""client-hidden: a NetworkPolicy admits the client, but its packets arrive with another source
+address.
 
 What it is
-    A NetworkPolicy selects the pod that is asked and admits the client by its labels or address. On
-    the way a rule translates the source (masquerading that is not limited to what leaves the
-    cluster, externalTrafficPolicy Cluster, a service that kube-proxy masquerades), so that the
-    plugin's rules see a node's address in place of the client's.
+    A NetworkPolicy selects the server's pod and admits the client by its labels or address. On the
+    way, a rule translates the source (masquerading that is not limited to traffic leaving the
+    cluster, externalTrafficPolicy Cluster, a service that kube-proxy masquerades), so the plugin's
+    rules see a node's address in place of the client's.
 
 Why it breaks
     The rules of the policy match addresses. A node's is not among those that it admits, so the
-    plugin drops what the policy means to let in, while pods whose packets keep their address pass.
+    plugin drops what the policy means to admit, while packets that keep their pod's address get
+    through.
 
 How to confirm
     conntrack -L -d POD                            # on the translating node: the reply's dst
@@ -16,10 +18,11 @@ How to confirm
     iptables-save -c -t nat | grep -e MASQUERADE -e SNAT
 
 How to fix
-    Do not translate what stays within the cluster: exclude the range of all pods where it is
-    masqueraded (ip-masq-agent's nonMasqueradeCIDRs, flannel's --ip-masq with the cluster's range,
-    kube-proxy's --cluster-cidr without --masquerade-all), or use externalTrafficPolicy Local. An
-    ipBlock with the nodes' addresses admits them too, and with them everybody behind these nodes.
+    Do not translate traffic that stays within the cluster: exclude the range of all pods where
+    masquerading is configured (ip-masq-agent's nonMasqueradeCIDRs, flannel's --ip-masq with the
+    cluster's range, kube-proxy's --cluster-cidr without --masquerade-all), or use
+    externalTrafficPolicy Local. An ipBlock with the nodes' addresses admits them, too, and with
+    them everyone behind these nodes.
 
 References
     kubernetes.io "Network Policies" (ipBlock and rewriting of source addresses)

@@ -2,21 +2,22 @@
 
 What it is
     A rule of a service, a hostPort (CNI-HOSTPORT-DNAT, CNI-DN-...), a NodePort or a published port
-    of Docker rewrites to an address that is not an endpoint of its service, or one that, by the
-    host's own neighbor table, does not answer.
+    of Docker rewrites to an address that is not an endpoint of its service, or to one that,
+    according to the host's own neighbor table, does not answer.
 
 Why it breaks
     The pod is gone and the rule has stayed: kube-proxy has lost the API server or hangs, the
     container runtime did not call the plugin's DEL, Docker died before its cleanup. New connections
-    go where nobody is and time out, or get "No route to host" when ARP fails.
+    go to an address that nothing has and time out, or get "No route to host" when ARP fails.
 
 How to confirm
     iptables -t nat -S | grep DNAT; kubectl get endpointslices,pods -A -o wide | grep ADDRESS
     ip neigh show ADDRESS
 
 How to fix
-    See why the writer does not follow (kubectl -n kube-system logs -l k8s-app=kube-proxy), restart
-    it; delete what is left: iptables -t nat -D CHAIN ..., then conntrack -D --orig-dst ADDRESS.
+    Find out why the program that writes the rule lags behind (kubectl -n kube-system logs -l
+    k8s-app=kube-proxy), and restart it; delete what is left: iptables -t nat -D CHAIN ..., then
+    conntrack -D --orig-dst ADDRESS.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go; portmap in containernetworking/plugins

@@ -1,18 +1,18 @@
 """docker-network-option: a Docker network is set up to cut its containers off.
 
 What it is
-    A network of Docker with `internal: true` has no way out and publishes no ports; `enable_icc:
-    false` drops what containers of it send to each other; `enable_ip_masquerade: false` lets them
-    leave with addresses that nobody outside knows.
+    A Docker network with `internal: true` has no route out and publishes no ports; `enable_icc:
+    false` drops traffic between its containers; `enable_ip_masquerade: false` lets packets leave
+    with addresses that nobody outside has a route to.
 
 Why it breaks
-    What the option forbids is dropped or never answered, silently in the container.
+    What the option forbids is dropped or never answered; the container sees no error.
 
 How to confirm
     docker network inspect NETWORK
 
 How to fix
-    Create the network again without the option, or attach the container to another network as well.
+    Recreate the network without the option, or attach the container to another network as well.
 
 References
     Docker's page on the bridge driver's options

@@ -1,18 +1,18 @@
 """drop-counter: a dropping rule has counted packets.
 
 What it is
-    A DROP or REJECT rule, with conditions or without, whose packet counter is above zero.
+    A DROP or REJECT rule, with or without conditions, whose packet counter is above zero.
 
 Why it breaks
-    Each packet that it has counted ended there. Whether those are the packets in question the
-    counter alone does not say: the internet's noise counts too. Where somebody shows that one rule,
-    or two listings between which it grew, it is most likely the one.
+    Each packet that it has counted ended there. The counter alone does not say whether those are
+    the packets in question: background noise from the Internet counts, too. If the ticket shows
+    just that rule, or two listings between which its counter grew, it is most likely the one.
 
 How to confirm
     iptables -Z CHAIN; try again; iptables -nvL CHAIN     # what counts now are your packets
 
 How to fix
-    Accept what is wanted above the rule, in the configuration of what wrote it.
+    Accept what is wanted above the rule, in the configuration of the program that wrote it.
 
 References
     iptables(8), "-Z" and "-v"

@@ -2,19 +2,19 @@
 
 What it is
     An accepting rule of a network policy (Calico's cali40s:..., kube-router's KUBE-SRC-..., Weave's
-    weave-...) or of an admin asks a set that the evidence shows whole and empty, or that does not
-    exist.
+    weave-...) or of an admin matches on a set that the evidence shows in full and empty, or that
+    does not exist.
 
 Why it breaks
-    The rule never matches. The agent that fills the set does not run, does not see the pod (labels,
-    namespace, a pod older than the plugin), or the set's name belongs to an older policy.
+    The rule never matches. The agent that fills the set is not running or does not see the pod
+    (labels, namespace, a pod older than the plugin), or the set's name belongs to an older policy.
 
 How to confirm
     ipset list SET; kubectl get pods -l SELECTOR -A -o wide
 
 How to fix
-    Restart the agent on the node, make the policy's selector fit the client's labels, create the
-    client pod again where it is older than the plugin.
+    Restart the agent on the node, make the policy's selector match the client's labels, or recreate
+    the client pod if it is older than the plugin.
 
 References
     ipset(8); set_match_v4 (net/netfilter/xt_set.c)

@@ -1,22 +1,22 @@
-"""firewall-zone: firewalld's zone of a container network lets neither its DNS nor its forwarding
-in.
+"""firewall-zone: firewalld's zone of a container network admits neither its DNS nor its forwarded
+traffic.
 
 What it is
-    `firewall-cmd --list-all` shows a zone that holds a device of pods or containers (or is the
-    default one, into which such devices fall), with few services and ports, and without masquerade.
+    `firewall-cmd --list-all` shows a zone that contains a device of pods or containers (or the
+    default zone, which such devices go to), with few services and ports, and without masquerade.
 
 Why it breaks
-    A zone rejects what it does not name: a container's question to the DNS server on its gateway
-    (port 53) gets "host unreachable" or "Packet filtered", pods do not reach the API server (6443),
-    the kubelet (10250) or a VXLAN port (8472/udp) on the node. Without masquerade firewalld
-    translates nothing for the zone.
+    A zone rejects what it does not list: a container's query to the DNS server on its gateway (port
+    53) gets "host unreachable" or "Packet filtered", pods do not reach the API server (6443), the
+    kubelet (10250) or a VXLAN port (8472/udp) on the node. Without masquerade, firewalld translates
+    nothing for the zone.
 
 How to confirm
     firewall-cmd --get-active-zones; firewall-cmd --set-log-denied=all; journalctl -k -g REJECT
 
 How to fix
     firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE (or --add-source=POD-RANGE);
-    firewall-cmd --reload, then restart Docker. On a Kubernetes node most plugins want firewalld
+    firewall-cmd --reload, then restart Docker. On a Kubernetes node, most plugins want firewalld
     off.
 
 References

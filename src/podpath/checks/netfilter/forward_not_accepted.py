@@ -1,23 +1,23 @@
-"""forward-not-accepted: FORWARD accepts for the bridges of one engine alone, and drops what another
-one's guests, or machines behind the host, send.
+"""forward-not-accepted: FORWARD accepts only for one engine's bridges, and drops packets of another
+engine's guests or of machines behind the host.
 
 What it is
     The policy of FORWARD is DROP (Docker sets it when it turns forwarding on), or its last rule
-    drops or rejects everything, and each accepting rule above is for other devices than those of
+    drops or rejects everything, and each accepting rule above it is for devices other than those of
     whoever is cut off.
 
 Why it breaks
-    What no rule accepts meets the policy. Docker accepts for docker0 and its br-... alone; guests
-    of LXC, LXD or libvirt, peers of a VPN, and machines for which the host is a router are
-    forwarded by the same chain.
+    The policy applies to what no rule accepts. Docker accepts only for docker0 and its br-...
+    devices; packets of LXC, LXD or libvirt guests, of VPN peers, and of machines that use the host
+    as a router traverse the same chain.
 
 How to confirm
     iptables -L FORWARD -n -v --line-numbers     # the policy counts what it drops
 
 How to fix
-    Accept the device before the policy decides, on a host with Docker in DOCKER-USER:
+    Accept the device before the policy decides (in DOCKER-USER on a host with Docker):
         iptables -I DOCKER-USER -i DEVICE -j ACCEPT; iptables -I DOCKER-USER -o DEVICE -j ACCEPT
-    or let the policy accept again: iptables -P FORWARD ACCEPT
+    or set the policy back to ACCEPT: iptables -P FORWARD ACCEPT
 
 References
     docs.docker.com "Packet filtering and firewalls"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)

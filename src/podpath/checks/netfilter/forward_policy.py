@@ -7,7 +7,7 @@ Why it breaks
     Docker sets the policy to DROP when it starts, and accepts only what goes to and from its own
     bridges. The pods of another network plugin then lose every packet that the host forwards,
     unless kube-proxy (given the cluster's range), the plugin or an administrator accepts them. It
-    shows after a restart of Docker or a reboot, as the order of starts changes.
+    shows up after a restart of Docker or a reboot, when the start order changes.
 
 How to confirm
     iptables -S FORWARD | head -1
@@ -15,8 +15,8 @@ How to confirm
 
 How to fix
     iptables -P FORWARD ACCEPT, or accept the pods' range: iptables -I FORWARD -s POD_CIDR -j ACCEPT
-    and the same with -d. Keep it so: Docker's daemon.json `"ip-forward-no-drop": true`, or
-    --cluster-cidr for kube-proxy.
+    and the same with -d. To make it permanent: Docker's daemon.json `"ip-forward-no-drop": true`,
+    or --cluster-cidr for kube-proxy.
 
 References
     Docker's documentation, "Packet filtering and firewalls"; ipt_do_table

@@ -2,22 +2,24 @@
 frames back.
 
 What it is
-    The files `hairpin_mode` of a bridge's ports hold 0, and people say that a workload cannot
-    reach itself by its own service or published address; or it can while a capture runs on the
-    bridge, which the kernel logs as promiscuous. Or a rule that maps an address to it was typed.
+    The `hairpin_mode` files of a bridge's ports contain 0, and the ticket says that a workload
+    cannot reach itself through its own service or published address; or that it can while a capture
+    runs on the bridge, which the kernel logs as promiscuous. Or somebody typed a rule that maps an
+    address to the workload.
 
 Why it breaks
-    The packet leaves the pod, is translated to the pod's own address, and has to go back by the
-    port that it came from. A bridge sends no frame back by its port unless hairpin mode is on
-    there, or the bridge itself is promiscuous.
+    The packet leaves the pod, is translated to the pod's own address, and has to go back out of the
+    port that it came in on. A bridge does not send a frame back out of its port unless hairpin mode
+    is on there, or the bridge itself is promiscuous.
 
 How to confirm
     cat /sys/class/net/BRIDGE/brif/*/hairpin_mode; ip -d link show BRIDGE | grep promiscuity
     bridge -d link show | grep -o 'hairpin [a-z]*'
 
 How to fix
-    ip link set VETH type bridge_slave hairpin on. Keep it so: hairpinMode: true in the bridge
-    plugin's configuration, kubelet's old --hairpin-mode=hairpin-veth, Docker's --userland-proxy.
+    ip link set VETH type bridge_slave hairpin on. To make it permanent: hairpinMode: true in the
+    bridge plugin's configuration, kubelet's old --hairpin-mode=hairpin-veth, Docker's
+    --userland-proxy.
 
 References
     should_deliver (net/bridge/br_forward.c v6.12); kubernetes, "Debug Services": a pod fails to

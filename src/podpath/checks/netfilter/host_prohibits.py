@@ -1,18 +1,18 @@
-"""host-prohibits: a connection is answered with `No route to host` by a host that is there: a rule
-of its firewall rejects it.
+"""host-prohibits: a host that is up answers a connection with `No route to host`: its firewall
+rejects it.
 
 What it is
     A program gets EHOSTUNREACH (`No route to host`, `host unreachable`) from an address that
     answers a ping or another port at the same time, or a container does from the address of its own
-    bridge, which is the host itself. It is certain where both hold, or the ticket speaks of
-    firewalld and the address is the bridge's: a port that is translated to somebody who is gone
-    answers the same.
+    bridge, which is the host itself. It is certain if both hold, or if the ticket mentions
+    firewalld and the address is the bridge's: a port that is translated to an address that is gone
+    gives the same answer.
 
 Why it breaks
-    A host that is not there, or a missing route, stops everything. An address that answers one
-    thing and says that it cannot be reached to another has a rule for that: REJECT with
-    icmp-host-prohibited or icmp-admin-prohibited, the last rule of firewalld's zones and of many
-    distributions' INPUT and FORWARD. ping and traceroute show it as `!X` or `Host Prohibited`.
+    A host that is down or a missing route stops everything. An address that answers one connection
+    and reports itself unreachable to another has a rule for that: REJECT with icmp-host-prohibited
+    or icmp-admin-prohibited, the last rule of firewalld's zones and of many distributions' INPUT
+    and FORWARD. ping and traceroute show it as `!X` or `Host Prohibited`.
 
 How to confirm
     tcpdump -ni any 'icmp[0] = 3'               # host ADDRESS unreachable - admin prohibited

@@ -7,17 +7,17 @@ What it is
     `rpfilter_DROP:`, `Shorewall:FORWARD:DROP:`.
 
 Why it breaks
-    The prefix names the rule that comes right before the drop: ufw logs what its default policy is
-    about to drop, firewalld (LogDenied) what it is about to reject. IN names the device that the
-    packet came in by, OUT the one it was to leave by: with OUT empty it was for the host itself
-    (INPUT), with both it was forwarded (FORWARD).
+    The prefix names the rule right before the drop: ufw logs what its default policy is about to
+    drop, firewalld (LogDenied) what it is about to reject. IN is the device that the packet came in
+    on, OUT the one it would leave on: with OUT empty, it was for the host itself (INPUT); with
+    both, it was forwarded (FORWARD).
 
 How to confirm
     journalctl -k -g 'DST=ADDRESS'; iptables-save | grep -B1 -A1 'log-prefix'
 
 How to fix
-    ufw: `ufw route allow in on cni0` for what is forwarded, `ufw allow in on docker0 to any port
-    5432` for the host itself. firewalld: put the device into the zone trusted. Otherwise accept
+    ufw: `ufw route allow in on cni0` for forwarded traffic, `ufw allow in on docker0 to any port
+    5432` for the host itself. firewalld: put the device into the trusted zone. Otherwise accept
     above the LOG rule.
 
 References

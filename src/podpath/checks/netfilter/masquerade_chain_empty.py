@@ -1,9 +1,9 @@
-"""masquerade-chain-empty: the chain in which a plugin masquerades holds no rule that does.
+"""masquerade-chain-empty: the chain in which a plugin masquerades has no rule that does so.
 
 What it is
-    flannel, the bridge plugin, Weave and the ip-masq-agent each masquerade what pods send beyond
-    the cluster in a chain of their own. The chain and the jump to it are there, but no rule of it
-    masquerades, and none of another chain does so for pods.
+    flannel, the bridge plugin, Weave and the ip-masq-agent each masquerade traffic from pods to
+    outside the cluster in a chain of their own. The chain and the jump to it exist, but no rule in
+    it masquerades, and no rule in another chain does so for pods.
 
 Why it breaks
     Packets of pods leave the node with the pod's own address. Unless the network routes that range,
@@ -14,7 +14,7 @@ How to confirm
     tcpdump -ni UPLINK net POD_CIDR and not dst net CLUSTER     # private sources on the wire
 
 How to fix
-    Restart the plugin's agent, which writes its rules again, and find what flushed them (a restart
+    Restart the plugin's agent, which rewrites its rules, and find out what flushed them (a restart
     of a firewall, or iptables-restore with an old file).
 
 References

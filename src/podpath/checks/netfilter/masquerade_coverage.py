@@ -1,25 +1,27 @@
-"""masquerade-coverage: the rules that translate sources do not cover the range that needs it, or
-cover one that must not be.
+"""masquerade-coverage: the rules that translate sources do not cover a range that needs it, or
+cover one that must not be translated.
 
 What it is
-    POSTROUTING is shown whole. No MASQUERADE or SNAT is for the range that is said to have no way
-    out; or, where the other side is said to see the node's address, a rule takes packets to that
-    side too; or one rule excepts a destination (`! -d RANGE`) and a second one for the same sources
-    below it does not, so the exception is none.
+    POSTROUTING is shown in full. No MASQUERADE or SNAT covers the range that is reported to have no
+    way out; or, if the other side is reported to see the node's address, a rule also matches
+    packets to that side; or one rule excludes a destination (`! -d RANGE`) and a second one below
+    it for the same sources does not, so the exclusion has no effect.
 
 Why it breaks
-    What leaves with a pod's own address gets no answer from a world that has no route to it. What
-    is translated on the way to other pods, a VPN's far side or a corporate network hides who sent
-    it, and policies, allow lists and return routes there know only the pod's address.
+    A packet that leaves with a pod's own address gets no reply from hosts that have no route back
+    to it. A packet that is translated on the way to other pods, a VPN's far side or a corporate
+    network hides its sender, and policies, allow lists and return routes there know only the pod's
+    address.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING
     tcpdump -ni UPLINK net RANGE      # with which source the packets leave
 
 How to fix
-    Missing:  iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE Unwanted:
-    iptables -t nat -I POSTROUTING -s RANGE -d FAR_RANGE -j RETURN in the configuration of what
-    writes them (ipMasq, nonMasqueradeCIDRs of ip-masq-agent, natOutgoing, the pool's range).
+    Missing: iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE. Unwanted:
+    iptables -t nat -I POSTROUTING -s RANGE -d FAR_RANGE -j RETURN. Make either permanent in the
+    configuration of the program that writes the rules (ipMasq, nonMasqueradeCIDRs of ip-masq-agent,
+    natOutgoing, the pool's range).
 
 References
     iptables-extensions(8), MASQUERADE; kubernetes-sigs/ip-masq-agent

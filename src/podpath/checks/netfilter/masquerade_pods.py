@@ -3,18 +3,18 @@
 What it is
     Docker's bridge carries the pods (flannel with Docker, kubenet, --bip of the node's pod range),
     and Docker runs with --ip-masq=true: its rule `-s RANGE ! -o docker0 -j MASQUERADE` translates
-    whatever leaves by another device, flannel.1 or the route to another node included.
+    whatever leaves on another device, including flannel.1 or the route to another node.
 
 Why it breaks
-    Pods of other nodes see the address of the sending node (its flannel.1 address, .0) instead of
-    the pod's: allow lists, NetworkPolicies, audit logs and sessions by address go wrong; replies
-    need the translation's entry.
+    Pods on other nodes see the address of the sending node (its flannel.1 address, .0) instead of
+    the pod's: allow lists, NetworkPolicies, audit logs and sessions keyed by address go wrong;
+    replies need the conntrack entry of the translation.
 
 How to confirm
     iptables -t nat -S POSTROUTING; cat /run/flannel/docker      # --ip-masq=true
 
 How to fix
-    Let flanneld masquerade (--ip-masq) and not Docker: mk-docker-opts.sh then writes
+    Let flanneld masquerade (--ip-masq) instead of Docker: mk-docker-opts.sh then writes
     --ip-masq=false; restart both, and delete the rule: iptables -t nat -D POSTROUTING -s RANGE ! -o
     docker0 -j MASQUERADE.
 

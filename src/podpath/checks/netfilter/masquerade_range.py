@@ -5,15 +5,16 @@ What it is
     another range: the rule is left over from before the range changed, or was written by hand.
 
 Why it breaks
-    Packets of the bridge's containers leave with their private source, and nobody outside can
-    answer them. Names do not resolve, downloads time out; other containers of the host are reached.
+    Packets from the bridge's containers leave with their private source, and nobody outside can
+    reply to them. Names do not resolve and downloads time out; other containers on the host are
+    reachable.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING; ip -4 addr show docker0
 
 How to fix
-    iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE, or restart what owns the
-    bridge.
+    iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE, or restart the program that
+    owns the bridge.
 
 References
     iptables-extensions(8), MASQUERADE

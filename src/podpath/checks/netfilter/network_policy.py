@@ -1,23 +1,23 @@
-"""network-policy: a NetworkPolicy selects the pods and admits nothing of what is missing.
+"""network-policy: a NetworkPolicy selects the pods and does not admit what fails.
 
 What it is
-    Once any policy selects a pod for a direction, only what some policy of that direction lists
-    passes. Seen as faults: a policy that denies everything and nothing next to it, an egress policy
-    that leaves out DNS (port 53 of kube-dns, UDP and TCP), a namespaceSelector by a label that no
-    namespace has, a port other than the one the pod listens on (a policy judges the pod's port,
-    after the service's translation).
+    Once any policy selects a pod for a direction, only what some policy for that direction lists
+    gets through. Typical faults: a policy that denies everything with no other next to it, an
+    egress policy that leaves out DNS (port 53 of kube-dns, UDP and TCP), a namespaceSelector for a
+    label that no namespace has, a port other than the one the pod listens on (a policy applies to
+    the pod's port, after the service's translation).
 
 Why it breaks
-    The network plugin drops what no policy admits, without an answer: connections time out. kubectl
-    shows nothing of it.
+    The network plugin silently drops what no policy admits: connections time out. kubectl does not
+    show it.
 
 How to confirm
     kubectl get networkpolicy -A; kubectl describe networkpolicy -n NAMESPACE
     kubectl get namespaces --show-labels
 
 How to fix
-    Add what is missing to the policy's rules: the clients' labels, their namespace by
-    `kubernetes.io/metadata.name`, DNS.
+    Add what is missing to the policy's rules: the clients' labels, their namespace
+    (`kubernetes.io/metadata.name`), DNS.
 
 References
     the documentation's page "Network Policies"; kubernetes api/networking/v1

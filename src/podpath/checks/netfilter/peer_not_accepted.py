@@ -1,20 +1,19 @@
-"""peer-not-accepted: the host accepts an overlay's or a service's port from some nodes only.
+"""peer-not-accepted: the host accepts an overlay's or a service's port only from some nodes.
 
 What it is
     INPUT accepts the port of a tunnel (VXLAN 4789 or 8472, Geneve 6081, WireGuard 51820) from
     single addresses, and a node, pod or peer that the evidence names is not among them.
 
 Why it breaks
-    What comes from the missing node meets the chain's REJECT or DROP: the overlay works between
-    some nodes and not between others; a node that was added later, or that has changed its address,
-    is cut off.
+    Packets from the missing node reach the chain's REJECT or DROP: the overlay works between some
+    nodes but not between others; a node that was added later, or whose address changed, is cut off.
 
 How to confirm
     iptables -S INPUT | grep -e 4789 -e 8472 -e 6081; tcpdump -ni any udp port 4789
 
 How to fix
     Accept the port from all nodes: iptables -I INPUT -s NODE-RANGE -p udp --dport 4789 -j ACCEPT,
-    where the rules come from.
+    in the configuration that the rules come from.
 
 References
     RFC 7348 (VXLAN); iptables(8)

@@ -1,17 +1,16 @@
-"""policy-drop: a base chain drops by default, and nothing in it lets new connections in.
+"""policy-drop: a base chain drops by default, and nothing in it accepts new connections.
 
 What it is
     The policy of FORWARD, INPUT or OUTPUT is DROP, and the chain has no rule that accepts a new
-    connection: none at all, or only such as take replies, loopback and ICMP.
+    connection: none at all, or only rules for replies, loopback and ICMP.
 
 Why it breaks
-    What no rule decides on meets the policy. FORWARD is the way of every pod's packets to another
-    node, to the outside world and back from a published port
-    INPUT that of a container's packets to the
-    host (its DNS server, its gateway, a database on the host); OUTPUT that of the host's own
-    packets to a container. The packets are dropped silently: the connection times out, or the
-    host's own program reads "Operation not permitted". Docker sets FORWARD's policy to DROP when it
-    turns on forwarding, and accepts for its own bridges only.
+    The policy decides what no rule decides. FORWARD is traversed by every pod's packets to another
+    node, to the outside world and back from a published port; INPUT by a container's packets to the
+    host (its DNS server, its gateway, a database on the host); OUTPUT by the host's own packets to
+    a container. The packets are dropped silently: the connection times out, or the host's own
+    program reads "Operation not permitted". Docker sets FORWARD's policy to DROP when it turns on
+    forwarding, and accepts only for its own bridges.
 
 How to confirm
     iptables -nvL FORWARD | head -1        # "policy DROP 57 packets": it counts what it dropped
@@ -20,7 +19,8 @@ How to confirm
 How to fix
     Accept what belongs there, before the policy decides:
         iptables -I FORWARD 1 -i cni0 -j ACCEPT; iptables -I FORWARD 1 -o cni0 -j ACCEPT
-    on a host with Docker in DOCKER-USER, which Docker leaves alone; or let the policy accept again:
+    on a host with Docker in DOCKER-USER, which Docker leaves alone; or set the policy back to
+    ACCEPT:
         iptables -P FORWARD ACCEPT
 
 References

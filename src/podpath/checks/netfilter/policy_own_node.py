@@ -1,16 +1,15 @@
-"""policy-own-node: a NetworkPolicy admits pods only, and clients are nodes: it works on the pod's
-own node alone.
+"""policy-own-node: a NetworkPolicy admits only pods, but the clients are nodes: it works only on
+the pod's own node.
 
 What it is
     The peers of a policy's ingress rules are selectors of pods and namespaces, without an ipBlock,
-    and people say that something works on the node on which a selected pod runs, and fails on
+    and the ticket says that something works on the node where a selected pod runs and fails on
     others.
 
 Why it breaks
-    API servers (aggregated APIs, webhooks, kubectl top and exec), programs of the host and pods on
-    the host's network come with their node's address, which no selector of pods can admit. A node
-    is always let through to its own pods, for the sake of the kubelet's probes; those of other
-    nodes are denied.
+    API servers (aggregated APIs, webhooks, kubectl top and exec), programs on the host and pods on
+    the host's network have their node's address, which no pod selector can admit. A node can always
+    reach its own pods, for the sake of the kubelet's probes; other nodes are denied.
 
 How to confirm
     kubectl get networkpolicy -A -o yaml | grep -e ipBlock -e Selector

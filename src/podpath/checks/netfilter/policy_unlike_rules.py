@@ -1,16 +1,16 @@
 """policy-unlike-rules: the rules of a network plugin do not do what the NetworkPolicies say.
 
 What it is
-    A NetworkPolicy is what somebody wants; the plugin makes rules of it on each node. Here they do
-    not go together: a plugin's chain drops what the policies that are shown admit, or nothing in
-    the rules of a node drops what they forbid.
+    A NetworkPolicy states an intent; the plugin turns it into rules on each node. Here the two do
+    not match: a plugin's chain drops what the policies shown admit, or nothing in a node's rules
+    drops what they forbid.
 
 Why it breaks
-    A plugin that has stopped, or lost the API, leaves the rules of an earlier state: pods that came
-    since are dropped, and pods that went may still pass. Policies of the plugin's own kinds
-    (Calico's GlobalNetworkPolicy, AdminNetworkPolicy) count in addition to those of Kubernetes. A
-    plugin that knows no policies (flannel, kindnet before 1.31) lets everything pass; one that
-    enforces them by BPF programs shows no rules at all.
+    A plugin that has stopped or lost the API leaves the rules of an earlier state in place: packets
+    of pods created since are dropped, and addresses of deleted pods are still admitted. Policies of
+    the plugin's own kinds (Calico's GlobalNetworkPolicy, AdminNetworkPolicy) count in addition to
+    those of Kubernetes. A plugin that knows no policies (flannel, kindnet before 1.31) lets
+    everything through; one that enforces them with BPF programs shows no rules at all.
 
 How to confirm
     kubectl get networkpolicy -A; kubectl get pods -A -o wide | grep -e calico -e kube-router
@@ -18,8 +18,8 @@ How to confirm
     bpftool net; tc filter show dev DEVICE ingress
 
 How to fix
-    Restart the plugin's pod on that node and read its log; ask for its own kinds of policies. Where
-    it knows none, install one that does, or do without the policy.
+    Restart the plugin's pod on that node and read its log; ask for its own kinds of policies. If it
+    does not support policies, install a plugin that does, or do without the policy.
 
 References
     kubernetes.io "Network Policies" (prerequisites); Calico's Felix; kube-router's network policy

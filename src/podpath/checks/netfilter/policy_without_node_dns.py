@@ -1,15 +1,15 @@
-"""policy-without-node-dns: a policy lets pods ask the cluster's DNS pods, and they ask the node's
-own DNS cache.
+"""policy-without-node-dns: a policy lets pods query the cluster's DNS pods, but they query the
+node's own DNS cache.
 
 What it is
     A pod's lookup at NodeLocal DNSCache's address (169.254.20.10, or what Kubespray uses:
     169.254.25.10) gets no answer, and each rule for port 53 in a NetworkPolicy's egress names pods
-    or namespaces, and no range that holds that address.
+    or namespaces, and no range that contains that address.
 
 Why it breaks
     The cache runs in the host's network and answers on a link-local address. No podSelector or
-    namespaceSelector ever selects that, so a plugin that filters traffic to the node, too, drops
-    the question. Pods that no policy selects resolve names as ever.
+    namespaceSelector ever selects that, so a plugin that also filters traffic to the node drops the
+    query. Pods that no policy selects still resolve names.
 
 How to confirm
     kubectl get netpol -n NAMESPACE -o yaml; kubectl exec POD -- cat /etc/resolv.conf

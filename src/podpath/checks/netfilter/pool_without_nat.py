@@ -1,18 +1,18 @@
-"""pool-without-nat: pods leave a pool of addresses without translation.
+"""pool-without-nat: packets of pods leave an address pool without translation.
 
 What it is
-    A pool of Calico with natOutgoing false (the default of the API, where the installer's manifest
-    has true) sends what pods address to the outside world with the pods' own addresses.
+    With a Calico pool whose natOutgoing is false (the API's default; the installer's manifest sets
+    true), packets from pods to the outside world leave with the pods' own addresses.
 
 Why it breaks
-    Routers outside the cluster know no way back to pods, so nothing comes back: pods reach each
-    other and services, and time out toward everything else.
+    Routers outside the cluster have no route back to pods, so nothing comes back: pods reach each
+    other and services, but connections to everything else time out.
 
 How to confirm
     calicoctl get ippool -o yaml | grep -E 'cidr|natOutgoing'; tcpdump -ni UPLINK host POD
 
 How to fix
-    Set natOutgoing: true, or announce the pods' range to the routers by BGP.
+    Set natOutgoing: true, or announce the pods' range to the routers with BGP.
 
 References
     Calico's page "IP pool"; its guide on outgoing NAT

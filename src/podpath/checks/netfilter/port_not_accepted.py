@@ -1,19 +1,20 @@
 """port-not-accepted: the host's own rules take the port that fails before anything accepts it.
 
 What it is
-    INPUT accepts a few ports (often SSH alone) and ends with REJECT or DROP of everything, or has
-    the policy DROP; the port that people say cannot be reached is not among those above.
+    INPUT accepts a few ports (often only SSH) and ends with a REJECT or DROP of everything, or has
+    the policy DROP; the port that is reported unreachable is not among those accepted.
 
 Why it breaks
-    A new connection to the port passes every accepting rule by and meets the last one. Images of
-    cloud providers come with such rules, whatever the provider's own firewall lets through.
+    A new connection to the port matches none of the accepting rules and reaches the last one.
+    Images of cloud providers come with such rules, whatever the provider's own firewall lets
+    through.
 
 How to confirm
     iptables -L INPUT -n -v --line-numbers
 
 How to fix
-    Accept the port above the rule: iptables -I INPUT NUMBER -p tcp --dport PORT -j ACCEPT, and
-    keep it where the rules come from (iptables-save, firewalld, ufw).
+    Accept the port above the rule: iptables -I INPUT NUMBER -p tcp --dport PORT -j ACCEPT, and add
+    it to the configuration that the rules come from (iptables-save, firewalld, ufw).
 
 References
     iptables(8), iptables-extensions(8): REJECT

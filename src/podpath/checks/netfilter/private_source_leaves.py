@@ -1,22 +1,22 @@
-"""private-source-leaves: a capture on the host's own card shows packets of a container leave with
-the container's private address for a public one, and no answer.
+"""private-source-leaves: a capture on the host's own NIC shows a container's packets leave with its
+private address for a public one, and no reply.
 
 What it is
     tcpdump on the uplink prints requests from an address of a container engine's or plugin's range
     (172.17.0.0/16, or the network of a bridge that the evidence shows) to a public address.
 
 Why it breaks
-    No router of the Internet knows a way back to a private address, so nothing answers. The source
-    has to become the host's by MASQUERADE or SNAT in POSTROUTING: the rule is missing, or does not
-    cover this range or device (--iptables=false, --ip-masq=false, a flushed nat table, a plugin's
-    agent that covers pods alone).
+    No router on the Internet has a route back to a private address, so nothing comes back.
+    MASQUERADE or SNAT in POSTROUTING has to change the source to the host's: the rule is missing,
+    or does not cover this range or device (--iptables=false, --ip-masq=false, a flushed nat table,
+    a plugin's agent that covers only pods).
 
 How to confirm
     iptables -t nat -S POSTROUTING; nft list table ip nat
     tcpdump -nn -i UPLINK host DESTINATION       # the source is the container's
 
 How to fix
-    Have the owner of the range write its rule again (restart the engine, allow it to write rules),
+    Have the owner of the range rewrite its rule (restart the engine, allow it to write rules),
     or: iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE
 
 References

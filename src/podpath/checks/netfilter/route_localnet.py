@@ -7,8 +7,8 @@ What it is
 
 Why it breaks
     An address of 127.0.0.0/8 on a packet that came in from a device is a martian: the packet is
-    dropped when it is routed. The host's own connections are not touched, so the port seems open
-    from the host alone. Node-local DNS caches, and sidecars that listen on 127.0.0.1, depend on it.
+    dropped when it is routed. The host's own connections are not affected, so the port seems open
+    only from the host. Node-local DNS caches and sidecars that listen on 127.0.0.1 depend on it.
 
 How to confirm
     sysctl net.ipv4.conf.all.route_localnet net.ipv4.conf.DEVICE.route_localnet

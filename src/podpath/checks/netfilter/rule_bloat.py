@@ -1,14 +1,14 @@
-"""rule-bloat: the same rule stands in a chain again and again, or there are far too many rules.
+"""rule-bloat: the same rule is repeated many times in a chain, or there are far too many rules.
 
 What it is
-    A program appends its rules at each start, reload or sync without looking whether they are there
-    (-A without -C), so that hundreds or a hundred thousand copies gather.
+    A program appends its rules at each start, reload or sync without checking whether they exist
+    (-A without -C), so hundreds or a hundred thousand copies pile up.
 
 Why it breaks
-    Rules are asked one after the other for every packet of a new connection (in filter for every
-    packet): some ten thousand rules cost milliseconds each, throughput falls, latency and CPU
-    (softirq, ksoftirqd) rise. Each change with iptables reads and writes the whole table and holds
-    the xtables lock for seconds.
+    Rules are tried one after the other, in table nat for the first packet of a connection and in
+    table filter for every packet: some ten thousand rules cost milliseconds each, throughput falls,
+    latency and CPU (softirq, ksoftirqd) rise. Each change with iptables reads and writes the whole
+    table and holds the xtables lock for seconds.
 
 How to confirm
     iptables-save | wc -l; iptables-save | sort | uniq -c | sort -rn | head

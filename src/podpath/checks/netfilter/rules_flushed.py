@@ -3,21 +3,21 @@ kube-proxy or the CNI plugin.
 
 What it is
     `iptables -F` or `iptables -t nat -F`, `nft flush ruleset`, `iptables-restore`, a stop, restart
-    or reload of firewalld, iptables, nftables or ufw: it removes rules that it has not written.
+    or reload of firewalld, iptables, nftables or ufw: each removes rules that it did not write.
 
 Why it breaks
     Docker and the portmap plugin write their chains once, when they start or when a container does;
-    nothing puts them back. Published ports are no longer translated, containers are no longer
+    nothing restores them. Published ports are no longer translated, containers are no longer
     masqueraded, and the next start fails with "No chain/target/match by that name". Kube-proxy
-    writes its own again within its sync period (30 s and more), Calico and Cilium too; masquerade
-    rules of flannel or CNI plugins may take longer, or do not come back.
+    rewrites its own within its sync period (30 s or more), and so do Calico and Cilium; masquerade
+    rules of flannel or CNI plugins may take longer or never come back.
 
 How to confirm
     iptables -t nat -S | grep -c -e DOCKER -e KUBE -e CNI; journalctl -u firewalld -u docker | tail
 
 How to fix
     systemctl restart docker (it writes all its chains), kubectl -n kube-system delete pod -l
-    k8s-app=kube-proxy; pods with a hostPort have to be created again.
+    k8s-app=kube-proxy; pods with a hostPort have to be recreated.
 
 References
     docs.docker.com "Packet filtering and firewalls"; pkg/util/iptables Monitor of Kubernetes

@@ -1,14 +1,14 @@
-"""shadowed-accept: a rule that drops or rejects stands above the rule that would accept the same
+"""shadowed-accept: a rule that drops or rejects comes before the rule that would accept the same
 packets.
 
 What it is
-    On the way through INPUT, FORWARD or OUTPUT, in the chain itself or in one that it jumps to, a
-    DROP or REJECT takes a port, range, device or address, and the ACCEPT that an admin, Docker,
-    kube-proxy or the CNI plugin wrote for the same packets stands below it. Or the port that is
-    said to fail is one that a DROP or REJECT names, and nothing above accepts it.
+    In INPUT, FORWARD or OUTPUT, or in a chain that it jumps to, a DROP or REJECT matches a port,
+    range, device or address, and the ACCEPT that an admin, Docker, kube-proxy or the CNI plugin
+    wrote for the same packets comes after it. Or a DROP or REJECT names the port that is reported
+    to fail, and nothing above accepts it.
 
 Why it breaks
-    Rules are asked in order and the first verdict counts. A rule that is appended (`-A`) comes
+    Rules are tried in order, and the first verdict counts. A rule that is appended (`-A`) comes
     after all existing ones, so an ACCEPT appended to a chain that already rejects is never reached.
     RHEL's old RH-Firewall-1-INPUT, to which FORWARD jumps too, ends with a REJECT of everything,
     and nothing below the jump is reached.
@@ -18,8 +18,8 @@ How to confirm
     iptables -nvL FORWARD --line-numbers
 
 How to fix
-    Put the accept above (`iptables -I CHAIN NUMBER ...`), or take the dropping rule out, where the
-    rules are written.
+    Put the accept above (`iptables -I CHAIN NUMBER ...`), or remove the dropping rule, in the
+    configuration that the rules are written from.
 
 References
     iptables(8), "-I"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)

@@ -1,15 +1,15 @@
-"""shadowed-dnat: two DNAT rules take the same packets, and the first one leads elsewhere.
+"""shadowed-dnat: two DNAT rules match the same packets, and the first one leads elsewhere.
 
 What it is
-    For one protocol, address and port there are two DNAT rules with different destinations. The
-    first is usually left over from a container, pod or hostPort that is gone: its program died
-    before it cleaned up. They may stand in two chains that two jumps with the same condition lead
-    to, as the portmap plugin and kube-router write them.
+    Two DNAT rules for the same protocol, address and port have different destinations. The first is
+    usually left over from a container, pod or hostPort that is gone: its program died before it
+    cleaned up. They may be in two chains that two jumps with the same condition lead to, as the
+    portmap plugin and kube-router write them.
 
 Why it breaks
-    The first rule that matches translates the packet; the second is never asked. Nobody has the old
-    address any longer, so the neighbor does not answer ("No route to host"), or worse: another
-    container got the address since.
+    The first rule that matches translates the packet; the second is never reached. Nothing has the
+    old address any longer, so the neighbor does not answer ("No route to host"), or worse, another
+    container has been given the address since.
 
 How to confirm
     iptables -t nat -nvL | grep ':PORT'      # the first one counts, the second stays at 0
@@ -17,8 +17,8 @@ How to confirm
 
 How to fix
     Delete the stale rule by its full text (iptables -t nat -S | grep PORT, then -D instead of -A),
-    and the connections that it made: conntrack -D -p tcp --dport PORT. A restart of Docker writes
-    its chain again.
+    and the conntrack entries that it created: conntrack -D -p tcp --dport PORT. Restarting Docker
+    rewrites its chain.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c); the portmap plugin of containernetworking/plugins

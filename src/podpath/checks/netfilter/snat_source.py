@@ -2,11 +2,11 @@
 
 What it is
     `-j SNAT --to-source ADDRESS` where no device of the host has the address: it moved, was the old
-    node's, an Elastic IP or a floating address that lives elsewhere, or it is a typing error.
+    node's, is an Elastic IP or a floating address that is elsewhere, or is a typo.
 
 Why it breaks
     The packets go out with a source to which replies do not come back to this host: the router has
-    no way, or sends them to the address's new owner. MASQUERADE takes the address of the device
+    no route, or sends them to the address's new owner. MASQUERADE takes the address of the device
     instead and does not go stale.
 
 How to confirm

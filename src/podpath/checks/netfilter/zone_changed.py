@@ -1,13 +1,12 @@
-"""zone-changed: a zone of firewalld has lost a device, a source or a service between two listings.
+"""zone-changed: a firewalld zone has lost a device, a source or a service between two listings.
 
 What it is
     `firewall-cmd --list-all` of one zone was taken twice, as it works and as it fails, and the
-    second lists fewer interfaces, sources, services, ports or rich rules, or no masquerading any
-    more.
+    second lists fewer interfaces, sources, services, ports or rich rules, or no longer masquerades.
 
 Why it breaks
-    What a zone does not list is not let in by it. A device that left its zone falls to the default
-    zone, whose rules reject what they do not know: a container engine puts its bridges into a zone
+    A zone does not admit what it does not list. A device that left its zone goes to the default
+    zone, whose rules reject what they do not list: a container engine puts its bridges into a zone
     (`docker`, `trusted`) while firewalld runs, and a reload or restart keeps what is permanent.
 
 How to confirm
@@ -16,9 +15,9 @@ How to confirm
     journalctl -b -u firewalld -u docker
 
 How to fix
-    Put it back for good: firewall-cmd --permanent --zone=ZONE --add-interface=DEVICE (or
+    Put it back permanently: firewall-cmd --permanent --zone=ZONE --add-interface=DEVICE (or
     --add-source, --add-service, --add-port, --add-masquerade), then firewall-cmd --reload. What an
-    engine adds by itself comes back when it is restarted.
+    engine adds itself comes back when it is restarted.
 
 References
     firewall-cmd(1); firewalld.zones(5)

@@ -1,13 +1,15 @@
-"""default-by-link-local: a default route with a link-local source beats the one by a gateway.
+"""default-by-link-local: a default route with a link-local source wins over the one via a gateway.
 
 What it is
-    `ip route` lists a default route without a gateway whose source is of 169.254.0.0/16, with a
-    lower metric than the default route by a gateway. A DHCP client (dhcpcd, avahi-autoipd, ConnMan)
-    that got no lease on a bridge or a second card gives it such an address and such a route.
+    `ip route` lists a default route without a gateway whose source is in 169.254.0.0/16, with a
+    lower metric than the default route via a gateway. A DHCP client (dhcpcd, avahi-autoipd,
+    ConnMan) that got no lease on a bridge or a second NIC gives it such an address and such a
+    route.
 
 Why it breaks
-    The kernel takes the default route with the lowest metric. It asks for every address of the
-    Internet by ARP on a link where nobody has it, or sends with a source that nobody answers.
+    The kernel uses the default route with the lowest metric. It sends ARP requests for every
+    Internet address on a link where nothing has it, or sends with a source that nobody can reply
+    to.
 
 How to confirm
     ip route get 1.1.1.1

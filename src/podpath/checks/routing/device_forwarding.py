@@ -2,20 +2,20 @@ r"""device-forwarding: one device does not forward, although the host does.
 
 What it is
     net.ipv4.conf.DEVICE.forwarding is 0 while net.ipv4.ip_forward is 1. Setting ip_forward sets it
-    on all devices of that moment; a later write to one device, a tool that manages it
-    (systemd-networkd's IPForward, libvirt, a hardening script) or a device made while `default` was
-    0 sets it apart.
+    on all devices that exist at that moment; a later write to one device, a tool that manages it
+    (systemd-networkd's IPForward, libvirt, a hardening script) or creating a device while `default`
+    was 0 makes it differ.
 
 Why it breaks
-    IPv4 asks the device that a packet comes in on whether it may be forwarded. On one without it,
-    packets for other hosts are dropped: pods behind it reach the host and nothing beyond, or
-    replies from outside do not come back.
+    For IPv4, the setting of the device that a packet comes in on decides whether it is forwarded.
+    If it is 0, packets for other hosts are dropped: pods behind the device reach the host and
+    nothing beyond it, or replies from outside do not come back.
 
 How to confirm
     sysctl -a 2>/dev/null | grep -E 'ipv4.conf.*\.forwarding'
 
 How to fix
-    sysctl -w net.ipv4.conf.DEVICE.forwarding=1, and see what sets it back (IPv4Forwarding= of
+    sysctl -w net.ipv4.conf.DEVICE.forwarding=1, and find out what resets it (IPv4Forwarding= in
     systemd-networkd, sysctl.d).
 
 References

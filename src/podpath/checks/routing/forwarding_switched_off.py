@@ -1,15 +1,15 @@
-"""forwarding-switched-off: IPv4 forwarding is off on a host that needs it, by a sysctl file or as
-its value shows.
+"""forwarding-switched-off: IPv4 forwarding is off on a host that needs it, as a sysctl file or its
+value shows.
 
 What it is
-    A file of sysctl.d (a hardening benchmark's, an old sysctl.conf) sets net.ipv4.ip_forward=0, or
-    its value is 0 while containers, guests or a network behind the host are cut off from what lies
-    beyond.
+    A file in sysctl.d (from a hardening benchmark, an old sysctl.conf) sets net.ipv4.ip_forward=0,
+    or its value is 0 while containers, guests or a network behind the host cannot reach anything
+    beyond it.
 
 Why it breaks
-    The engine switches forwarding on when it starts. Whoever applies the file afterwards (sysctl
-    -p, sysctl --system, systemd-sysctl at boot in a race with the engine) switches it off again,
-    and no container reaches anything beyond its host.
+    The engine turns forwarding on when it starts. Whatever applies the file afterward (sysctl -p,
+    sysctl --system, systemd-sysctl at boot in a race with the engine) turns it off again, and no
+    container can reach anything beyond its host.
 
 How to confirm
     sysctl net.ipv4.ip_forward

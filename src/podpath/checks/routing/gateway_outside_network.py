@@ -2,21 +2,21 @@
 networks.
 
 What it is
-    interfaces(5), ifcfg, netplan, a .network file or a connection of NetworkManager gives a device
-    addresses with their networks, and a gateway outside of all of them: the netmask is too narrow,
-    or one of the two is mistyped.
+    interfaces(5), ifcfg, netplan, a .network file or a NetworkManager connection gives a device
+    addresses with their networks, and a gateway outside all of them: the netmask is too narrow, or
+    one of the two is mistyped.
 
 Why it breaks
-    The kernel takes a route only where its gateway is on a network of the device: `Network is
-    unreachable`, `No such process` or `Nexthop has invalid gateway`. There is no default route
-    then, and only the local network answers.
+    The kernel accepts a route only if its gateway is on a network of the device: `Network is
+    unreachable`, `No such process` or `Nexthop has invalid gateway`. Then there is no default
+    route, and only the local network is reachable.
 
 How to confirm
     ip route show default; ip route get GATEWAY
 
 How to fix
-    Set the netmask (prefix length) of the provider, or the gateway of that network. Where it is
-    outside on purpose, as on rented servers with a /32, say so: netplan `on-link: true`, networkd
+    Set the provider's netmask (prefix length), or the gateway of that network. If it is outside on
+    purpose, as on rented servers with a /32, say so: netplan `on-link: true`, networkd
     `GatewayOnLink=yes`, ifupdown `pointopoint GATEWAY`.
 
 References

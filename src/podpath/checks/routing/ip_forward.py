@@ -5,18 +5,18 @@ What it is
     come in.
 
 Why it breaks
-    A packet for somebody else is dropped when it is routed, and for IPv4 without an answer (drop
+    A packet for another host is dropped when it is routed, for IPv4 without an ICMP error (drop
     reason and counter IpInAddrErrors). Pods reach the host itself and their neighbors on the same
-    bridge, and nothing beyond.
+    bridge, but nothing beyond.
 
 How to confirm
     sysctl net.ipv4.ip_forward net.ipv4.conf.DEVICE.forwarding
     nstat -az IpInAddrErrors
 
 How to fix
-    sysctl -w net.ipv4.ip_forward=1 Keep it so: `net.ipv4.ip_forward = 1` in /etc/sysctl.d/k8s.conf.
-    Writing the key sets every device at once; a tool that writes a single device's key later
-    (hardening scripts do) takes it away for that device alone.
+    sysctl -w net.ipv4.ip_forward=1. To make it permanent: `net.ipv4.ip_forward = 1` in
+    /etc/sysctl.d/k8s.conf. Writing the key sets every device at once; a tool that later writes a
+    single device's key (hardening scripts do) turns it off for that device only.
 
 References
     ip_route_input_slow, ip_mkroute_input (net/ipv4/route.c); inet_forward_change

@@ -1,15 +1,14 @@
-"""martian-source: the kernel dropped packets whose source address cannot come in where they came
-in.
+"""martian-source: the kernel dropped packets whose source address may not come in on that device.
 
 What it is
     `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the route back
-    to B is another device (rp_filter), or B is an address of the host itself, of loopback or of a
-    group.
+    to B uses another device (rp_filter), or B is an address of the host itself, a loopback address
+    or a multicast address.
 
 Why it breaks
-    The packet is dropped before any rule of iptables sees it. Two interfaces in one network, policy
-    routing without rules for replies, a VPN, a tunnel device with rp_filter=1, or an address on
-    kube-ipvs0 that is also somebody's source make it.
+    The packet is dropped after PREROUTING, before INPUT or FORWARD sees it. The usual reasons are
+    two interfaces in one network, policy routing without rules for replies, a VPN, a tunnel device
+    with rp_filter=1, or an address on kube-ipvs0 that is also somebody's source.
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEV.rp_filter; ip route get B; ip addr | grep B

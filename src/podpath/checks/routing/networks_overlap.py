@@ -1,4 +1,4 @@
-"""networks-overlap: two devices of the host are in networks that overlap.
+"""networks-overlap: the networks of two devices of the host overlap.
 
 What it is
     A bridge for containers or guests (docker0, br-..., cni0, virbr0, lxdbr0) has a network that
@@ -6,7 +6,7 @@ What it is
 
 Why it breaks
     For addresses in both, the more specific route wins, or the first one: one of the two networks
-    cannot be reached from this host and its containers. Typical are home LANs and VPNs in
+    cannot be reached from this host and its containers. This is typical of home LANs and VPNs in
     172.17.0.0/16, 192.168.0.0/16 or 10.0.0.0/8.
 
 How to confirm

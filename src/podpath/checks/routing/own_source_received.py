@@ -5,18 +5,18 @@ What it is
     has.
 
 Why it breaks
-    The kernel takes no packet from outside whose source is its own (a martian source), whatever
-    rp_filter says, and tells nobody unless log_martians is on. Programs that write packets into a
-    tun device with the device's own address, balancers that probe from the address that the host
-    holds, and loops do so.
+    The kernel drops a packet from outside whose source is one of its own addresses (a martian
+    source), whatever rp_filter says, and does so silently unless log_martians is on. Such packets
+    come from programs that write packets into a tun device with the device's own address, load
+    balancers that probe from an address that the host has, and loops.
 
 How to confirm
     ip addr; tcpdump -eni any                   # In, with a source that `ip addr` lists
     nstat -az TcpExtIPReversePathFilter; sysctl net.ipv4.conf.all.log_martians
 
 How to fix
-    Let the sender use an address of its own: another one of the tunnel's network than the device's.
-    Where it must be so, net.ipv4.conf.DEV.accept_local=1 with rp_filter off.
+    Let the sender use an address of its own: one in the tunnel's network other than the device's.
+    If it has to be the same address, set net.ipv4.conf.DEV.accept_local=1 with rp_filter off.
 
 References
     __fib_validate_source, ip_handle_martian_source (net/ipv4/fib_frontend.c, route.c v6.12)

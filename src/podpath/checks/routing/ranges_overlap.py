@@ -1,11 +1,11 @@
 """ranges-overlap: the ranges of pods, services and nodes overlap.
 
 What it is
-    A range that the cluster is configured with (pod CIDR, service CIDR, the plugin's network) holds
-    addresses of the nodes' own network, or of the other range.
+    A range that the cluster is configured with (pod CIDR, service CIDR, the plugin's network)
+    contains addresses of the nodes' own network, or of the other range.
 
 Why it breaks
-    A node, a router or a name server whose address lies in the pods' range is looked for among the
+    Packets to a node, router or name server whose address is in the pods' range are sent to the
     pods, and a service's address that is also a pod's or a host's is translated or not by chance. A
     common case is Calico's default of 192.168.0.0/16 in a network 192.168.1.0/24.
 
@@ -14,7 +14,7 @@ How to confirm
     ip -br addr; ip route
 
 How to fix
-    Set the cluster up again with ranges that overlap with nothing: --pod-network-cidr and
+    Set the cluster up again with ranges that do not overlap anything: --pod-network-cidr and
     --service-cidr of kubeadm, and the same in the plugin's configuration.
 
 References

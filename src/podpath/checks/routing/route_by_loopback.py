@@ -1,12 +1,12 @@
 """route-by-loopback: a unicast route uses lo, so packets loop until their TTL runs out.
 
 What it is
-    A route of type unicast has dev lo: it was leaked from a VRF, or set by hand to swallow packets.
+    A route of type unicast has dev lo: it was leaked from a VRF, or set by hand to discard packets.
 
 Why it breaks
-    What is sent to lo comes in on lo at once, is routed by the same route and sent to lo again,
-    until its TTL is 0 (the sender gets `time exceeded`), or is dropped as a martian. To discard
-    packets use a route of type blackhole; to accept them, a route of type local.
+    A packet sent to lo immediately comes in on lo, takes the same route and is sent to lo again,
+    until its TTL runs out (the sender gets `time exceeded`) or it is dropped as a martian. To
+    discard packets, use a route of type blackhole; to accept them, a route of type local.
 
 How to confirm
     ip route get ADDRESS

@@ -6,15 +6,15 @@ What it is
 
 Why it breaks
     A gateway has to be on a network that the device is in, or be marked onlink; and the device has
-    to be up. Otherwise the kernel does not take the route, and there is none.
+    to be up. Otherwise the kernel does not accept the route, so it does not exist.
 
 How to confirm
     ip addr show DEVICE                     # is the gateway inside one of its prefixes?
     ip route get GATEWAY
 
 How to fix
-    Set the address with its right prefix length, or add `onlink` (netplan: on-link: true) where the
-    gateway is outside of it on purpose, as on many rented servers with a /32.
+    Set the address with the correct prefix length, or add `onlink` (netplan: on-link: true) if the
+    gateway is outside it on purpose, as on many rented servers with a /32.
 
 References
     fib_check_nh (net/ipv4/fib_semantics.c v6.12); ip-route(8)

@@ -1,14 +1,14 @@
 """route-refused: the kernel answers a route lookup with an error or a dead end.
 
 What it is
-    Somebody asked `ip route get ADDRESS`, and the kernel answered `Network is unreachable`, `No
+    Somebody ran `ip route get ADDRESS`, and the kernel answered `Network is unreachable`, `No
     route to host`, `Invalid cross-device link`, or a route of type unreachable, blackhole or
     prohibit.
 
 Why it breaks
     The answer takes every rule and table into account: the kernel does with the packet what it
     answers here. `Invalid cross-device link` (asked with from and iif) is the reverse-path
-    filter's answer, `Invalid argument` that of a source which cannot come in there.
+    filter's answer, `Invalid argument` means that the source may not come in there.
 
 How to confirm
     ip route get ADDRESS

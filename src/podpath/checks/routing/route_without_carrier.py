@@ -1,9 +1,9 @@
 """route-without-carrier: the winning route uses a device without carrier.
 
 What it is
-    The kernel marks a route `linkdown` where its device is up without carrier (no cable, the other
-    end down, a bridge without a running port), or `dead` where the device is down. The route stays,
-    and remains the best one.
+    The kernel marks a route `linkdown` if its device is up without carrier (no cable, the other end
+    down, a bridge without a running port), or `dead` if the device is down. The route stays, and
+    remains the best one.
 
 Why it breaks
     Unless ignore_routes_with_linkdown is set, the kernel keeps sending packets there, and they

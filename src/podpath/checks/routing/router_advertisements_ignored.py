@@ -5,9 +5,9 @@ What it is
     net.ipv6.conf.all.forwarding is 1, and accept_ra of the uplink is 1 (the default) or 0.
 
 Why it breaks
-    With forwarding on, the kernel considers itself a router and accepts advertisements only where
-    accept_ra is 2. The default route that came by an advertisement expires after its lifetime (half
-    an hour), and IPv6 to the outside ends, some time after Docker or a CNI plugin switched
+    With forwarding on, the kernel considers itself a router and accepts advertisements only if
+    accept_ra is 2. The default route learned from an advertisement expires after its lifetime (half
+    an hour), and IPv6 to the outside stops working some time after Docker or a CNI plugin turned
     forwarding on.
 
 How to confirm

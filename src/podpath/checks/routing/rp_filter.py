@@ -1,20 +1,20 @@
 """rp-filter: the reverse-path filter drops a pod's packets as they enter the host.
 
 What it is
-    net.ipv4.conf.DEVICE.rp_filter = 1 (or that of `all`: the greater of the two counts) makes the
-    kernel look up, for each packet that comes in on DEVICE, the route back to its source. Where
-    that route leads over another device the packet is dropped silently (drop reason
-    IP_RPFILTER, counter TcpExt IPReversePathFilter). Mode 2 asks only that some route exists, but
-    on a device without an address of its own it is as strict as 1.
+    net.ipv4.conf.DEVICE.rp_filter = 1 (or that of `all`: the larger of the two counts) makes the
+    kernel look up, for each packet that comes in on DEVICE, the route back to its source. If that
+    route uses another device, the packet is dropped silently (drop reason IP_RPFILTER, counter
+    TcpExt IPReversePathFilter). Mode 2 only requires that some route exists, but on a device
+    without an address of its own it is as strict as 1.
 
 Why it breaks
-    Many CNI plugins route the pods' range over a device of their own (cilium_host, a tunnel, a
+    Many CNI plugins route the pods' range through a device of their own (cilium_host, a tunnel, a
     bridge), while a pod's packets come in on its veth device (lxc*, cali*, veth*). The route back
     then uses the other device and the check fails: what a pod sends to addresses outside its range,
-    and its replies to the host itself, are lost; pod to pod works where BPF forwards it before the
+    and its replies to the host itself, are lost; pod to pod works if BPF forwards it before the
     check. Plugins set rp_filter to 0 when they start. Whatever writes the sysctls later (a restart
-    of tuned or systemd-sysctl, often by a package upgrade) sets it back, and nobody sets it again
-    until the plugin's agent restarts.
+    of tuned or systemd-sysctl, often caused by a package upgrade) resets it, and nothing sets it to
+    0 again until the plugin's agent restarts.
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEVICE.rp_filter
@@ -23,10 +23,10 @@ How to confirm
     sysctl -w net.ipv4.conf.all.log_martians=1; dmesg | grep martian
 
 How to fix
-    sysctl -w net.ipv4.conf.all.rp_filter=0 and the same for the device. Keep it so: a file in
-    /etc/sysctl.d that sorts last (99-zz-...), with `net.ipv4.conf.all.rp_filter = 0` and
-    `net.ipv4.conf.lxc*.rp_filter = 0` for the plugin's device pattern; and see that tuned's profile
-    does not set it.
+    sysctl -w net.ipv4.conf.all.rp_filter=0 and the same for the device. To make it permanent: a
+    file in /etc/sysctl.d that sorts last (99-zz-...), with `net.ipv4.conf.all.rp_filter = 0` and
+    `net.ipv4.conf.lxc*.rp_filter = 0` for the plugin's device pattern; and make sure that tuned's
+    profile does not set it.
 
 References
     fib_validate_source, __fib_validate_source (net/ipv4/fib_frontend.c);

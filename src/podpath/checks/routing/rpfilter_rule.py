@@ -5,9 +5,10 @@ What it is
     the packet. firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
 
 Why it breaks
-    The rule asks for the route back to the sender in the raw or mangle hook, without the marks and
-    rules that send the real reply: with wg-quick (fwmark), with policy routing, with several cards,
-    it finds another device or none, and drops what would be answered along the right path.
+    In the raw or mangle hook, the rule looks up the route back to the sender without the marks and
+    policy rules that apply to the real reply: with wg-quick (fwmark), policy routing or several
+    NICs, it finds another device or none, and drops packets whose replies would take the right
+    path.
 
 How to confirm
     nft list ruleset | grep -n 'fib saddr'; ip6tables-save -t mangle | grep rpfilter

@@ -3,22 +3,22 @@ elsewhere.
 
 What it is
     `ip rule` has a rule for all packets before main (wg-quick's `not from all fwmark 0xca6c lookup
-    51820`, a VPN client's own), or a whole table of `ip route` or `routel` sends the default by a
-    VPN's device.
+    51820`, a VPN client's own), or a complete table in `ip route` or `routel` sends the default
+    route through a VPN's device.
 
 Why it breaks
-    Only destinations that main knows more closely than its default route (wg-quick's
-    suppress_prefixlength 0) stay outside. A reply to a client in another subnet follows the VPN,
-    and so does what containers send: published ports work from the same subnet at best.
+    Only destinations for which main has a route more specific than its default (wg-quick's
+    suppress_prefixlength 0) stay outside the VPN. A reply to a client in another subnet goes into
+    the VPN, and so do packets from containers: published ports work from the same subnet at best.
 
 How to confirm
     ip rule; ip route show table all | grep default
     ip route get CLIENT
 
 How to fix
-    Add routes for the local subnets by the old gateway (ip route add SUBNET via GATEWAY), or a rule
-    before the VPN's: ip rule add to SUBNET lookup main priority 100. wg-quick: leave these subnets
-    out of AllowedIPs.
+    Add routes for the local subnets via the old gateway (ip route add SUBNET via GATEWAY), or a
+    rule before the VPN's: ip rule add to SUBNET lookup main priority 100. wg-quick: leave these
+    subnets out of AllowedIPs.
 
 References
     ip-rule(8); wg-quick(8), Table; fib_rules_lookup (net/core/fib_rules.c v6.12)

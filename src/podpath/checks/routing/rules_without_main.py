@@ -1,12 +1,12 @@
 """rules-without-main: no policy rule looks up the main table.
 
 What it is
-    `ip rule` lists all rules, and none of them leads to the table main.
+    `ip rule` lists all rules, and none of them looks up table main.
 
 Why it breaks
-    Whatever no other rule catches finds no route: the kernel answers `Network is unreachable`, or
-    drops what it would forward, although `ip route` shows routes. Somebody ran ip rule flush, or a
-    program that manages rules removed those that it did not know.
+    Packets that no other rule matches find no route: the kernel answers `Network is unreachable`,
+    or drops what it would forward, although `ip route` shows routes. Somebody ran ip rule flush, or
+    a program that manages rules removed those that it did not know.
 
 How to confirm
     ip rule; ip route get 192.0.2.1

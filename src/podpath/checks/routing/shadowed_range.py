@@ -1,11 +1,11 @@
-"""shadowed-range: a route of this node hides a part of another node's range of pods.
+"""shadowed-range: a route on this node hides part of another node's pod range.
 
 What it is
-    The range of another node's pods is routed to it, over a tunnel. A more specific route sends a
-    part of that range to a device of this node instead.
+    Another node's pod range is routed to it through a tunnel. A more specific route sends part of
+    that range to a device of this node instead.
 
 Why it breaks
-    The longest prefix wins: connections to pods of that part never leave the node. Nobody here
+    The longest prefix wins: connections to pods in that part never leave the node. Nothing here
     answers ARP for them.
 
 How to confirm
@@ -13,8 +13,8 @@ How to confirm
     ip route show root RANGE
 
 How to fix
-    ip route del PREFIX dev DEV, and find what added it (a leftover of an earlier plugin or range,
-    an admin, a VPN client).
+    ip route del PREFIX dev DEV, and find out what added it (a leftover of an earlier plugin or
+    range, an admin, a VPN client).
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c); ip-route(8)

@@ -5,16 +5,16 @@ What it is
     or a destination in 127.0.0.0/8.
 
 Why it breaks
-    Such a packet is a martian and is dropped when it is routed, without an answer. Own addresses
-    come back where an address was added to two hosts, where `ip route add local` names a range that
-    others send from, or where NAT did not translate a packet that returns.
+    Such a packet is a martian and is dropped silently when it is routed. The host's own addresses
+    come back as sources if an address was added to two hosts, if `ip route add local` names a range
+    that others send from, or if NAT did not translate a packet that returns.
 
 How to confirm
     sysctl -w net.ipv4.conf.all.log_martians=1; dmesg | grep martian
     ip route show table local | grep ADDRESS
 
 How to fix
-    Take the address or the local route from the host that should not have it. Where the address is
+    Remove the address or the local route from the host that should not have it. If the address is
     meant to be on both sides: net.ipv4.conf.DEVICE.accept_local=1; for loopback destinations see
     route-localnet.
 

@@ -1,15 +1,14 @@
-"""table-without-network: a policy rule sends packets to a table that lacks a network which main
-knows.
+"""table-without-network: a policy rule sends packets to a table that lacks a network that main has.
 
 What it is
-    `ip rule` sends packets (of a source, a device, or all) to a table of their own before main.
-    That table has a default route, and no route to a network that main has: a LAN, the range of a
-    bridge of containers, another uplink's network.
+    `ip rule` sends packets (from a source, from a device, or all) to a table of their own before
+    main. That table has a default route, but no route to a network that main has: a LAN, the range
+    of a container bridge, another uplink's network.
 
 Why it breaks
-    The first table that has any route for a destination decides. The table's default route takes
-    what is for the missing network, too, and sends it out by the uplink or the VPN: the requests of
-    containers, or the answers to clients of that network, leave by the wrong device.
+    The first table that has any route for a destination decides. The table's default route also
+    takes packets for the missing network and sends them out through the uplink or the VPN: requests
+    from containers, or replies to clients in that network, leave on the wrong device.
 
 How to confirm
     ip rule; ip route show table TABLE; ip route get DESTINATION from SOURCE

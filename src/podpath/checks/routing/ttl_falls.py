@@ -1,20 +1,20 @@
-"""ttl-falls: a capture shows one packet again and again, each time with one hop less to live.
+"""ttl-falls: a capture shows one packet again and again, each time with a TTL lower by one.
 
 What it is
-    The same packet (ends, identifier, sequence number) stands several times in one capture, and
-    its time to live falls by one from line to line.
+    The same packet (ends, identifier, sequence number) appears several times in one capture, and
+    its TTL falls by one from line to line.
 
 Why it breaks
-    It goes in a circle: a route sends it back to where it came from, to lo, or to a router that
-    returns it, until its time is up. Its sender gets `Time to live exceeded`, or nothing.
+    It loops: a route sends it back to where it came from, to lo, or to a router that returns it,
+    until its TTL runs out. Its sender gets `Time to live exceeded`, or nothing.
 
 How to confirm
     tcpdump -vni any host ADDRESS               # ttl 44, 43, 42 ... of one packet
     ip route get ADDRESS; ip rule; ip route show table all | grep RANGE
 
 How to fix
-    Mend the route that sends it back: a leaked route to dev lo or to another VRF, a default route
-    that points at who sends it, two routers that have each other as the next hop.
+    Fix the route that sends it back: a leaked route to dev lo or to another VRF, a default route
+    that points back at the sender, two routers that have each other as the next hop.
 
 References
     ip_forward (net/ipv4/ip_forward.c v6.12); RFC 1812, 5.3.1

@@ -1,13 +1,13 @@
 """tunnel-by-pod: a route into an IPIP tunnel has a pod's address as its next hop.
 
 What it is
-    A route to another node's pods leads into an IPIP device by an address that people name as the
-    other end of what fails, where a node's address must stand.
+    A route to another node's pods leads into an IPIP device via an address that the ticket names as
+    the other end of what fails; it should be a node's address.
 
 Why it breaks
-    The next hop of such a route is the outer destination: the node to which the packet is sent in
-    the tunnel. A pod's address is itself behind a tunnel, so that nothing is ever encapsulated: it
-    goes round within the device, or is dropped.
+    The next hop of such a route is the outer destination: the node that the tunnel sends the packet
+    to. A pod's address is itself behind a tunnel, so nothing is ever sent encapsulated: the packet
+    loops within the device or is dropped.
 
 How to confirm
     ip route show dev tunl0; ip -d link show tunl0; ip addr show tunl0
@@ -15,7 +15,7 @@ How to confirm
 
 How to fix
     Let the routing daemon announce the node's address as the next hop (BIRD's source address,
-    IP_AUTODETECTION_METHOD), and restart it so that it writes the routes anew.
+    IP_AUTODETECTION_METHOD), and restart it so that it rewrites the routes.
 
 References
     ipip_tunnel_xmit, ip_tunnel_xmit (net/ipv4/ip_tunnel.c v6.12): the next hop is the outer

@@ -7,7 +7,7 @@ What it is
 Why it breaks
     One of the node's own addresses is not a valid source for an incoming packet: the kernel drops
     it as a martian (no log unless log_martians is on). A load balancer whose health probes or
-    passed-on packets come from its own address finds the node dead, and clients time out
+    forwarded packets come from its own address finds the node dead, and clients time out
     intermittently.
 
 How to confirm

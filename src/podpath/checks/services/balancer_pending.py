@@ -2,11 +2,11 @@
 outside.
 
 What it is
-    `kubectl get svc` shows `<pending>` for the outer address of a LoadBalancer, though the service
-    is minutes old.
+    `kubectl get svc` shows `<pending>` for the external address of a LoadBalancer, although the
+    service is minutes old.
 
 Why it breaks
-    Kubernetes itself gives no such address: a controller has to (of the cloud, MetalLB, Cilium's
+    Kubernetes itself assigns no such address: a controller has to (the cloud's, MetalLB, Cilium's
     LB-IPAM, kube-vip, klipper-lb). On your own machines there is none until you install one and
     give it a pool of addresses.
 
@@ -16,8 +16,9 @@ How to confirm
     kubectl get ipaddresspools,l2advertisements,ciliumloadbalancerippools -A
 
 How to fix
-    Install MetalLB or its like and give it a pool, or a CiliumLoadBalancerIPPool; in a cloud fix
-    the controller. Otherwise use a NodePort or the host's network.
+    Install MetalLB or a similar controller and give it a pool, or create a
+    CiliumLoadBalancerIPPool; in a cloud, fix the controller. Otherwise use a NodePort or the host's
+    network.
 
 References
     Kubernetes, Service, type LoadBalancer; MetalLB, Installation; Cilium, LoadBalancer IP Address

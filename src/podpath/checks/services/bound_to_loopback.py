@@ -7,7 +7,7 @@ What it is
     listener.
 
 Why it breaks
-    A socket bound to loopback accepts packets from its own network namespace only. For everyone
+    A socket bound to loopback accepts packets only from its own network namespace. For everyone
     else the port is closed: TCP is refused. A kubelet's probe, a service and another container come
     from elsewhere.
 
@@ -15,8 +15,8 @@ How to confirm
     ss -lntup | grep PORT
 
 How to fix
-    Bind the server to the address that clients ask, or to all (0.0.0.0, [::]), and let a firewall
-    decide who may connect.
+    Bind the server to the address that clients connect to, or to all (0.0.0.0, [::]), and let a
+    firewall decide who may connect.
 
 References
     ip(7); the program's manual

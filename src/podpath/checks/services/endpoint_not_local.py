@@ -1,14 +1,14 @@
-"""endpoint-not-local: kube-proxy takes no endpoint for local, although a pod of the service runs on
-this very node.
+"""endpoint-not-local: kube-proxy treats no endpoint as local, although a pod of the service runs on
+this node.
 
 What it is
-    The rules of a node hold `has no local endpoints` for a service with traffic policy Local, and a
-    ready pod of that service runs there: an object or the ticket says so.
+    A node's rules contain `has no local endpoints` for a service with traffic policy Local,
+    although a ready pod of that service runs there, as an object or the ticket says.
 
 Why it breaks
-    Kube-proxy calls an endpoint local where its node's name is the one that kube-proxy itself goes
-    by. Where it runs under another name (a host name with or without its domain, a cloud's private
-    name), no endpoint is local anywhere, and every node drops what comes in for such services.
+    Kube-proxy treats an endpoint as local if its node name is kube-proxy's own. If kube-proxy runs
+    under another name (a host name with or without its domain, a cloud's private name), no endpoint
+    is local anywhere, and every node drops traffic to such services.
 
 How to confirm
     kubectl get nodes; ps -ef | grep -o 'kube-proxy.*hostname-override[= ][^ ]*'; hostname

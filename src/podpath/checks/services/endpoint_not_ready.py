@@ -1,13 +1,13 @@
 """endpoint-not-ready: none of a service's pods is ready.
 
 What it is
-    Pods that the service selects are there, but the API lists none of them as ready. The pod's
-    status says why: a container that waits or crashes (CrashLoopBackOff, ImagePullBackOff), a
-    readiness probe that fails, no node that takes the pod, a pod that is being deleted.
+    Pods that the service selects exist, but the API lists none of them as ready. The pod's status
+    says why: a container that is waiting or crashes (CrashLoopBackOff, ImagePullBackOff), a
+    readiness probe that fails, no node that accepts the pod, a pod that is being deleted.
 
 Why it breaks
-    Only ready pods become endpoints. With none of them kube-proxy refuses what is for the service
-    ("has no endpoints"), on every node.
+    Only ready pods become endpoints. Without any, kube-proxy rejects connections to the service
+    ("has no endpoints") on every node.
 
 How to confirm
     kubectl describe pod POD                        # Conditions, State, Last State, Events
@@ -15,8 +15,8 @@ How to confirm
     kubectl get endpoints SERVICE
 
 How to fix
-    Mend what the pod's status names. Where its readiness probe fails although the program answers,
-    see whether the kubelet's way to the pod is blocked: `podpath why node/NODE pod/POD`.
+    Fix what the pod's status names. If its readiness probe fails although the program answers,
+    check whether the kubelet's path to the pod is blocked: `podpath why node/NODE pod/POD`.
 
 References
     the documentation's pages "Pod Lifecycle" and "Debug Services"; kubernetes pkg/api/v1/pod

@@ -1,20 +1,20 @@
 """endpoint-refuses: one endpoint of a service answers on its port, and another does not.
 
 What it is
-    Each endpoint of a service was asked by itself: one answers, another refuses the connection or
+    Each endpoint of a service was queried directly: one answers, another refuses the connection or
     stays silent.
 
 Why it breaks
-    The service hands each new connection to one of them, so a share of the connections fails, the
-    same at every client. The selector is so broad that it takes a pod of another kind, the program
-    in that pod does not listen there, or the way to that pod's node is broken.
+    The service sends each new connection to one of them, so a share of the connections fails, the
+    same for every client. The selector is so broad that it matches a pod of another kind, the
+    program in that pod does not listen on the port, or the path to that pod's node is broken.
 
 How to confirm
     kubectl get endpoints SERVICE -o yaml; kubectl get pods -A -o wide --show-labels
     kubectl exec POD -- ss -ltn
 
 How to fix
-    Give the service a selector that only its own pods have, or let that pod listen on the port.
+    Give the service a selector that only its own pods match, or let that pod listen on the port.
 
 References
     the documentation's page "Debug Services"

@@ -1,9 +1,9 @@
-"""host-port-without-portmap: a pod asks for a hostPort, and the CNI configuration has no plugin
-that makes one.
+"""host-port-without-portmap: a pod requests a hostPort, but the CNI configuration has no plugin
+that implements it.
 
 What it is
     hostPort is implemented by the plugin `portmap` at the end of the CNI chain (or by Cilium
-    itself). Here the configuration is shown whole and has neither.
+    itself). Here the configuration is shown in full and has neither.
 
 Why it breaks
     No rule leads from the node's port to the pod: connections to it are refused, though pod and

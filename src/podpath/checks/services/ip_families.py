@@ -1,8 +1,8 @@
-"""ip-families: a service asks for a family of addresses that the pods or the cluster do not have.
+"""ip-families: a service requests an address family that the pods or the cluster do not have.
 
 What it is
-    A service's ipFamilies names IPv6 (or IPv4), while the pods that it selects have addresses of
-    the other family alone. With ipFamilyPolicy SingleStack only the first family of the cluster is
+    A service's ipFamilies names IPv6 (or IPv4), while the pods that it selects have addresses only
+    of the other family. With ipFamilyPolicy SingleStack only the first family of the cluster is
     served.
 
 Why it breaks
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Set ipFamilyPolicy: PreferDualStack, or the family that the pods have; enable dual stack in the
-    plugin too.
+    plugin, too.
 
 References
     the documentation's page "IPv4/IPv6 dual-stack"

@@ -7,7 +7,7 @@ What it is
 Why it breaks
     IPVS sees packets at INPUT, that is, only those that the host takes for its own. Without the
     address they follow the default route, and time out. Kube-proxy binds each service's address to
-    kube-ipvs0; NetworkManager, an agent or `ip addr flush` may have taken it away.
+    kube-ipvs0; NetworkManager, an agent or `ip addr flush` may have removed it.
 
 How to confirm
     ip -br addr show kube-ipvs0 | grep ADDRESS; ip route get ADDRESS      # has to say: local

@@ -8,16 +8,16 @@ What it is
 Why it breaks
     Weight 0 takes a server out for new connections, but a connection whose source port an old entry
     still has goes to the old server (net.ipv4.vs.conn_reuse_mode=0, expire_nodest_conn): to a pod
-    that ends or is gone. A port without a virtual service belongs to nothing: what IPVS does not
-    know goes to the host itself or is refused.
+    that is terminating or gone. Packets to a port without a virtual service, which IPVS does not
+    know, go to the host itself or are refused.
 
 How to confirm
     ipvsadm -Lnc | grep ADDRESS          # the old entries
     sysctl net.ipv4.vs.conn_reuse_mode net.ipv4.vs.expire_nodest_conn
 
 How to fix
-    A kernel from 5.9 on and conn_reuse_mode=1, or expire_nodest_conn=1; for a missing service:
-    kube-proxy's log.
+    Use kernel 5.9 or later with conn_reuse_mode=1, or set expire_nodest_conn=1; for a missing
+    service, see kube-proxy's log.
 
 References
     ip_vs_in_hook (net/netfilter/ipvs/ip_vs_core.c); Documentation/networking/ipvs-sysctl.rst;

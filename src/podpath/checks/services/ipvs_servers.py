@@ -1,7 +1,7 @@
-"""ipvs-servers: a virtual service of IPVS has no real server, or only ones of weight 0.
+"""ipvs-servers: an IPVS virtual service has no real server, or only servers with weight 0.
 
 What it is
-    `ipvsadm -Ln` shows a virtual service with nothing under it, or with servers of weight 0 alone.
+    `ipvsadm -Ln` shows a virtual service with nothing under it, or only with servers of weight 0.
 
 Why it breaks
     IPVS has no server to choose. It answers the packet with ICMP port unreachable (the client reads
@@ -13,7 +13,7 @@ How to confirm
     ipvsadm -Ln -t ADDRESS:PORT; kubectl get endpointslices -A | grep SERVICE
 
 How to fix
-    Get one of the service's pods ready; where endpoints exist and IPVS does not have them, restart
+    Get one of the service's pods ready; if endpoints exist and IPVS does not have them, restart
     kube-proxy on the node.
 
 References

@@ -1,8 +1,8 @@
-"""listener-gone: a port on which somebody listens in one output has no listener in the next.
+"""listener-gone: a port that has a listener in one output has none in the next.
 
 What it is
     `ss -lnt` or `netstat -lnt` was taken twice on one host, as it works and as it fails, and the
-    port that clients ask for is missing in the second.
+    port that clients connect to is missing in the second.
 
 Why it breaks
     Nobody accepts the connection: the kernel answers a SYN with a reset, clients are refused.
@@ -12,8 +12,8 @@ How to confirm
     systemctl status UNIT; journalctl -b -u UNIT
 
 How to fix
-    Start the server again, and find in its log why it ended. A server that binds to an address
-    which is gone has to wait for it (network-online.target) or listen on any.
+    Start the server again, and find out from its log why it exited. A server that binds to an
+    address that is missing has to wait for it (network-online.target) or listen on all addresses.
 
 References
     ss(8); tcp(7)

@@ -1,21 +1,21 @@
-"""local-traffic-policy: a service takes traffic only at nodes that have one of its pods.
+"""local-traffic-policy: a service accepts traffic only on nodes that run one of its pods.
 
 What it is
-    externalTrafficPolicy: Local keeps the client's address and sends what comes to a node only to
-    pods of that node; internalTrafficPolicy: Local does so for clients within the cluster.
+    externalTrafficPolicy: Local keeps the client's address and sends traffic that reaches a node
+    only to pods on that node; internalTrafficPolicy: Local does so for clients within the cluster.
 
 Why it breaks
     A node without such a pod drops packets for the service. A load balancer whose health check does
-    not follow the healthCheckNodePort, or somebody who tries a NodePort by hand, hits exactly these
-    nodes: it works on one node and times out on the others.
+    not follow the healthCheckNodePort, or somebody who tries a NodePort by hand, reaches exactly
+    these nodes: it works on one node and times out on the others.
 
 How to confirm
     kubectl get service NAME -o yaml | grep -i trafficPolicy; kubectl get pods -o wide
     curl http://NODE:HEALTHCHECKNODEPORT/healthz
 
 How to fix
-    Use Cluster, run a pod on every node that is asked (a DaemonSet), or let the balancer check the
-    healthCheckNodePort.
+    Use Cluster, run a pod on every node that receives traffic (a DaemonSet), or let the balancer
+    check the healthCheckNodePort.
 
 References
     the documentation's page "Virtual IPs and Service Proxies", section on traffic policies

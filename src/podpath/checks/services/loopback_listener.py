@@ -1,9 +1,9 @@
 """loopback-listener: the program listens only on 127.0.0.1.
 
 What it is
-    A socket that is bound to 127.0.0.1 or ::1 accepts connections from its own network namespace
-    only. Connections from another pod, from the node or through a published port arrive at another
-    address.
+    A socket that is bound to 127.0.0.1 or ::1 accepts connections only from its own network
+    namespace. Connections from another pod, from the node or through a published port arrive at
+    another address.
 
 Why it breaks
     Nothing listens on the address that the connection comes to, so the kernel answers with a reset:

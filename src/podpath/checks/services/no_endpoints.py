@@ -5,7 +5,7 @@ What it is
 
 Why it breaks
     Kube-proxy writes a REJECT rule for the service's address ("has no endpoints"): clients get
-    "connection refused" at once. With other proxies, or before the rule is written, the packets
+    "connection refused" immediately. With other proxies, or before the rule is written, the packets
     leave by the default route and time out.
 
 How to confirm
@@ -13,8 +13,8 @@ How to confirm
     kubectl get pods -n NAMESPACE -l SELECTOR          # are there any, and are they ready?
 
 How to fix
-    Make the selector match the pods' labels, and see why pods are not ready (kubectl describe pod:
-    readiness probe).
+    Make the selector match the pods' labels, and find out why pods are not ready (kubectl describe
+    pod: readiness probe).
 
 References
     kubernetes pkg/proxy/iptables/proxier.go; the documentation's page "Debug Services"

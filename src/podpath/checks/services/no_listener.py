@@ -5,7 +5,7 @@ What it is
 
 Why it breaks
     TCP is answered with a reset ("connection refused"), UDP with ICMP port unreachable. The network
-    is fine. The program is not up yet, listens on 127.0.0.1 only, or on another port than the
+    is fine. The program is not up yet, listens only on 127.0.0.1, or on a port other than the
     service's targetPort.
 
 How to confirm

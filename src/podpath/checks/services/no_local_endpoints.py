@@ -2,14 +2,14 @@
 (traffic policy Local).
 
 What it is
-    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and no ready pod
-    of it runs on this node. Kube-proxy writes a DROP with the comment "has no local endpoints"
+    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and none of its
+    ready pods runs on this node. Kube-proxy writes a DROP with the comment "has no local endpoints"
     (KUBE-XLB-... before 1.24, KUBE-EXTERNAL-SERVICES and KUBE-SVL-... since).
 
 Why it breaks
-    A client that asks this node for the service (NodePort, external IP, load balancer without a
-    health check of the node) gets no answer at all; through other nodes it works, so it seems to
-    fail at random.
+    A client that connects to the service through this node (NodePort, external IP, load balancer
+    without a health check of the node) gets no answer at all; through other nodes it works, so it
+    seems to fail at random.
 
 How to confirm
     iptables-save | grep 'no local endpoints'; kubectl get pods -o wide -l SELECTOR

@@ -1,19 +1,19 @@
-"""node-port-confused: a client uses a port of a service that is not the one its node opens.
+"""node-port-confused: a client uses the wrong one of a service's ports.
 
 What it is
-    A NodePort service has three ports: `port` at its cluster address, `targetPort` at the pods,
-    `nodePort` at the nodes. Here a node was asked at one of the first two, or the cluster address
-    at the nodePort.
+    A NodePort service has three ports: `port` on its cluster IP, `targetPort` on the pods,
+    `nodePort` on the nodes. Here a client used one of the first two on a node, or the nodePort on
+    the cluster IP.
 
 Why it breaks
-    Nothing listens at that port of that address, so it refuses or times out, while the right one
-    works.
+    Nothing listens on that port of that address, so the connection is refused or times out, while
+    the right one works.
 
 How to confirm
     kubectl get service NAME: PORT(S) reads port:nodePort
 
 How to fix
-    Ask NODE:nodePort from outside, SERVICE:port from within.
+    Use NODE:nodePort from outside, SERVICE:port from inside the cluster.
 
 References
     the documentation's page "Service", section NodePort

@@ -1,13 +1,13 @@
-"""node-port-missing: a node is asked at a node port that its rules do not take.
+"""node-port-missing: a client connects to a node port for which the node has no rule.
 
 What it is
     A packet for one of the node's addresses and a node port passed the node's rules untranslated,
-    so it came to the node itself instead of an endpoint. Either a service that is shown has that
-    port, and kube-proxy has not written it on this node, or none has it.
+    so it came to the node itself instead of an endpoint. Either a service shown has that port, and
+    kube-proxy has not written its rule on this node, or none has it.
 
 Why it breaks
-    No program serves a node port: the rules do. What comes to the node itself is refused, or taken
-    by the socket with which kube-proxy before 1.24 keeps the port free, and never answered.
+    Rules serve a node port, not a program. A connection to the node itself is refused, or accepted
+    by the socket with which kube-proxy before 1.24 reserves the port, and never answered.
 
 How to confirm
     kubectl get svc -A | grep PORT
@@ -17,8 +17,8 @@ How to confirm
     ss -tlnp sport = :PORT
 
 How to fix
-    Ask the port that the service has. Where it has this one, let kube-proxy run again on the node
-    and see what stopped it, or which addresses --nodeport-addresses leaves to node ports.
+    Use the port that the service has. If it has this one, get kube-proxy running again on the node
+    and find out what stopped it, or which addresses --nodeport-addresses allows for node ports.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go (KUBE-NODEPORTS; openLocalPort until 1.23);

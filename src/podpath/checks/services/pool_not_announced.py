@@ -2,8 +2,8 @@
 
 What it is
     An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist; or a policy of
-    Cilium's BGP control plane has no selector of services, or one that none of the services shown
-    fits.
+    Cilium's BGP control plane has no service selector, or one that none of the services shown
+    matches.
 
 Why it breaks
     The service gets an address from its pool, but no node answers ARP for it or announces it to a
@@ -14,8 +14,8 @@ How to confirm
     cilium bgp routes advertised ipv4 unicast
 
 How to fix
-    Use the pool's real name; give the policy a serviceSelector that fits
-    (`matchExpressions: [{key: somekey, operator: NotIn, values: ['never']}]` takes every service).
+    Use the pool's real name; give the policy a serviceSelector that matches (`matchExpressions:
+    [{key: somekey, operator: NotIn, values: ['never']}]` matches every service).
 
 References
     MetalLB, Advanced configuration; Cilium, BGP Control Plane

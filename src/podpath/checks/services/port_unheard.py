@@ -1,20 +1,20 @@
-"""port-unheard: nobody listens at the port that fails, or its program listens on loopback alone.
+"""port-unheard: nothing listens on the port that fails, or its program listens only on loopback.
 
 What it is
-    The listing of sockets shows no listener at the port that people say fails, or only one on
+    The socket listing shows no listener on the port that is reported to fail, or only one on
     127.0.0.1 or ::1.
 
 Why it breaks
-    A socket on loopback takes what comes from its own network namespace; for everybody else the
-    port is closed. The kernel answers with a reset: "connection refused". On the host itself the
-    same port works, by localhost.
+    A socket on loopback accepts only connections from its own network namespace; for everyone else,
+    the port is closed. The kernel answers with a reset: "connection refused". On the host itself,
+    the same port works at localhost.
 
 How to confirm
     ss -ltnp | grep PORT; curl -v http://ADDRESS:PORT/ (on the host, by its own address)
 
 How to fix
-    Bind the program to the address that clients ask, or to all (0.0.0.0, [::]), on the port that
-    they ask; start it, where it does not run.
+    Bind the program to the address that clients connect to, or to all (0.0.0.0, [::]), on the port
+    that they use; start it if it is not running.
 
 References
     tcp_v4_rcv (net/ipv4/tcp_ipv4.c v6.12); ip(7), bind(2)

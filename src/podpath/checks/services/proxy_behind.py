@@ -1,15 +1,15 @@
-"""proxy-behind: kube-proxy's rules on a node are not what the endpoints of a service are.
+"""proxy-behind: kube-proxy's rules on a node do not match a service's endpoints.
 
 What it is
-    Kube-proxy writes the endpoints of every service into rules of its node. Here the rules still
-    send to an endpoint that is gone or not ready, or lack one that is ready: kube-proxy does not
-    run on this node, hangs, cannot reach the API server, or cannot write (a lock, a rule that the
-    kernel refuses).
+    Kube-proxy writes the endpoints of every service into its node's rules. Here the rules still
+    send to an endpoint that is gone or not ready, or lack one that is ready: kube-proxy is not
+    running on this node, hangs, cannot reach the API server, or cannot write (a lock, a rule that
+    the kernel refuses).
 
 Why it breaks
-    What is sent to an endpoint that is gone reaches nobody, or the new owner of its address. One
-    that the rules lack gets nothing; where it is the only one, connections are refused on this node
-    alone, while other nodes work.
+    Connections sent to an endpoint that is gone reach nothing, or the new owner of its address. An
+    endpoint that the rules lack gets none; if it is the only one, connections are refused on this
+    node only, while other nodes work.
 
 How to confirm
     kubectl get endpoints SERVICE
@@ -18,7 +18,7 @@ How to confirm
     kubectl -n kube-system logs -l k8s-app=kube-proxy --field-selector spec.nodeName=NODE
 
 How to fix
-    Let kube-proxy run again on the node and see what stopped it; it rewrites all rules
+    Get kube-proxy running again on the node and find out what stopped it; it rewrites all rules
     when it starts.
 
 References

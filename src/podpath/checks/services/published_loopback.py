@@ -5,14 +5,15 @@ What it is
     host's loopback address.
 
 Why it breaks
-    Only the host itself can reach it. From the network the host refuses the connection, or its
-    kernel drops it as martian.
+    Only the host itself can reach it. The host refuses connections from the network, or its kernel
+    drops them as martian.
 
 How to confirm
     docker ps; docker port CONTAINER; ss -ltn
 
 How to fix
-    Publish on the address that clients use, or on all: `-p 8080:80`; and keep a firewall before it.
+    Publish on the address that clients use, or on all: `-p 8080:80`; and keep a firewall in front
+    of it.
 
 References
     Docker's documentation on port publishing; dockerd --ip

@@ -2,7 +2,7 @@
 
 What it is
     A service chooses its pods by labels. The pods in its namespace that the evidence shows have
-    different ones: a typo, a label that was renamed in the Deployment alone, a selector that a
+    different ones: a typo, a label that was renamed only in the Deployment, a selector that a
     chart writes differently.
 
 Why it breaks
@@ -14,8 +14,8 @@ How to confirm
     kubectl get endpointslices -l kubernetes.io/service-name=NAME
 
 How to fix
-    Write the pods' labels into the service's selector, or the selector's into the template of the
-    pods.
+    Put the pods' labels into the service's selector, or the selector's labels into the pod
+    template.
 
 References
     the documentation's page "Debug Services"; kubernetes pkg/controller/endpointslice

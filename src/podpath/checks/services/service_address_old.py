@@ -1,8 +1,8 @@
-"""service-address-old: a client sends to an address that was a service's, and is no longer.
+"""service-address-old: a client sends to an address that used to be a service's.
 
 What it is
-    A capture shows packets to the port of a service, and to another address than the service has
-    now. No service, endpoint or pod that is shown has that address.
+    A capture shows packets to the port of a service, but to an address that the service no longer
+    has. No service, endpoint or pod shown has that address.
 
 Why it breaks
     A service that is recreated gets another ClusterIP. Programs that keep what a name resolved to
@@ -14,7 +14,7 @@ How to confirm
     ss -unp; ss -tnp                          # what the program is connected to
 
 How to fix
-    Restart the client, or let it ask for the name again (networkaddress.cache.ttl); keep the
+    Restart the client, or let it resolve the name again (networkaddress.cache.ttl); keep the
     ClusterIP of a service that is recreated.
 
 References

@@ -1,18 +1,18 @@
 """service-rejected: kube-proxy rejects a service's address because the service has no endpoints.
 
 What it is
-    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table there is a REJECT with the
-    comment "has no endpoints".
+    KUBE-SERVICES or KUBE-EXTERNAL-SERVICES in the filter table has a REJECT with the comment "has
+    no endpoints".
 
 Why it breaks
-    Clients read "Connection refused" at once. No pod matches the service's selector, none of those
-    that do is ready, or the EndpointSlice's port has another name than the service's.
+    Clients get "Connection refused" immediately. No pod matches the service's selector, none of
+    those that do is ready, or the EndpointSlice's port has another name than the service's.
 
 How to confirm
     kubectl get endpointslices -l kubernetes.io/service-name=SERVICE; kubectl get pods -l SELECTOR
 
 How to fix
-    Make selector, port names and labels fit, and see why the pods are not ready.
+    Make selector, port names and labels match, and find out why the pods are not ready.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go

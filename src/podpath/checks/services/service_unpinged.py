@@ -1,18 +1,18 @@
-"""service-unpinged: a service's address does not answer pings, and works.
+"""service-unpinged: a service's address does not answer pings, but works.
 
 What it is
     Somebody pings the address of a service and gets no answer, while connections to its ports work.
 
 Why it breaks
-    Nothing breaks. A ClusterIP is no address of any host: kube-proxy's rules translate the ports
-    that the service names, and an ICMP echo has none. In iptables mode the ping leaves the node by
-    its default route and is lost or goes in circles; in IPVS mode the node itself answers.
+    Nothing breaks. A ClusterIP is not an address of any host: kube-proxy's rules translate the
+    service's ports, and an ICMP echo has none. In iptables mode, the ping leaves the node by its
+    default route and is lost or loops; in IPVS mode, the node itself answers.
 
 How to confirm
     curl -v http://ADDRESS:PORT/; kubectl get svc NAME
 
 How to fix
-    Test services on their ports. To ping, ask a pod's own address.
+    Test services on their ports. To ping, use a pod's own address.
 
 References
     the documentation's page "Virtual IPs and Service Proxies"

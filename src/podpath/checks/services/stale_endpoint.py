@@ -3,7 +3,7 @@
 What it is
     Endpoints name the address of a pod that was replaced, or were written by hand and never
     followed a change. Endpoints of a service without a selector stay as they are forever; others
-    stay stale while the controller does not run.
+    stay stale while the controller is not running.
 
 Why it breaks
     kube-proxy and meshes send connections to an address that no pod has: no route to host, a
@@ -14,8 +14,8 @@ How to confirm
     kubectl -n kube-system logs kube-controller-manager-NODE
 
 How to fix
-    Restart what should write them (the endpoint controller), or correct Endpoints that somebody
-    wrote by hand.
+    Restart the program that should write them (the endpoint controller), or correct Endpoints that
+    somebody wrote by hand.
 
 References
     the documentation's page "Services without selectors"

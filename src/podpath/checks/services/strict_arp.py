@@ -1,7 +1,7 @@
 """strict-arp: kube-proxy in IPVS mode answers ARP for MetalLB's addresses on every node.
 
 What it is
-    In IPVS mode kube-proxy binds every service address to kube-ipvs0. With strictARP false the
+    In IPVS mode, kube-proxy binds every service address to kube-ipvs0. With strictARP false, the
     kernel answers ARP for them on every interface of every node, and MetalLB's layer 2 mode
     announces the same address from one node.
 

@@ -2,7 +2,7 @@
 
 What it is
     A service's targetPort is the port of the container. Here it names a port that no container of
-    the chosen pods has, or a number that none of them declares, or on which nothing listens there.
+    the chosen pods has, or a number that none of them declares or on which nothing listens.
 
 Why it breaks
     An unknown name keeps the pod out of the endpoints. A wrong number is worse: the endpoints look

@@ -1,12 +1,12 @@
-"""workloads-share-labels: two workloads give their pods the same labels, and one selector takes the
-pods of both.
+"""workloads-share-labels: two workloads give their pods the same labels, so one selector matches
+the pods of both.
 
 What it is
-    Two Deployments, StatefulSets or DaemonSets of one namespace have the same selector, most often
-    since a tool set one label for all of them (kustomize's commonLabels, a copied chart).
+    Two Deployments, StatefulSets or DaemonSets in one namespace have the same selector, most often
+    because a tool set one label for all of them (kustomize's commonLabels, a copied chart).
 
 Why it breaks
-    A service chooses pods by labels alone, so it also gets the pods of the other workload,
+    A service chooses pods only by labels, so it also gets the pods of the other workload,
     where nothing listens on its port: a share of the connections is refused or times out. `kubectl
     logs deploy/NAME` may show the other's log.
 
@@ -15,9 +15,9 @@ How to confirm
     kubectl get endpointslices -l kubernetes.io/service-name=NAME -o wide
 
 How to fix
-    Give each workload a label of its own in selector and template, and the service's selector too;
-    a Deployment's selector cannot be changed, so make it again. In kustomize use `labels` with
-    includeSelectors: false.
+    Give each workload a label of its own in selector and template, and in the service's selector,
+    too; a Deployment's selector cannot be changed, so recreate the Deployment. In kustomize use
+    `labels` with includeSelectors: false.
 
 References
     Kubernetes, Labels and Selectors; kustomize, commonLabels

@@ -1,13 +1,13 @@
-"""allowed-twice: two peers of one WireGuard device are given the same range.
+"""allowed-twice: two peers of one WireGuard device have the same allowed range.
 
 What it is
     Two `[Peer]` sections of one configuration have the same network in AllowedIPs, often 0.0.0.0/0
     or a copied line.
 
 Why it breaks
-    A range belongs to one peer of a device alone: the last one that is set takes it from the other,
-    whose packets are then dropped for lack of an allowed source, and which is sent nothing any
-    longer.
+    Within a device, a range belongs to one peer only: the last one configured takes it from the
+    other, whose packets are then dropped because their source is not allowed, and which no longer
+    gets any packets.
 
 How to confirm
     wg show DEVICE allowed-ips: one of the peers has `(none)`, or lacks it

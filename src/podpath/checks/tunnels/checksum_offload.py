@@ -1,22 +1,23 @@
-"""checksum-offload: checksums are wrong where the capture is taken, and right on the wire.
+"""checksum-offload: checksums are wrong where the capture is taken, but correct on the wire.
 
 What it is
     A capture shows packets that this machine sends, or that pass between its namespaces, with a
     wrong TCP or UDP checksum (tcpdump -v: `incorrect`).
 
 Why it breaks
-    Where this machine sends, it breaks nothing: the kernel leaves the checksum to the network card
-    (or, between veth devices, to nothing, since nothing needs it), and the capture sees the packet
-    before. Look for the fault elsewhere. A wrong checksum counts only in what
-    comes in from outside (see checksum-received and vxlan-outer). Where the capture does not tell
-    which side it was taken on, podpath says so.
+    For packets that this machine sends, nothing breaks: the kernel leaves the checksum to the NIC
+    (or, between veth devices, leaves it out, since nothing needs it), and the capture sees the
+    packet before that. Look for the fault elsewhere. A wrong checksum matters only in packets that
+    come in from outside (see checksum-received and vxlan-outer). If the capture does not show which
+    side it was taken on, podpath says so.
 
 How to confirm
     ethtool -k DEVICE | grep checksum
     nstat -az TcpInCsumErrors UdpInCsumErrors    # what the kernel did drop for its checksum
 
 How to fix
-    Nothing has to be fixed. To see right checksums in a capture: ethtool -K DEVICE tx off (slower).
+    Nothing has to be fixed. To see correct checksums in a capture: ethtool -K DEVICE tx off
+    (slower).
 
 References
     skb_checksum_help (net/core/dev.c); CHECKSUM_PARTIAL in

@@ -5,16 +5,16 @@ What it is
     The device of the default route, or a bridge for containers, is set to jumbo frames (9000).
 
 Why it breaks
-    Every device of the same network has to take such frames, and routers to other networks have to
-    fragment them or report by ICMP that they do not fit. One switch, virtual switch or peer with
-    1500 loses them silently: connections open, and hang with the first large packet.
+    Every device in the same network has to accept such frames, and routers to other networks have
+    to fragment them or report with ICMP that they do not fit. A single switch, virtual switch or
+    peer with 1500 drops them silently: connections open, then hang at the first large packet.
 
 How to confirm
     ping -M do -s 8972 GATEWAY; tracepath ADDRESS
     ip link | grep 'mtu 9'
 
 How to fix
-    Set 1500 (8950 for an overlay's device on 9000), or set all of the network to the same MTU.
+    Set 1500 (8950 for an overlay's device on 9000), or set the same MTU across the whole network.
 
 References
     RFC 4821; ip-link(8)

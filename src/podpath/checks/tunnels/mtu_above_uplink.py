@@ -7,8 +7,8 @@ What it is
 
 Why it breaks
     The container announces an MSS that fits its own MTU, so servers answer with packets that do not
-    fit the path to it. Routers there have to say so by ICMP; where that is filtered, large answers
-    are lost: TLS handshakes and downloads hang, small requests work.
+    fit the path to it. Routers there have to report that with ICMP; if ICMP is filtered, large
+    answers are lost: TLS handshakes and downloads hang, small requests work.
 
 How to confirm
     ip link | grep mtu
@@ -16,8 +16,8 @@ How to confirm
 
 How to fix
     Set the containers' MTU to the uplink's: `mtu` in /etc/docker/daemon.json and
-    com.docker.network.driver.mtu of each network; the plugin's MTU less its overhead; or clamp:
-    iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu.
+    com.docker.network.driver.mtu of each network; the plugin's MTU minus its overhead; or clamp the
+    MSS: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu.
 
 References
     RFC 1191, RFC 4821, RFC 2923; docs.docker.com, com.docker.network.driver.mtu

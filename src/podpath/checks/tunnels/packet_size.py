@@ -6,8 +6,8 @@ What it is
 
 Why it breaks
     The host drops it and answers "fragmentation needed". If that answer does not reach the sender
-    (a firewall drops ICMP, or the sender is behind a translation that lost its entry), the sender
-    goes on with packets of the same size. Handshakes and small answers pass, larger ones hang.
+    (a firewall drops ICMP, or the sender is behind NAT that lost its entry), the sender keeps
+    sending packets of the same size. Handshakes and small answers pass, larger ones hang.
 
 How to confirm
     ping -M do -s SIZE DESTINATION

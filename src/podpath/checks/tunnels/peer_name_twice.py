@@ -1,13 +1,13 @@
-"""peer-name-twice: two nodes call themselves by one name in an overlay that needs it to be unique.
+"""peer-name-twice: two nodes use the same name in an overlay that needs it to be unique.
 
 What it is
     The logs of an overlay's agent (Weave) on two hosts say `Our name is MAC(HOST)` with the same
     name and different hosts.
 
 Why it breaks
-    The name is made of what a machine is known by (product_uuid, machine-id, a MAC). With one name
-    for two, the peers take both for one: they share one range and give the same addresses to
-    different pods, and the connection of one replaces the other's.
+    The name is derived from what identifies the machine (product_uuid, machine-id, a MAC). If two
+    have the same name, the peers take both for one: they share one range and give the same
+    addresses to different pods, and the connection of one replaces the other's.
 
 How to confirm
     cat /sys/class/dmi/id/product_uuid /etc/machine-id      # on each node

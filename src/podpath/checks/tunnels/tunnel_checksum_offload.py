@@ -1,13 +1,13 @@
-"""tunnel-checksum-offload: the device of an overlay leaves checksums to an offload, which some
-kernels and cards get wrong.
+"""tunnel-checksum-offload: an overlay's device leaves checksums to an offload, which some kernels
+and NICs get wrong.
 
 What it is
-    `ethtool -k` shows tx-checksum-ip-generic (or tx-checksumming) on for a device of an overlay,
+    `ethtool -k` shows tx-checksum-ip-generic (or tx-checksumming) on for an overlay's device,
     such as flannel.1, vxlan.calico or a geneve device, or for the uplink under it.
 
 Why it breaks
-    With some kernels (before 5.9 and later regressions with VXLAN and NAT of the same packet) and
-    some cards and hypervisors (vmxnet3, certain virtio), the inner checksum is wrong on the wire.
+    With some kernels (before 5.9, and later regressions with VXLAN and NAT of the same packet) and
+    some NICs and hypervisors (vmxnet3, certain virtio), the inner checksum is wrong on the wire.
     The receiver drops the packet: TCP and UDP to other nodes' pods and services time out, or take a
     minute, while ping works.
 

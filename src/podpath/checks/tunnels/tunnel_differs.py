@@ -1,4 +1,4 @@
-"""tunnel-differs: two nodes have one tunnel with different network identifiers or ports.
+"""tunnel-differs: two nodes have the same tunnel with different network identifiers or ports.
 
 What it is
     `ip -d link` of two named hosts shows the same vxlan or geneve device with another `id` or
@@ -6,7 +6,7 @@ What it is
     kept, or a configuration that reached only one of them.
 
 Why it breaks
-    The receiving kernel looks the tunnel up by port and identifier. Where they differ it finds no
+    The receiving kernel looks the tunnel up by port and identifier. If they differ, it finds no
     device and drops the packet, or answers that the port is unreachable.
 
 How to confirm

@@ -3,21 +3,21 @@ machine behind its NAT.
 
 What it is
     flannel, Calico, the kubelet or a vxlan device took 10.0.2.15 for the node's address: the first
-    card of a machine made by Vagrant or VirtualBox is a NAT of its own, with the same address in
-    each.
+    NIC of a machine created by Vagrant or VirtualBox is behind a NAT of its own, with the same
+    address in each machine.
 
 Why it breaks
-    Every node is known by the same address, which none can reach: packets of the overlay end in the
+    Every node is known by the same address, which none can reach: overlay packets end up on the
     sender's own machine. Pods reach each other on one node but not across nodes; kubectl logs and
-    exec fail too.
+    exec fail, too.
 
 How to confirm
     kubectl get nodes -o wide; ip -d link show flannel.1 | grep local
     kubectl get node NODE -o yaml | grep public-ip
 
 How to fix
-    Name the other card: --iface=eth1 (flannel), IP_AUTODETECTION_METHOD=interface=eth1 (Calico),
-    --node-ip=ADDRESS (kubelet), --apiserver-advertise-address (kubeadm).
+    Name the other interface: --iface=eth1 (flannel), IP_AUTODETECTION_METHOD=interface=eth1
+    (Calico), --node-ip=ADDRESS (kubelet), --apiserver-advertise-address (kubeadm).
 
 References
     docs.flannel: troubleshooting, Vagrant; VirtualBox manual, network address translation

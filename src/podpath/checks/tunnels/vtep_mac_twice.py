@@ -5,12 +5,11 @@ What it is
     nodes.
 
 Why it breaks
-    A frame in the tunnel is sent to the node by the MAC of its VTEP, and a node takes only frames
-    with its own. With one MAC for two nodes, the FDB holds one of them alone: traffic to the
-    other's pods goes to the wrong node. Between the two nodes themselves the driver that
-    receives drops the frame: its source is the MAC of its own device, as if it came back
-    (LOCAL_MAC). It happens with cloned machines: systemd derives the MAC
-    from machine-id and the device's name.
+    A frame in the tunnel is sent to a node by its VTEP's MAC, and a node accepts only frames with
+    its own. With one MAC for two nodes, the FDB holds only one of them: traffic to the other's pods
+    goes to the wrong node. Between the two nodes themselves, the receiving driver drops the frame:
+    its source is the MAC of the driver's own device, as if the frame had looped back (LOCAL_MAC).
+    It happens with cloned machines: systemd derives the MAC from machine-id and the device's name.
 
 How to confirm
     bridge fdb show dev flannel.1; ip neigh show dev flannel.1

@@ -1,8 +1,8 @@
 """vxlan-mtu: a vxlan device accepts packets that its uplink cannot carry.
 
 What it is
-    The MTU of a vxlan device is greater than that of the device below it less 50 bytes (IPv4: outer
-    IP 20, UDP 8, VXLAN 8, inner Ethernet 14), or 70 over IPv6.
+    The MTU of a vxlan device is greater than that of the device below it minus 50 bytes (IPv4:
+    outer IP 20, UDP 8, VXLAN 8, inner Ethernet 14), or 70 over IPv6.
 
 Why it breaks
     Small packets pass: ping, the handshake, DNS. A full-sized segment makes an outer packet that is

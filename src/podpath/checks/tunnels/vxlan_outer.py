@@ -7,14 +7,13 @@ What it is
     device with `udpcsum`.
 
 Why it breaks
-    The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and network
-    cards leave it unfinished where an outer packet is also translated (checksum offload together
-    with MASQUERADE --random-fully, kernels before 5.7, and with `udpcsum` all kernels; some VMware
-    and cloud cards): the tunnel loses every packet, or those of services alone, while pings pass,
-    of which no checksum is left to a card. Fragments of outer packets mean that the
-    tunnel's MTU is too large for the network below; many networks drop them (see vxlan-mtu). On the
-    sending side a wrong checksum is normal: the card finishes it after the capture has seen it
-    (checksum-offload).
+    The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and NICs
+    leave it unfinished if an outer packet is also translated (checksum offload together with
+    MASQUERADE --random-fully, kernels before 5.7, and with `udpcsum` all kernels; some VMware and
+    cloud NICs): the tunnel loses every packet, or only those of services, while pings pass, whose
+    checksum is not left to a NIC. Fragments of outer packets mean that the tunnel's MTU is too
+    large for the network below; many networks drop them (see vxlan-mtu). On the sending side, a
+    wrong checksum is normal: the NIC finishes it after the capture has seen it (checksum-offload).
 
 How to confirm
     tcpdump -nvvi UPLINK udp port 8472 or udp port 4789    # on the receiver: bad udp cksum

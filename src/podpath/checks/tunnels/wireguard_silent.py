@@ -8,7 +8,7 @@ What it is
 Why it breaks
     WireGuard carries nothing before its handshake. The other side does not get the packets (a
     firewall or NAT on UDP, a wrong endpoint or port, the route to the endpoint leads into the
-    tunnel itself), does not know the key, or its answer does not get back (rp_filter, a firewall's
+    tunnel itself), does not know the key, or its reply does not get back (rp_filter, a firewall's
     reverse-path rule).
 
 How to confirm
