@@ -139,14 +139,16 @@ def _find_outside_names(case: Case, _: Finding) -> Iterator[Span]:
 
 
 def _find_masked_service(case: Case, finding: Finding) -> Iterator[Span]:
-    """Yield the quoted lines whose destination is masked by words for a service's address, where
-    people say that anything fails.
+    """Yield the quoted lines whose destination is a service's address, or masked by words for one,
+    where people say that anything fails.
     """
+    services = {str(address) for one in case.node.services for address in one.addresses}
     if not any(True for _ in list_failing(case)):
         return
     for message in case.messages:
-        masked = _SERVICE.search(message.values.get("dst", ""))
-        if message.span in finding.evidence and masked is not None:
+        dst = message.values.get("dst", "")
+        known = dst in services or _SERVICE.search(dst) is not None
+        if message.span in finding.evidence and known:
             yield message.span
 
 

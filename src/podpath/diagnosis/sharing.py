@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding
+from podpath.checks.objects import see
 from podpath.diagnosis.flows import uplinks
 from podpath.net.addresses import Address, Prefix
+from podpath.net.complaints import EndKind
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -26,6 +28,7 @@ _ADDRESSES = re.compile(
     r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w.]\d)|(?<![\w:])[0-9a-fA-F]{0,4}"
     r"(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
 )
+_SERVED = frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER})
 _NAMES = re.compile(r"[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?")
 
 
@@ -65,6 +68,8 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
         ports.update(complaint.ports)
         names.update(_first_label(name).casefold() for name in complaint.names)
         spoken.update(map(_first_label, complaint.spoken | complaint.words))
+    if not names and any(complaint.target in _SERVED for complaint in failing):
+        spoken |= _find_only_service(case)
     ends = ComplainedEnds(
         frozenset(addresses),
         frozenset(names),
@@ -76,6 +81,15 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     known = _with_partners(case.node, ends)
     local = {one for one in known.addresses if one.is_loopback or one.is_unspecified}
     return known._replace(addresses=known.addresses - local)
+
+
+def _find_only_service(case: Case) -> frozenset[str]:
+    """Return the name of the service of which people speak without a name, where the evidence shows
+    one alone.
+    """
+    shown = {one.name for one in case.node.services} | {one.name for one in see(case, "Service")}
+    shown -= {"", "kubernetes", "kube-dns"}
+    return frozenset(shown) if len(shown) == 1 else frozenset()
 
 
 def _first_label(name: str) -> str:

@@ -259,6 +259,7 @@ class MessageKind(StrEnum):
     # What captures print of neighbors and leases
     ENTRY_UNTRANSLATED = "entry untranslated"
     HOP_PROHIBITS = "hop prohibits"
+    ECHO_REJECTED = "echo rejected"
     HOP_WITHOUT_ROUTE = "hop without route"
     HOP_TOO_SMALL = "hop too small"
     HOP_LOOPS = "hop loops"

@@ -111,3 +111,25 @@ def test_an_address_that_answers_on_another_device() -> None:
     text = ENTRY.format(target="192.0.2.9", state="FAILED").replace("9 dev eth0 F", "9 dev eth1 F")
 
     assert [] == list(check(ticket_of(f"192.0.2.9 times out.\n\n```\n{text}\n```\n")))
+
+
+ASKS = (
+    "10:00:0{}.1 IP6 fe80::1 > ff02::1:ff00:c0: ICMP6, neighbor solicitation, who has "
+    "2001:db8:1::c0, length 32\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("prose", "sure"),
+    [
+        ("The container with the address 2001:db8:1::c0 gets no answers from outside.", True),
+        ("The router 2001:db8:1::c0 gets no answers from outside.", False),
+        ("The container with the address 2001:db8:1::c1 gets no answers from outside.", False),
+    ],
+)
+def test_a_containers_address_that_nobody_answers_for(prose: str, sure: bool) -> None:  # noqa: FBT001 # a row
+    """Its host has to answer on the LAN in its place; of any other neighbor that is not known."""
+    asked = "".join(ASKS.format(number) for number in range(4))
+    (found,) = check(ticket_of(f"{prose}\n\n```\n# tcpdump -ni eth0 icmp6\n{asked}```\n"))
+
+    assert sure is (found.certainty == 1)

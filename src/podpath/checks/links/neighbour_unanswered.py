@@ -30,11 +30,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
-from podpath.checks.told import list_failing, list_failing_addresses
+from podpath.checks.told import WORKLOADS, list_failing, list_failing_addresses, list_lost
 from podpath.net.addresses import read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -44,6 +45,7 @@ CATEGORIES = (
     Category.NEIGHBOUR_UNRESOLVED,
     Category.VLAN,
     Category.MAC_NOT_ALLOWED,
+    Category.IPV6,
 )
 NAME = "neighbour-unanswered"
 SILENT = frozenset({"FAILED", "INCOMPLETE"})
@@ -68,7 +70,9 @@ def check(case: Case) -> Iterator[Finding]:
     often = [(target, times) for target, times in asked.most_common() if times >= LEAST]
     often.sort(key=lambda found: found[0] not in named)
     for target, times in often[:1]:
-        yield _report(first[target], times, likely=target in named and _shows_both_ways(case))
+        likely = target in named and _shows_both_ways(case)
+        found = _report(first[target], times, likely=likely)
+        yield _settle(found) if _is_unproxied(case, target) else found
     if not often:
         yield from _find_listed(case, answered)
 
@@ -90,6 +94,27 @@ def _find_listed(case: Case, answered: Collection[str]) -> Iterator[Finding]:
                 certainty=0.7,
             )
             return
+
+
+def _is_unproxied(case: Case, target: str) -> bool:
+    """Tell whether it is a global IPv6 address that people say a workload has whose answers do not
+    arrive: the LAN asks for it, and nobody answers in its place.
+    """
+    address = read_address(target)
+    if address is None or address.family != 6 or address.is_link_local:
+        return False
+    own = {one.address for one in case.node.host.addresses.items}
+    lost = [one for one in list_lost(case) if {one.source, one.target} & WORKLOADS]
+    named = any(address in one.addresses for one in lost)
+    return named and address not in own
+
+
+def _settle(found: Finding) -> Finding:
+    reason = (
+        "It is an address of a container or guest within the LAN's network: the host has to answer "
+        "neighbor solicitations in its place (proxy_ndp, ndppd), and does not."
+    )
+    return replace(found, certainty=1.0, asks=(), reasoning=(*found.reasoning, reason))
 
 
 def _target(message: Message) -> str:

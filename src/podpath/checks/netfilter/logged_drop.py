@@ -147,7 +147,8 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
     first = dropped[0].values
     port = f" port {first['dport']}" if "dport" in first else ""
     way = _name_way(first)
-    protocol, prefix = first.get("protocol", ""), first["prefix"].rpartition("kernel: ")[2].strip()
+    protocol = first.get("protocol") or "a packet"
+    prefix = first["prefix"].rpartition("kernel: ")[2].strip()
     outside = tuple(_list_outside(case, dropped[0]))
     names = f"{first['src']} to {first['dst']}{port}"
     reasoning = [f"The line's IN and OUT say that the packet was {way}."]

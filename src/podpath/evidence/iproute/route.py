@@ -253,8 +253,11 @@ def _take_via(cursor: Cursor, hop: NexthopFields, fields: RouteFields) -> None:
     hop.gateway = _value(cursor, "via")
 
 
-def _take_dev(cursor: Cursor, hop: NexthopFields, _fields: RouteFields) -> None:
-    hop.link = _value(cursor, "dev")
+def _take_dev(cursor: Cursor, hop: NexthopFields, fields: RouteFields) -> None:
+    if cursor.done and hop.gateway is not None:
+        fields.unread = f"{fields.unread} dev".strip()  # cut there: the gateway counts still
+    else:
+        hop.link = _value(cursor, "dev")
 
 
 def _take_weight(cursor: Cursor, hop: NexthopFields, _fields: RouteFields) -> None:

@@ -1,0 +1,72 @@
+"""Routes of one prefix and one metric, of which the kernel uses the first."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.routing.routes_compete import check
+from tests.checks.pasted import ticket_of
+
+HEAD = "Destination     Gateway         Genmask         Flags Metric Ref    Use Iface\n"
+FIRST = "default via {} dev eth1\ndefault via 192.168.1.1 dev eth0\n"
+NETS = "10.9.0.0/24 dev eth1 proto kernel scope link src 10.9.0.5\n"
+
+
+def certainties(prose: str, routes: str) -> list[float]:
+    """Return how sure the findings of a ticket with these routes are."""
+    return [one.certainty for one in check(ticket_of(f"{prose}\n\n```\n{routes}```\n"))]
+
+
+@pytest.mark.parametrize(
+    ("prose", "sure"),
+    [
+        ("Since eth1 was added the host cannot reach the Internet.", True),
+        ("The host has no Internet since a second network card was set up.", False),
+    ],
+)
+def test_two_default_routes(prose: str, sure: bool) -> None:  # noqa: FBT001 # a row
+    """Certain where the sentence is about the device of the first; else either may be the wrong
+    one.
+    """
+    assert [1.0 if sure else 0.6] == certainties(
+        prose, "# ip route\n" + FIRST.format("10.9.0.1") + NETS
+    )
+
+
+@pytest.mark.parametrize(
+    ("gateway_first", "found"), [(True, [1.0]), (False, [0.6])], ids=["gateway", "connected"]
+)
+def test_a_connected_network_and_a_gateway_to_it(
+    gateway_first: bool,  # noqa: FBT001 # a row
+    found: list[float],
+) -> None:
+    """Whoever is listed first carries the packets."""
+    rows = [
+        "10.1.1.0        10.1.1.1        255.255.255.0   UG    0      0        0 eth1\n",
+        "10.1.1.0        0.0.0.0         255.255.255.0   U     0      0        0 eth1\n",
+    ]
+    routes = (
+        "# route -n\nKernel IP routing table\n"
+        + HEAD
+        + "".join(rows if gateway_first else rows[::-1])
+    )
+
+    assert found == certainties("The host 10.1.1.7 cannot be reached.", routes)
+
+
+@pytest.mark.parametrize(
+    ("prose", "routes"),
+    [
+        (
+            "Since eth1 was added the Internet cannot be reached.",
+            "default via 10.9.0.1 dev eth1 metric 100\ndefault via 192.168.1.1 dev eth0\n",
+        ),
+        ("A host with two cards.", FIRST.format("10.9.0.1")),
+        ("Since eth1 was added the Internet cannot be reached.", FIRST.format("192.168.1.1")),
+        ("The page answers with 502.", FIRST.format("10.9.0.1")),
+    ],
+    ids=["another metric", "nobody complains", "one gateway", "answered"],
+)
+def test_what_does_not_compete(prose: str, routes: str) -> None:
+    """Metrics tell them apart; a failure that is answered is none of routes."""
+    assert not certainties(prose, f"# ip route\n{routes}")
