@@ -84,6 +84,7 @@ from podpath.checks.host import (
 from podpath.checks.host.switches import SWITCHES
 from podpath.checks.links import (
     address_conflict,
+    address_of_two_hosts,
     arp_answered_twice,
     arp_ignore,
     arp_off,
@@ -410,6 +411,7 @@ MODULES: tuple[ModuleType, ...] = (
     tunnel_differs,
     peer_name_twice,
     mac_on_two_hosts,
+    address_of_two_hosts,
     configured_twice,
     tunnel_over_nat_address,
     networks_overlap,

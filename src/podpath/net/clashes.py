@@ -14,6 +14,8 @@ class ClashKind(StrEnum):
     """What two hosts have in common, or apart."""
 
     MAC = "the MAC of a card"
+    ADDRESS = "the address of a card"
+    BRIDGE_MAC = "the MAC of a bridge"
     TUNNEL_MAC = "the MAC of a tunnel's device"
     TUNNEL = "the parameters of one tunnel"
 

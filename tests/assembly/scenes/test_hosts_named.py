@@ -21,7 +21,7 @@ def named(label: str | None, prompt: str | None = None) -> str | None:
     [
         ("node1:", "node1"),
         ("On k8s-worker-02:", "k8s-worker-02"),
-        ("From 1804Test1", None),
+        ("From 1804Test1", "1804test1"),
         ("Host1:", "host1"),
         ("On node `web-1` shows:", "web-1"),
         ("On 188:", "188"),

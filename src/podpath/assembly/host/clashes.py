@@ -7,7 +7,8 @@ have its MACs in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ _TUNNEL_NAME = re.compile(r"(?:flannel|vxlan|geneve|antrea-tun|genev_sys|cilium_
 _PARAMETERS = ("id", "port")
 """What both ends of a tunnel need alike."""
 _SHARED = frozenset({"00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "ee:ee:ee:ee:ee:ee"})
+_EVERYWHERE = frozenset({"10.0.2.15"})
+"""Addresses that each machine has in a network of its own (VirtualBox NAT)."""
 _VIRTUAL = ("00:00:5e:00:01", "00:00:5e:00:02", "00:00:0c:07:ac", "00:00:0c:9f:f")
 """How the MACs begin that routers share on purpose (VRRP, HSRP)."""
 
@@ -38,6 +41,8 @@ class _PlacedLink(NamedTuple):
     record: LinkRecord
     addresses: frozenset[str]
     networks: frozenset[Prefix]
+    lines: Mapping[str, Span]
+    """Where each of its addresses stands."""
 
     @property
     def local(self) -> str:
@@ -77,7 +82,8 @@ def _list_links(read: Iterable[tuple[Source, Reading]]) -> Iterator[_PlacedLink]
                 if isinstance(one, AddressRecord) and one.link == link.name and one.scope != "link"
             ]
             networks = frozenset(Prefix.of(one.address, one.length) for one in own)
-            yield _PlacedLink(host, link, frozenset(str(one.address) for one in own), networks)
+            lines = {str(address.address): address.span for address in own}
+            yield _PlacedLink(host, link, frozenset(lines), networks, lines)
 
 
 def _compare(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
@@ -90,6 +96,14 @@ def _compare(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
     apart = one.addresses and other.addresses and not one.addresses & other.addresses
     if cards and alike and apart and not str(first.mac).startswith(_VIRTUAL):
         yield _make(ClashKind.MAC, str(first.mac), one, other, (one.own, other.own))
+    elif not tunnels and not cards and alike and first.name == second.name:
+        yield _make(ClashKind.BRIDGE_MAC, str(first.mac), one, other, (first.name, second.name))
+    shared = sorted(one.addresses & other.addresses - _EVERYWHERE)
+    differ = first.mac is not None and second.mac is not None and first.mac != second.mac
+    if cards and shared and differ:
+        values = (str(first.mac), str(second.mac))
+        clash = _make(ClashKind.ADDRESS, shared[0], one, other, values)
+        yield replace(clash, spans=(one.lines[shared[0]], other.lines[shared[0]]))
     if tunnels and first.name == second.name and one.local != other.local:
         for name in _PARAMETERS:
             said = first.details.get(name), second.details.get(name)

@@ -11,7 +11,7 @@ _PLACE = (
 )
 _LABEL = re.compile(
     rf"\W*(?:(?:on|from|at|in|of)\s+)?(?:the\s+)?(?:{_PLACE}[\s#]+)?[`*]*"
-    rf"(?P<host>[A-Za-z][\w.-]*[\d-][\w.-]*|{_PLACE}[\d_-]?\w*|\d{{1,3}}|[A-Z])[`*]*"
+    rf"(?P<host>(?=\w*[A-Za-z])\w[\w.-]*[\d-][\w.-]*|(?:\d{{1,3}}\.){{3}}\d{{1,3}}|{_PLACE}[\d_-]?\w*|\d{{1,3}}|[A-Z])[`*]*"
     r"(?:\s+(?:shows?|says?|has|prints))?\s*[:.]?\W*",
     re.IGNORECASE,
 )

@@ -25,10 +25,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, tell
+from podpath.net.clashes import Clash, ClashKind
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
 
@@ -43,6 +45,17 @@ ASK = FollowUp(
 )
 
 
+def _describe(twin: Clash, device: str) -> Meaning:
+    """Say what two outputs show: the bridges of two hosts have one MAC."""
+    return Meaning(
+        claim=f"The bridges {twin.values[0]} of {' and '.join(twin.hosts)} have one MAC address, "
+        f"{twin.key}: each receives the other's frames on {device} as its own.",
+        breaks="frames for that address go to one host or the other",
+        cure="give each host's bridge its own MAC address",
+        commands=("ip -d link show type bridge", "cat /etc/machine-id"),
+    )
+
+
 def check(case: Case) -> Iterator[Finding]:
     """Report bridges that hear their own address from outside."""
     said = [
@@ -53,6 +66,18 @@ def check(case: Case) -> Iterator[Finding]:
     if not said:
         return
     values = said[0].values
+    twin = next(
+        (
+            clash
+            for clash in case.clashes
+            if clash.kind is ClashKind.BRIDGE_MAC and clash.key == values.get("mac", "").lower()
+        ),
+        None,
+    )
+    if twin is not None:
+        found = tell(NAME, said, _describe(twin, values.get("device", "")))
+        yield replace(found, evidence=(*found.evidence, *twin.spans))
+        return
     mac = f" {values['mac']}" if "mac" in values else ""
     yield tell(
         NAME,
