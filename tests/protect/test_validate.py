@@ -7,7 +7,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ from podpath_protect.validate.kernel import (
 )
 from podpath_protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
 from podpath_protect.validate.sockets import SocketEnd, parse_end
-from tests.command import podpath
+from tests.command import podpath, slowness, spent_by_children
 from tests.folders import let_pass
 from tests.kube.following import until
 from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, istio, linkerd, pod, run
@@ -656,6 +655,10 @@ def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> N
     assert message.read_text() == ""
 
 
+IDLE = 0.7
+"""Load up to which the clock tells what the processor took: with more, a program waits for it."""
+
+
 def time_verdicts(pod: Pod, *arguments: str) -> tuple[float, float]:
     """Return the least that the clock and the processor took from the start of Python to the
     verdict, in five runs.
@@ -676,11 +679,9 @@ def time_verdicts(pod: Pod, *arguments: str) -> tuple[float, float]:
     )
     taken: list[tuple[float, float]] = []
     for _ in range(5):
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        before, began = spent_by_children(), time.monotonic()
         subprocess.run(words, capture_output=True, check=True, cwd="/")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        taken.append((time.monotonic() - began, cpu))
+        taken.append((time.monotonic() - began, spent_by_children() - before))
     return min(wall for wall, _ in taken), min(cpu for _, cpu in taken)
 
 
@@ -692,8 +693,8 @@ def test_start_to_verdict_is_fast(bare: Pod) -> None:
     bare.restore(*linkerd(443))
     wall, cpu = time_verdicts(bare, "--skip-outbound-ports", "443")
 
-    assert cpu < 0.3
-    assert wall < 0.3 or os.getloadavg()[0] > 2
+    assert cpu < 0.3 * slowness()
+    assert wall < 0.3 * slowness() or os.getloadavg()[0] > IDLE
 
 
 @INBOUND
@@ -705,8 +706,8 @@ def test_with_a_reflector_it_is_as_fast(bare: Pod) -> None:
             bare, "--reflector", "10.9.0.1,fd00:9::1", "--skip-inbound-ports", "4190,4191"
         )
 
-    assert cpu < 0.3
-    assert wall < 0.3 or os.getloadavg()[0] > 2
+    assert cpu < 0.3 * slowness()
+    assert wall < 0.3 * slowness() or os.getloadavg()[0] > IDLE
 
 
 def around(uid: int = 1000, *, may: bool = False, six: bool = True) -> PodEnvironment:
