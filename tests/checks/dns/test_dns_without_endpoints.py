@@ -24,9 +24,7 @@ def test_no_endpoint() -> None:
     """The Endpoints and the service are quoted."""
     (found,) = check(case_with(given_node(), SERVICE, NONE))
 
-    assert found.claim == (
-        "The cluster's DNS service kube-system/kube-dns has no ready endpoint."
-    )
+    assert found.claim == ("The cluster's DNS service kube-system/kube-dns has no ready endpoint.")
     assert found.breaks == ("every name that pods look up",)
 
 
