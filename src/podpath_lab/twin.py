@@ -14,7 +14,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Known
 from podpath.node.node import NetnsRole, Node
 from podpath_lab import conversation
-from podpath_lab.agreement import Disagreement, ObservedEvidence, compare_branch
+from podpath_lab.agreement import Disagreement, ObservedEvidence, compare_branch, count_frames
 from podpath_lab.apply import apply, has_openvswitch, read_neighbours
 from podpath_lab.bpf_standin import emulate_programs
 from podpath_lab.conversation import USUAL, Timeouts
@@ -116,8 +116,11 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
         first = predictions[0].branches[0]
         ports = _listening_ports(predictions[0], asked)
         sender = _sender(first.traces[0], plan.wired)
+        patience = PATIENCE._replace(
+            predicted=min(count_frames(each.branches[0]) for each in predictions)
+        )
         evidence = observe(
-            plan.wired.node, asked._replace(netns=sender, in_dev=None), tracer, ports, PATIENCE
+            plan.wired.node, asked._replace(netns=sender, in_dev=None), tracer, ports, patience
         )
         evidence, counted = _since(evidence, counted), evidence.counters
         learned = _learned(node, plan.wired)
