@@ -27,11 +27,12 @@ from podpath.net.errors import PodpathError
 
 MOUNTED = Path("/sys/kernel/tracing")
 HOLD = """
-import sys, time
+import signal, sys, time
 from podpath.collect import tracefs
 from podpath.collect.drop_sources import TraceSource
 if sys.argv[1:] == ["unmounted"]:
     tracefs.MOUNTS = ()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts the tests may ignore it
 source = TraceSource()
 print("ready", flush=True)
 time.sleep(600)
