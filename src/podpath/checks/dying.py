@@ -167,21 +167,21 @@ def report_end(name: str, words: Sequence[LastWord], breaks: str) -> Finding:
     own = [word.message.span for word in words if word.program == first.program]
     shown = () if first.down is None else (first.down,)
     ask = FollowUp(
-        fact=f"whether {program} starts again after that line",
+        fact=f"whether {program} restarts after that line",
         command="kubectl get pods -A -o wide; kubectl logs POD --previous; systemctl status UNIT",
-        decides="it ends each time with this line: it is the cause",
+        decides="it exits with this line every time: this is the cause",
     )
     return Finding(
         check=name,
         severity=Severity.FAULT,
-        claim=f"{program} ends by itself: {text}{about}.",
+        claim=f"{program} exits with its own error: {text}{about}.",
         evidence=tuple(dict.fromkeys((*own[:QUOTED], *shown))),
         reasoning=(
-            "The line is of the level at which a program gives up, and names its own part.",
+            "The line has a level at which a program gives up, and blames the program itself.",
         ),
         breaks=(breaks,),
-        repairs=(Repair(title=f"mend what {program} says it cannot take", commands=()),),
-        prevention="Test a configuration before it is rolled out.",
+        repairs=(Repair(title=f"fix what {program} says it cannot accept", commands=()),),
+        prevention="Test a configuration before you roll it out.",
         certainty=1.0 if first.certain else 0.6,
         asks=() if first.certain else (ask,),
     )

@@ -81,7 +81,7 @@ class SwitchCheck:
             reasoning=(Ground.SYMPTOM,) if sure else (),
             breaks=(self.breaks,),
             repairs=(Repair(title=self.cure, commands=self.commands),),
-            prevention="Keep the value in a file of /etc/sysctl.d.",
+            prevention="Set the value in a file in /etc/sysctl.d.",
             certainty=1.0 if sure else self.possible,
             asks=() if sure else (self.ask,),
             marks=(self.key, self.value),

@@ -191,7 +191,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
     failing = [
         flow for flow in about if not _has_answer(flow, quoted.dst if quoted is not None else None)
     ]
-    what = f"what {packet.dst} sends"
+    what = f"packets from {packet.dst}"
     if about:
         what = about[0].words
     elif quoted is not None:
