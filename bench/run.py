@@ -28,6 +28,7 @@ NO_BENCHMARKS = {
     "made_long_capture.py",
     "measurement.py",
     "run.py",
+    "why_cluster.py",  # needs a cluster with agents
 }
 
 
