@@ -202,20 +202,23 @@ def test_every_line_is_in_a_record_or_a_gap(lines: list[str]) -> None:
 
 @given(
     st.lists(st.sampled_from(["0", "1", "12", "0123", "65535", "99999", "255", "256"]), min_size=9),
-    st.sampled_from(["", "ESTABLISHED ", "CLOSE "]),
+    st.tuples(
+        st.sampled_from(["ipv4     2 ", ""]), st.sampled_from(["", "ESTABLISHED ", "CLOSE "])
+    ),
     st.sampled_from(["", "[UNREPLIED] "]),
     st.sampled_from(["", "[ASSURED] "]),
     st.sampled_from(["", " id=4294967295", " id=7", " zone=3", "  "]),
     st.sampled_from(["", "ipv4     2 udp      17 9 src=1.1.1.1", " use=3", "id=9", "mark=2"]),
 )
 def test_usual_entries_are_read_as_all_others(
-    numbers: list[str], state: str, unreplied: str, assured: str, end: str, below: str
+    numbers: list[str], begun: tuple[str, str], unreplied: str, assured: str, end: str, below: str
 ) -> None:
     """The short way of the usual form says what the long way does, which a second blank turns an
     entry to.
     """
     one, two, three, four, five, six, seven, eight, nine, *_ = numbers
-    head = "ipv4     2 tcp      6 "
+    family, state = begun
+    head = f"{family}tcp      6 "
     rest = (
         f"{one} {state}src=10.1.2.{two} dst=10.1.3.{three} sport={four} dport={five} {unreplied}"
         f"src=10.1.3.{six} dst=10.1.2.{two} sport={seven} dport={eight} {assured}"

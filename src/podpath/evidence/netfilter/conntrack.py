@@ -19,11 +19,11 @@ _ENTRY = re.compile(
 )
 _TUPLE = r"src=([\d.]+) dst=([\d.]+) sport=(0|[1-9]\d{0,4}) dport=(0|[1-9]\d{0,4}) "
 _USUAL = re.compile(
-    r"ipv4 +2 [a-z][\w-]* +(\d{1,3}) (\d{1,9}) (?:([A-Z][A-Z_0-9]*) )?"
+    r"(?:ipv4 +2 )?[a-z][\w-]* +(\d{1,3}) (\d{1,9}) (?:([A-Z][A-Z_0-9]*) )?"
     rf"{_TUPLE}(\[UNREPLIED\] )?{_TUPLE}(\[ASSURED\] )?"
     r"mark=(0|[1-9]\d{0,9}) use=\d+(?: id=(0|[1-9]\d{0,9}))?\s*"
 )
-"""An entry as nearly all are: a full table has 262,144."""
+"""An entry as nearly all are, of a snapshot or of `conntrack -L`: a full table has 262,144."""
 _EVENT = re.compile(r"\s*(?:\[\d+\.\d+\s*\]\s*)?\[(?:NEW|UPDATE|DESTROY)\]\s")
 _TRAILER = re.compile(r"(?:# )?conntrack v\S+ \(conntrack-tools\): .*|nfct_labelmap_new: .*")
 _REST = re.compile(r"\s*(?:\[[A-Z_]+\]|[a-z][a-z-]*=\S+)(?:\s.*)?")
