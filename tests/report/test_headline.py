@@ -61,5 +61,5 @@ def test_what_is_open_is_never_said_to_work() -> None:
         assert not diagnosis.is_shown_to_work(diagnosis.conversations[0])
         assert "not shown to fail" in " ".join(render_walked(diagnosis, Style()))
     said = " ".join(render_headline(open_still, Style()))
-    assert said.startswith("UNDECIDED: 1 complaint is not explained; looked at tcp ")
+    assert said.startswith("UNDECIDED: 1 reported failure is not explained; looked at tcp ")
     assert " works" not in said

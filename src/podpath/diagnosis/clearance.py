@@ -198,7 +198,7 @@ def _find_unshown(
             filtered = netns.netfilter.get(family)
             if filtered is None or not filtered.complete:
                 tool = "iptables-save" if family == 4 else "ip6tables-save"
-                yield NotShown(what=f"the rules of {tool.partition('-')[0]}", netns=name, ask=tool)
+                yield NotShown(what=f"the {tool.partition('-')[0]} rules", netns=name, ask=tool)
         yield from find_unlisted(netns)
         entries = netns.conntrack
         if entries.span is not None and not entries.complete and _depends_on_entries(netns):

@@ -60,7 +60,10 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
         "{0} walks rest on things not shown",
     ),
     InputCut: ("{0} input was truncated", "{0} inputs were truncated"),
-    ComplaintUnexplained: ("{0} complaint is not explained", "{0} complaints are not explained"),
+    ComplaintUnexplained: (
+        "{0} reported failure is not explained",
+        "{0} reported failures are not explained",
+    ),
     NotShown: ("{0} listing is incomplete", "{0} listings are incomplete"),
     RulesLeftOut: (
         "{0} failure depends on rules that are not shown",

@@ -124,7 +124,7 @@ def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style)
     if first is not None and first.repairs:
         return ["", *style.wrap(f"if so: {escape(first.repairs[0].title)}", "  ", INDENT)]
     return (
-        style.wrap(escape(first.prevention), f"  {style.paint('head', 'fix')} ", INDENT)
+        style.wrap(escape(first.prevention), f"  {style.paint('head', 'fix:')} ", INDENT)
         if first and first.prevention
         else []
     )
