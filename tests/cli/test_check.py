@@ -81,7 +81,7 @@ def test_a_file_is_derived_and_never_overwritten(folder: Path) -> None:
     done = CliRunner().invoke(podpath, ["check", "-", evidence, "--derive"])
 
     assert done.stdout.startswith("# Flows that the evidence asks for")
-    with pytest.raises(PodpathError, match="not there yet"):
+    with pytest.raises(PodpathError, match="does not exist yet"):
         CliRunner().invoke(
             podpath,
             ["check", str(folder / "flows.toml"), evidence, "--derive"],

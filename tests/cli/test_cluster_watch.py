@@ -88,8 +88,8 @@ def test_without_a_time_there_is_no_end() -> None:
     ("words", "said"),
     [
         (("shop/web-0", "--collect"), "expected --image IMAGE too"),
-        (("shop/web-0", "--port", "53"), "--port: only where this node is watched"),
-        (("--live", "--by", "bpf"), "--by: only where this node is watched"),
+        (("shop/web-0", "--port", "53"), "--port: only for watching this node"),
+        (("--live", "--by", "bpf"), "--by: only for watching this node"),
         (("shop/web-0", "--kubeconfig", "/nowhere/config"), "/nowhere/config"),
     ],
 )

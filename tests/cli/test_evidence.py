@@ -15,6 +15,6 @@ def test_other_nodes_are_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
     read_one([NO_FORWARDING, SECOND_NODE], progress=silent)
     assert (
-        "covers 2 nodes (node1, node2); this is about node1, choose with --node"
+        "covers 2 nodes (node1, node2); this answer is about node1; choose another with --node"
         in capsys.readouterr().err
     )

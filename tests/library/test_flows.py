@@ -45,7 +45,7 @@ def test_nobody_can_tell_is_no_pass() -> None:
 
     assert ("undecided", 3) == (open_still.verdict, open_still.exit_code)
     assert 0 == allowed.exit_code
-    assert "not taken over: r:2" in open_still.text()
+    assert "not applied: r:2" in open_still.text()
 
 
 @pytest.mark.parametrize(

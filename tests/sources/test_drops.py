@@ -239,7 +239,7 @@ def test_the_command_prints_it(served: Served) -> None:
     assert "saw 'pod/default/nobody'" in refused.stderr
     refused = podpath(*words[:4], "--port", "53")
     assert refused.returncode == 2
-    assert "--port: only where this node is watched" in refused.stderr
+    assert "--port: only for watching this node" in refused.stderr
 
 
 @pytest.mark.kernel("openssl", "iptables")

@@ -71,7 +71,7 @@ def test_a_log_that_does_not_reach_decides_nothing() -> None:
     )
 
     assert ("possible", 3) == (found.verdict, found.exit_code)
-    assert any("do not reach" in question for question in found.questions)
+    assert any("do not cover" in question for question in found.questions)
 
 
 def test_without_a_failure_it_asks() -> None:

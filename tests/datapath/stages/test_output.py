@@ -50,7 +50,7 @@ def test_a_mark_set_in_mangle_output_routes_again_and_keeps_the_source() -> None
         .traces[0]
     )
 
-    assert "8.8.8.8 goes out on eth1 by 198.51.100.254" in reasons(trace)
+    assert "8.8.8.8 goes out on eth1 via 198.51.100.254" in reasons(trace)
     assert ("host reroute: route", "192.0.2.2") == (
         decisions(trace)[2],
         str(trace.steps[-1].after.src),
