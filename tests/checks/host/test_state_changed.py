@@ -92,3 +92,30 @@ def test_a_command_that_nobody_blames_leaves_it_open(complaint: str, act: str) -
     (finding,) = check(ticket_of(RESTARTED.format(complaint=complaint, act=act)))
 
     assert finding.certainty < 1
+
+
+RULES = (
+    "0:\tfrom all lookup local\n{}32766:\tfrom all lookup main\n32767:\tfrom all lookup default\n"
+)
+OWN = "100:\tfrom all to 10.9.0.7 lookup main\n101:\tfrom 10.9.0.7 lookup 2\n"
+
+
+@pytest.mark.parametrize(
+    ("prose", "act", "certainties"),
+    [
+        ("Since networkd was updated, rules of pods vanish.", "systemctl restart systemd-networkd",
+         [1.0]),
+        ("Pods are cut off at times.", "systemctl restart systemd-networkd", [0.7]),
+        ("Since networkd was updated, rules of pods vanish.", "uname -r", []),
+    ],
+)  # fmt: skip
+def test_rules_that_are_gone_behind_a_command(
+    prose: str, act: str, certainties: list[float]
+) -> None:
+    """Those that every host has say nothing: with a command in between it is one host all the
+    same.
+    """
+    shown = f"# ip rule\n{RULES.format(OWN)}# {act}\n# ip rule\n{RULES.format('')}"
+    case = ticket_of(f"{prose}\n\n```\n{shown}```\n")
+
+    assert certainties == [one.certainty for one in check(case)]

@@ -175,7 +175,7 @@ def _compare(
     shared = [key for key, thing in one.things.items() if key in other.things and not thing.common]
     direction = _direct(one, other)
     act = _find_act(one.scene, other.scene, acts)
-    empty = not one.things or not other.things
+    empty = not _list_own(one) or not _list_own(other)
     told = direction is not None or (empty and (act or _is_one_host(one.scene, other.scene)))
     if not differing or len(differing) > MOST or (not shared and not told):
         return
@@ -211,6 +211,11 @@ def _compare(
                 address=thing.address,
                 link=thing.link,
             )
+
+
+def _list_own(state: _OutputState) -> list[_ListedThing]:
+    """Return what an output lists beside what every host has."""
+    return [thing for thing in state.things.values() if not thing.common]
 
 
 def _find_act(one: ReadSource, other: ReadSource, acts: Sequence[ChangeCommandRecord]) -> str:

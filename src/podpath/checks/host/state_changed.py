@@ -110,7 +110,9 @@ def _is_blamed(case: Case, shift: Shift) -> bool:
     and nobody that something works since.
     """
     words = {word.lower() for word in shift.act.replace("/", " ").split() if len(word) >= LONG}
-    words = {part for word in words for part in (word, word.removesuffix(".service"))} - _COMMON
+    words |= {word.removesuffix(".service").removeprefix("systemd-") for word in words}
+    words |= {word.removesuffix(".service") for word in words}
+    words -= _COMMON
     fails = any(words & one.spoken for one in case.complaints if not one.works)
     works = any(words & one.spoken for one in case.complaints if one.works)
     return shift.bad is None and fails and not works
