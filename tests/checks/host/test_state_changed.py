@@ -105,7 +105,8 @@ OWN = "100:\tfrom all to 10.9.0.7 lookup main\n101:\tfrom 10.9.0.7 lookup 2\n"
     [
         ("Since networkd was updated, rules of pods vanish.", "systemctl restart systemd-networkd",
          [1.0]),
-        ("Pods are cut off at times.", "systemctl restart systemd-networkd", [0.7]),
+        ("Pods are cut off at times.", "systemctl restart systemd-networkd", [1.0]),
+        ("Pods are cut off at times.", "systemctl restart kubelet", [0.7]),
         ("Since networkd was updated, rules of pods vanish.", "uname -r", []),
     ],
 )  # fmt: skip

@@ -28,6 +28,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
@@ -48,6 +49,10 @@ LONG = 5
 """Letters of a command's word that a sentence may mean."""
 _COMMON = frozenset({"start", "restart", "reload", "systemctl", "service", "docker", "kubectl"})
 """Words of commands that say nothing of which program they are about."""
+_MANAGERS = re.compile(
+    r"\b(?:restart|reload|apply|reconfigure)\b.*\b(?:systemd-networkd|NetworkManager|networking)\b|"
+    r"\b(?:networkctl (?:reload|reconfigure)|netplan apply|nmcli (?:connection|con|c) reload)\b"
+)
 _ORDER = (ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS, ShiftKind.ZONE, ShiftKind.LISTENER)
 _PATHS = frozenset({ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS})
 
@@ -65,7 +70,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     first = lost[0]
     failing = any(not one.works for one in case.complaints)
     gone = first.bad is None
-    told = first.told or _is_blamed(case, first)
+    told = first.told or _is_blamed(case, first) or _is_managers(first)
     sure = told and failing and (gone or first.kind is ShiftKind.ROUTE)
     since = first.act or first.between
     after = f" ({since.strip()[:80]})" if since and told else ""
@@ -103,6 +108,14 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
             ),
         ),
     )
+
+
+def _is_managers(shift: Shift) -> bool:
+    """Tell whether policy rules vanished behind a restart of who manages the host's network: it
+    removes rules that it did not make (ManageForeignRoutingPolicyRules), or loses its own.
+    """
+    ruled = shift.kind is ShiftKind.RULE and shift.bad is None
+    return ruled and _MANAGERS.search(shift.act) is not None
 
 
 def _is_blamed(case: Case, shift: Shift) -> bool:
