@@ -15,6 +15,7 @@ from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, Port
 from podpath.net.failures import Result
 from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
+from podpath.net.probe import USUALLY, Sending
 from podpath.net.provenance import Gap, Span
 from podpath.net.settings import SettingsFile
 from podpath.net.statements import Statement
@@ -351,6 +352,8 @@ class AttemptRecord(Record):
     """Where it ran: `host`, `pod`, a namespace's name; None where the text does not say."""
     detail: str = ""
     """The message that says how it failed."""
+    sending: Sending = USUALLY
+    """How it was sent, where the typed command says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

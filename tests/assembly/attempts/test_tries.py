@@ -8,6 +8,7 @@ from podpath.assembly.case import assemble_case
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
 from podpath.net.failures import FailureKind
+from podpath.net.probe import Sending
 from podpath.net.provenance import Span
 from tests.assembly.evidence_text import Output, Read, address, by_hand, read_outputs
 
@@ -152,3 +153,15 @@ def test_pod_of_a_log_is_the_one_tried_by_hand() -> None:
     ]
     two = assemble_case([_try("10.44.3.16"), _try("10.44.3.17"), log])
     assert [str(item.probe.src) for item in two.attempts] == ["192.0.2.1", "192.0.2.1"]
+
+
+def test_an_attempt_is_asked_about_as_it_was_sent() -> None:
+    """What its command says of size and DF is part of the connection."""
+    sent = Sending(size=1428, dont_fragment=True)
+    case = assemble_case(
+        [
+            *read_outputs(ADDRESSES, ROUTES),
+            _try("172.30.0.5", protocol=protocols.ICMP, sending=sent),
+        ]
+    )
+    assert [attempt.probe.sending for attempt in case.attempts] == [sent]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.attempts.ping import read_ping
+from podpath.evidence.records import AttemptRecord
 from tests.evidence.attempted import attempted
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
@@ -123,3 +124,29 @@ def test_a_person_stops_it(text: str, result: str) -> None:
             read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{text}"))
         )
     ]
+
+
+LOST = (
+    "PING 10.8.0.7 (10.8.0.7) 1400(1428) bytes of data.\n\n--- 10.8.0.7 ping statistics ---\n"
+    "2 packets transmitted, 0 received, 100% packet loss, time 1001ms"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("-c 2 -M do -s 1400", "size 1428 df"),
+        ("-s 1400 -M do", "size 1428 df"),
+        ("-s 1400", ""),
+        ("-M do", ""),
+        ("-M dont -s 1400", ""),
+        ("-M do -s 99999", ""),
+    ],
+)
+def test_a_size_that_must_not_be_fragmented_is_part_of_the_attempt(
+    options: str, words: str
+) -> None:
+    """So it is asked about as it was sent; any other size is left to fragments."""
+    found = read_ping(block(LOST, f"ping {options} 10.8.0.7"))
+
+    assert [str(one.sending) for one in found.records if isinstance(one, AttemptRecord)] == [words]

@@ -220,7 +220,13 @@ def assemble_tries(
             continue
         port = record.dport if record.protocol != protocols.ICMP else 0
         probe = Probe(
-            record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns
+            record.protocol,
+            start.address,
+            record.dst,
+            EPHEMERAL,
+            port,
+            netns=start.netns,
+            sending=record.sending,
         )
         cured = record.result is Ending.OK and _is_cured(found, probe, record.span, changes)
         good = cured or is_good(scene.standing, record.result)

@@ -10,6 +10,7 @@ from podpath.evidence.records import AttemptRecord
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.addresses import Address
 from podpath.net.failures import Ending, Result
+from podpath.net.probe import USUALLY, Sending
 from podpath.net.provenance import Source
 
 UNADDRESSED = "it failed, but its destination is only a name: no output shows the address"
@@ -35,7 +36,11 @@ def origin_of(source: Source) -> str | None:
 
 
 def add_attempt(
-    ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: AttemptOutcome
+    ledger: LineLedger,
+    who: str,
+    target: tuple[int, Address | None, int],
+    outcome: AttemptOutcome,
+    sending: Sending = USUALLY,
 ) -> None:
     """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without
     its address.
@@ -59,5 +64,6 @@ def add_attempt(
             who=who,
             origin=origin_of(ledger.source),
             detail=outcome.detail,
+            sending=sending,
         )
     )

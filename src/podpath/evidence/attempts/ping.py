@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 from podpath.evidence.attempts.failures import parse_host, parse_result
@@ -15,6 +16,7 @@ from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import Ending, FailureKind
+from podpath.net.probe import USUALLY, Sending
 from podpath.net.provenance import Source
 
 _START = re.compile(r"PING (?P<name>\S+?)(?: ?\((?P<address>[^)]+)\))?[ :]")
@@ -36,6 +38,10 @@ _MESSAGE = re.compile(
     r"[Pp]ermission denied|[Ii]nvalid argument|broadcast|"
     r"is down|not known|resolution|[Uu]nknown host|bad address|timed out)"
 )
+_PINGS = frozenset({"ping", "ping4", "ping6"})
+_HEADERS = {protocols.ICMP: 28, protocols.ICMPV6: 48}
+"""Bytes of the IP and ICMP headers, which ping's size leaves out."""
+_SIZES = range(48, 1 << 16)
 _LOSS_THAT_COUNTS = 0.2
 """A share of lost packets from which a path is said to fail at times; a first packet lost to ARP is
 nothing.
@@ -86,7 +92,7 @@ def read_ping(source: Source) -> Reading:
         why = f"{lost} of {sent} not answered"
         outcomes.append(AttemptOutcome(FailureKind.TIMEOUT, why, place, place))
     for outcome in outcomes:
-        add_attempt(ledger, "ping", (protocol, dst, 0), outcome)
+        add_attempt(ledger, "ping", (protocol, dst, 0), outcome, _sending(ledger.source, protocol))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
@@ -147,6 +153,20 @@ def _destination(ledger: LineLedger) -> Address | None:
     return next(
         (address for address in map(parse_host, reversed(words)) if address is not None), None
     )
+
+
+def _sending(source: Source, protocol: int) -> Sending:
+    """Return how the typed command sends: a size that must not be fragmented (`-M do -s 1472`),
+    which is how people look for an MTU. Without it, what a size comes to is up to fragments.
+    """
+    typed = parse_typed(source.command or "")
+    words = typed.commands[0].arguments if typed.program in _PINGS else ()
+    options = {word: value for word, value in pairwise(words) if word in {"-s", "-M"}}
+    size = options.get("-s", "")
+    if options.get("-M") != "do" or not size.isdigit():
+        return USUALLY
+    length = int(size) + _HEADERS[protocol]
+    return USUALLY._replace(size=length, dont_fragment=True) if length in _SIZES else USUALLY
 
 
 FORMAT = Format("ping", recognise_ping, read_ping)
