@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def ask(found: Cluster, ends: Sequence[str]) -> Answer:
-    """Ask once."""
+    """Ask once, and say at once what it took: all of them take minutes."""
     command = (sys.executable, "-m", "podpath", "why", *ends)
     known = f"--kubeconfig={found.plan.kubeconfig}"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -47,6 +47,7 @@ def ask(found: Cluster, ends: Sequence[str]) -> Answer:
     if done.returncode not in (0, 1):
         raise SystemExit(f"why ended with {done.returncode}: {done.stderr}{done.stdout}")
     own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{passed:.1f} s, of its own {own:.1f} s", file=sys.stderr, flush=True)
     return Answer(passed, own)
 
 
