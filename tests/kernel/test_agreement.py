@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path, PurePosixPath
@@ -19,6 +18,7 @@ from podpath_lab.drops import DropTracer
 from podpath_lab.text import render_tally
 from tests.kernel.known import KNOWN_DISAGREEMENTS
 from tests.kernel.recorded_cases import build_case
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.kernel(
     "iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft"
@@ -31,7 +31,7 @@ NAMES = [path.stem for path in RECORDED]
 
 def test_fresh_cases_agree(say: Callable[[str], None]) -> None:
     """Cases that nobody has seen before agree, from a seed that is new each time."""
-    first = secrets.randbelow(1 << 40)
+    first = fresh_seed()
     say(f"podpath lab agree --cases {CASES} --seed {first}")
 
     tally = run_cases(range(first, first + CASES), 2, lambda _: None)

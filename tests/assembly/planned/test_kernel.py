@@ -23,6 +23,7 @@ from podpath.node.netfilter import Chain
 from podpath.node.nftables_text import emit_rule
 from podpath.node.node import Node
 from podpath.xtables.alike import is_same_rule
+from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "nft")
 FILES = 40
@@ -182,7 +183,7 @@ def test_iptables_restore(
     """What drawn files leave in the kernel is what they leave in the model, one after the other;
     a file that the program refuses, whole or in part, is refused by the model.
     """
-    seed = secrets.randbelow(1 << 40)
+    seed = fresh_seed()
     say(f"seed {seed}")
     chance = random.Random(seed)
     save, restore = f"iptables-{flavour}-save", f"iptables-{flavour}-restore"
@@ -209,7 +210,7 @@ def test_iptables_called_by_a_script(
     flavour: str, inside: Callable[..., str], say: Callable[[str], None]
 ) -> None:
     """Calls one after the other, as a shell makes them, leave what the model has."""
-    seed = secrets.randbelow(1 << 40)
+    seed = fresh_seed()
     say(f"seed {seed}")
     chance = random.Random(seed)
     program, save = f"iptables-{flavour}", f"iptables-{flavour}-save"
@@ -337,7 +338,7 @@ def tables_of(node: Node) -> dict[str, object]:
 
 def test_nft(inside: Callable[..., str], say: Callable[[str], None]) -> None:
     """The same for scripts of nft: loaded, or refused, as the model says."""
-    seed = secrets.randbelow(1 << 40)
+    seed = fresh_seed()
     say(f"seed {seed}")
     chance = random.Random(seed)
     show = ("nft", "-a", "list", "ruleset")
