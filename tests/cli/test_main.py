@@ -88,7 +88,8 @@ def test_a_bundle_that_cannot_be_written(tmp_path: Path, target: str, expected: 
 
 def test_a_lifted_limit(tmp_path: Path) -> None:
     """What would be cut is read where that is asked for; a size that is none is refused."""
-    (tmp_path / "long.md").write_text(TICKET + "\n" * 4_200_000 + TICKET, encoding="utf-8")
+    long = (" " * 999 + "\n") * 4_200
+    (tmp_path / "long.md").write_text(TICKET + long + TICKET, encoding="utf-8")
     cut, lifted, wrong = (
         _shell(f'"$0" "$@" diagnose long.md {option}', tmp_path)
         for option in ("", "--max-size 5M", "--max-size much")
