@@ -2,8 +2,8 @@
 that.
 
 What it is
-    A DNAT rule in PREROUTING (or a REDIRECT of traffic that is not the host's own) sends packets to
-    a loopback address, while net.ipv4.conf.DEVICE.route_localnet is 0.
+    A DNAT rule in PREROUTING sends packets to a loopback address, while
+    net.ipv4.conf.DEVICE.route_localnet is 0.
 
 Why it breaks
     An address of 127.0.0.0/8 on a packet that came in from a device is a martian: the packet is
