@@ -87,29 +87,61 @@ def _list_links(read: Iterable[tuple[Source, Reading]]) -> Iterator[_PlacedLink]
 
 
 def _compare(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
-    first, second = one.record, other.record
-    tunnels = _is_tunnel(first) and _is_tunnel(second)
-    alike = first.mac is not None and first.mac == second.mac and str(first.mac) not in _SHARED
-    if tunnels and alike and one.local and other.local and one.local != other.local:
-        yield _make(ClashKind.TUNNEL_MAC, str(first.mac), one, other, (one.local, other.local))
-    cards = _CARD.fullmatch(first.name) and _CARD.fullmatch(second.name)
+    if _is_tunnel(one.record) and _is_tunnel(other.record):
+        yield from _compare_tunnels(one, other)
+    if _is_card(one.record) and _is_card(other.record):
+        yield from _compare_cards(one, other)
+    elif one.record.name == other.record.name and not _is_tunnel(one.record):
+        yield from _compare_bridges(one, other)
+
+
+def _compare_tunnels(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
+    """Yield what the ends of a tunnel have alike or apart."""
+    if one.local == other.local:
+        return
+    mac = _shared_mac(one, other)
+    if mac is not None and one.local and other.local:
+        yield _make(ClashKind.TUNNEL_MAC, mac, one, other, (one.local, other.local))
+    if one.record.name != other.record.name:
+        return
+    for name in _PARAMETERS:
+        said = one.record.details.get(name), other.record.details.get(name)
+        if said[0] is not None and said[1] is not None and said[0] != said[1]:
+            yield _make(
+                ClashKind.TUNNEL, f"{name} of {one.record.name}", one, other, (said[0], said[1])
+            )
+
+
+def _compare_cards(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
+    """Yield what two cards have alike: a MAC with different addresses, or an address with
+    different MACs.
+    """
+    mac = _shared_mac(one, other)
     apart = one.addresses and other.addresses and not one.addresses & other.addresses
-    if cards and alike and apart and not str(first.mac).startswith(_VIRTUAL):
-        yield _make(ClashKind.MAC, str(first.mac), one, other, (one.own, other.own))
-    elif not tunnels and not cards and alike and first.name == second.name:
-        yield _make(ClashKind.BRIDGE_MAC, str(first.mac), one, other, (first.name, second.name))
+    if mac is not None and apart and not mac.startswith(_VIRTUAL):
+        yield _make(ClashKind.MAC, mac, one, other, (one.own, other.own))
     shared = sorted(one.addresses & other.addresses - _EVERYWHERE)
-    differ = first.mac is not None and second.mac is not None and first.mac != second.mac
-    if cards and shared and differ:
-        values = (str(first.mac), str(second.mac))
+    macs = one.record.mac, other.record.mac
+    if shared and macs[0] is not None and macs[1] is not None and macs[0] != macs[1]:
+        values = (str(macs[0]), str(macs[1]))
         clash = _make(ClashKind.ADDRESS, shared[0], one, other, values)
         yield replace(clash, spans=(one.lines[shared[0]], other.lines[shared[0]]))
-    if tunnels and first.name == second.name and one.local != other.local:
-        for name in _PARAMETERS:
-            said = first.details.get(name), second.details.get(name)
-            if said[0] is not None and said[1] is not None and said[0] != said[1]:
-                key = f"{name} of {first.name}"
-                yield _make(ClashKind.TUNNEL, key, one, other, (said[0], said[1]))
+
+
+def _compare_bridges(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:
+    """Yield the MAC that two devices of one name have."""
+    mac = _shared_mac(one, other)
+    if mac is not None:
+        names = (one.record.name, other.record.name)
+        yield _make(ClashKind.BRIDGE_MAC, mac, one, other, names)
+
+
+def _shared_mac(one: _PlacedLink, other: _PlacedLink) -> str | None:
+    """Return the MAC that both have, unless many have it on purpose."""
+    mac = one.record.mac
+    if mac is None or mac != other.record.mac or str(mac) in _SHARED:
+        return None
+    return str(mac)
 
 
 def _make(
@@ -123,3 +155,7 @@ def _make(
 
 def _is_tunnel(record: LinkRecord) -> bool:
     return record.kind in _TUNNELS or _TUNNEL_NAME.match(record.name) is not None
+
+
+def _is_card(record: LinkRecord) -> bool:
+    return _CARD.fullmatch(record.name) is not None
