@@ -24,6 +24,9 @@ DOCKER = (
 BRIDGE = "$ cat /proc/sys/net/bridge/bridge-nf-call-iptables\n{}"
 PUBLISHED = "A container cannot call another one by the port that Docker publishes on the host"
 RP = "# sysctl -a | grep rp_filter\nnet.ipv4.conf.all.rp_filter = 0\n{} = 1"
+STRICT = RP.format("net.ipv4.conf.lxc1a2b.rp_filter")
+LOOSE = STRICT.replace("all.rp_filter = 0", "all.rp_filter = 2")
+OWN_ROUTES = "# cilium config view | grep endpoint-routes\nenable-endpoint-routes    {}"
 IPV6 = "# sysctl net.ipv6.conf.all.forwarding\nnet.ipv6.conf.all.forwarding = {}"
 
 
@@ -45,7 +48,7 @@ def findings(prose: str, block: str) -> dict[str, bool]:
          "masquerade-coverage"),
         ("Pods of different nodes cannot reach each other.", DOCKER, "forward-not-accepted"),
         (f"{PUBLISHED}; from outside it works.", BRIDGE.format(0), "bridge-calls-disabled"),
-        ("With Cilium, probes of pods time out.", RP.format("net.ipv4.conf.lxc1a2b.rp_filter"),
+        ("With Cilium, probes of pods time out.", f"{OWN_ROUTES.format('false')}\n{STRICT}",
          "cilium-device-filtered"),
         ("Pods with IPv6 addresses reach nothing outside by IPv6.", IPV6.format(0),
          "ipv6-not-forwarded"),
@@ -72,6 +75,11 @@ def test_a_stated_fact_and_whom_it_is_about(prose: str, block: str, check: str) 
         ("Containers of Docker cannot reach each other.", DOCKER, "forward-not-accepted"),
         (f"{PUBLISHED}; from outside it works.", BRIDGE.format(1), "bridge-calls-disabled"),
         (f"{PUBLISHED}.", BRIDGE.format(0), "bridge-calls-disabled"),
+        ("With Cilium, probes of pods time out.", STRICT, "cilium-device-filtered"),
+        ("With Cilium, probes of pods time out.", f"{OWN_ROUTES.format('true')}\n{STRICT}",
+         "cilium-device-filtered"),
+        ("With Cilium, probes of pods time out.", f"{OWN_ROUTES.format('false')}\n{LOOSE}",
+         "cilium-device-filtered"),
         ("With Calico, probes of pods time out.", RP.format("net.ipv4.conf.cali1a2b.rp_filter"),
          "cilium-device-filtered"),
         ("Pods with IPv6 addresses reach nothing outside by IPv6.", IPV6.format(1),

@@ -110,14 +110,27 @@ def _list_by_ipv6(case: Case) -> tuple[Span, ...]:
 
 
 def _list_by_cilium(case: Case) -> tuple[Span, ...]:
-    """Return who says that pods of Cilium get no answer; pods with routes of their own lie behind
-    the device that the route back uses.
+    """Return who says that pods of Cilium get no answer, where its options state that pods have no
+    routes of their own, so that the route back is by cilium_host.
     """
+    return _list_lost_pods(case) if _is_endpoint_routed(case) is False else ()
+
+
+def _list_maybe_by_cilium(case: Case) -> tuple[Span, ...]:
+    """Return who says so, where the option is not shown."""
+    return _list_lost_pods(case) if _is_endpoint_routed(case) is None else ()
+
+
+def _is_endpoint_routed(case: Case) -> bool | None:
+    """Tell whether Cilium gives each pod a route of its own; None where nothing states it."""
     cilium = case.node.cilium
-    routed = cilium.options.get("enable-endpoint-routes") if cilium is not None else None
-    if Technology.CILIUM not in case.mentions or (
-        isinstance(routed, Known) and routed.value == "true"
-    ):
+    option = cilium.options.get("enable-endpoint-routes") if cilium is not None else None
+    return option.value == "true" if isinstance(option, Known) else None
+
+
+def _list_lost_pods(case: Case) -> tuple[Span, ...]:
+    loose = case.node.host.sysctls.get("net.ipv4.conf.all.rp_filter")
+    if Technology.CILIUM not in case.mentions or (isinstance(loose, Known) and loose.value == "2"):
         return ()
     return tuple(one.span for one in list_lost(case) if EndKind.POD in {one.source, one.target})
 
@@ -217,8 +230,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         value="1",
         categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL, Category.NETWORK_MANAGER),
         cuts=_list_by_cilium,
-        may_cut=_list_nobody,
-        possible=0.5,
+        may_cut=_list_maybe_by_cilium,
+        possible=0.6,
         claim="The reverse-path filter is strict on the devices of pods, whose way back Cilium has "
               "by another device (cilium_host).",
         breaks="what pods send through the host's own stack: answers to the host, and to other "
@@ -228,8 +241,9 @@ SWITCHES: tuple[SwitchCheck, ...] = (
                   "echo 'net.ipv4.conf.lxc*.rp_filter = 0' > /etc/sysctl.d/99-zz-cilium.conf"),
         ask=FollowUp(
             "whether the filter drops the packets",
-            "nstat -az TcpExtIPReversePathFilter; ip route get POD",
-            "the counter grows, or the route leads by cilium_host: the filter drops them",
+            "nstat -az TcpExtIPReversePathFilter; ip route get POD; "
+            "cilium config view | grep endpoint-routes",
+            "the counter grows, and the route to the pod is by cilium_host: the filter drops them",
         ),
         why="Cilium sets rp_filter to 0 when it makes a device. systemd from 245 on sets its own "
             "default for each device, also for those of pods.",
