@@ -191,7 +191,7 @@ def test_one_line_is_enough(line: str) -> None:
     ("line", "why"),
     [
         ("10.244.x.x/24 via 10.0.0.1 dev eth0", "elided"),
-        ("10.0.0.0/8 via 10.0.0.1 dev", "ends after 'dev'"),
+        ("10.0.0.0/8 scope link dev", "ends after 'dev'"),
         ("10.0.0.0/99 via 10.0.0.1 dev eth0", "prefix length"),
         ("10.0.0.0/8 via 10.0.0.1 dev eth0 metric lots", "a number"),
         ("fd00::/8 from fd01::/16 via fe80::1 dev eth0", "for every source"),
@@ -203,6 +203,14 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
 
     assert ["10.9.0.0/16"] == [str(record.prefix) for record in routes(reading)]
     assert [(2, True)] == [(gap.span.line, why in gap.why) for gap in reading.gaps]
+
+
+def test_a_route_that_is_cut_behind_dev_keeps_its_gateway() -> None:
+    """Its device is unread: the walk does not go on as if the route had none."""
+    (route,) = routes(read(block("10.0.0.0/8 via 10.0.0.1 dev", "ip route")))
+
+    assert (str(route.nexthops[0].gateway), route.nexthops[0].link) == ("10.0.0.1", None)
+    assert route.unread == "dev"
 
 
 @pytest.mark.parametrize(
