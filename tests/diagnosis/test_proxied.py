@@ -83,9 +83,10 @@ def test_the_proxys_connection_is_found_by_the_user_that_rules_spare() -> None:
         (MESH, Probe.parse("tcp 10.9.0.2 > 10.9.1.2:8080 from pod uid 1337")),
         (MESH, Probe.parse("tcp 10.9.0.2 > 10.9.0.2:8080 from pod")),
         (MESH, Probe.parse("tcp 10.9.1.2 > 10.9.0.2:8080 from other")),
+        (MESH, Probe.parse("tcp 10.9.0.2 > 192.0.2.2:1404 from pod")),
     ],
     ids=["no mesh", "root", "all but it", "destination spared", "UDP", "proxy itself", "itself",
-         "other pod"],
+         "other pod", "nobody's"],
 )  # fmt: skip
 def test_where_no_proxy_stands_between_there_is_none(mesh: str, asked: Probe) -> None:
     """Nothing is asked beside the connection."""
@@ -100,6 +101,19 @@ def test_what_breaks_behind_the_proxy_is_found() -> None:
     assert answer.findings[0].check == "dropped-by-rule"
     assert any("uid 1337" in note for note in answer.notes)
     assert [str(one.probe) for one in answer.conversations][-1].endswith("uid 1337")
+
+
+def test_an_address_that_nobody_here_has_may_be_no_proxys_destination() -> None:
+    """A proxy chooses a service's endpoint by itself: a rule that drops what it is taken to send is
+    possible, and no all-clear is given either.
+    """
+    outside = Probe.parse("tcp 10.9.0.2 > 10.96.0.7:80 from pod")
+    made = node(host=given_rules("FORWARD -d 10.96.0.7/32 -j DROP"))
+
+    answer = diagnose(Case(node=made), (outside,))
+
+    assert answer.verdict is Verdict.POSSIBLE
+    assert {finding.certainty < 1 for finding in answer.findings} == {True}
 
 
 def test_an_attempt_that_failed_is_explained_by_the_proxy() -> None:

@@ -46,6 +46,7 @@ from podpath.diagnosis.proxied import (
     Proxied,
     carried_by_proxies,
     complained_by_proxies,
+    rests_on_proxies,
     with_proxies,
 )
 from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
@@ -183,8 +184,12 @@ def _conclude(inquiry: _Inquiry) -> Conclusion:
         meant = find_complained(inquiry.base, inquiry.complained)
         broken = _join(meant, find_broken(inquiry.base, inquiry.carried))
     failing = broken.faults or broken.suspected
-    concluded = conclude(inquiry.case, (*inquiry.symptoms, *failing), inquiry.flows)
-    return doubt(concluded) if broken.suspected and not broken.faults else concluded
+    symptoms = (*inquiry.symptoms, *failing)
+    concluded = conclude(inquiry.case, symptoms, inquiry.flows)
+    suspected = broken.suspected and not broken.faults
+    if suspected or rests_on_proxies(inquiry.base, symptoms, inquiry.proxied):
+        return doubt(concluded)
+    return concluded
 
 
 def _find(inquiry: _Inquiry, concluded: Conclusion, good: Case | None) -> tuple[Finding, ...]:

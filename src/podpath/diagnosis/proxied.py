@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.datapath.tracing.trace import Branch, Delivered
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.flows import BaselineFlow
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import World
 from podpath.net import protocols
+from podpath.net.addresses import Prefix
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Rule
@@ -25,6 +27,10 @@ from podpath.node.node import Netns
 
 _REDIRECTS = frozenset({"REDIRECT", "DNAT", "TPROXY"})
 _SPARES = frozenset({"RETURN", "ACCEPT"})
+_NOWHERE = (Prefix.parse("192.0.2.0/24"), Prefix.parse("2001:db8::/32"))
+"""Addresses for documentation (RFC 5737, RFC 3849). A mesh's validator connects to one since only
+the redirection can answer there: no proxy goes on to it.
+"""
 
 
 class ProxyUser(NamedTuple):
@@ -63,6 +69,8 @@ def find_proxied(base: World, probe: Probe) -> Proxied | None:
         return None
     user = _find_user(netns) if netns is not None else None
     if netns is None or user is None or netns.holds(probe.dst):
+        return None
+    if _is_unheld(base, probe) and any(one.covers(probe.dst) for one in _NOWHERE):
         return None
     if not any(_stays_inside(branch, netns) for branch in base.converse(probe).branches):
         return None
@@ -105,6 +113,30 @@ def carried_by_proxies(
         part = find_proxied(base, flow.probe)
         if part is not None:
             yield flow._replace(probe=part.proxy), part
+
+
+def rests_on_proxies(base: World, symptoms: Iterable[Symptom], proxied: Iterable[Proxied]) -> bool:
+    """Tell whether all that breaks is what proxies are taken to send to addresses that nobody in
+    the evidence has.
+
+    To an outside address a proxy may send nothing, and for a service's it connects to an endpoint
+    that it chooses by itself: what breaks there is possible, and never certain.
+    """
+    taken = {part.proxy for part in proxied if _is_unheld(base, part.proxy)}
+    broken = [
+        one.probe
+        for one in symptoms
+        if one.fails is not False and (one.fails or not _works(base, one.probe))
+    ]
+    return bool(broken) and taken.issuperset(broken)
+
+
+def _works(base: World, probe: Probe) -> bool:
+    return base.converse(probe).verdict is Reachability.ALWAYS
+
+
+def _is_unheld(base: World, probe: Probe) -> bool:
+    return base.node.find_holder(probe.dst) is None
 
 
 def _stays_inside(branch: Branch, netns: Netns) -> bool:
