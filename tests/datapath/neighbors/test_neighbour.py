@@ -123,7 +123,7 @@ def test_nobody_has_the_address() -> None:
     """Where everybody on the segment is known and nobody has the address, nobody answers."""
     found = ask(given_walk(PAIR), "veth0", "10.0.0.77")
 
-    assert (True, "nobody answers for 10.0.0.77 on veth0") == (found.failed, why(found))
+    assert (True, "nothing answers for 10.0.0.77 on veth0") == (found.failed, why(found))
 
 
 @pytest.mark.parametrize("state", ["PERMANENT", "REACHABLE", "STALE", "DELAY", "PROBE"])
