@@ -14,7 +14,6 @@ from types import MappingProxyType
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
-from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 
@@ -27,17 +26,12 @@ class Need(Enum):
     """Reach the API server."""
     LISTENER = "listener"
     """Connect to the program itself, and not be refused."""
-    BOND = "bond"
-    """Use a bond."""
 
 
 _ENDS: Mapping[Need, frozenset[EndKind]] = MappingProxyType({
     Need.SERVICES: frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER}),
     Need.API_SERVER: frozenset({EndKind.API_SERVER}),
 })  # fmt: skip
-_SPOKEN: Mapping[Need, frozenset[Technology]] = MappingProxyType(
-    {Need.BOND: frozenset({Technology.BOND})}
-)
 _FAILURES = LOSSES | {
     FailureKind.REFUSED,
     FailureKind.SOMETIMES,
@@ -52,9 +46,7 @@ def is_lacking(case: Case, need: Need) -> bool:
     What a connection is answered with, or how fast it is, needs no component: packets went both
     ways.
     """
-    failing = [
-        one for one in list_failing(case) if need is Need.BOND or one.failure in {None, *_FAILURES}
-    ]
+    failing = [one for one in list_failing(case) if one.failure in {None, *_FAILURES}]
     if any(_asks_for(one, need) for one in failing):
         return True
     if need is Need.LISTENER:
@@ -66,7 +58,4 @@ def is_lacking(case: Case, need: Need) -> bool:
 
 
 def _asks_for(complaint: Complaint, need: Need) -> bool:
-    ends = {complaint.source, complaint.target}
-    return bool(_ENDS.get(need, frozenset()) & ends) or bool(
-        _SPOKEN.get(need, frozenset()) & complaint.mentions
-    )
+    return bool(_ENDS.get(need, frozenset()) & {complaint.source, complaint.target})

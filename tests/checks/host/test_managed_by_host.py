@@ -83,6 +83,30 @@ def test_what_a_daemon_did_is_the_cause_of_what_goes_over_it(
     assert by_start == (STARTS in prose)
 
 
+OLD = "Jan 07 10:00:01 n1 NetworkManager[812]: <info> "
+PREPARED = f"{OLD}(veth4d2a91c): device state change: disconnected -> prepare (reason 'none')"
+ASSUMED = (
+    f"{OLD}(veth4d2a91c): device state change: unmanaged -> unavailable "
+    "(reason 'connection-assumed')\n"
+    f"{OLD}Activation (veth4d2a91c) starting connection 'veth4d2a91c'\n"
+)
+STARTED = f"{OLD}Activation (veth4d2a91c) starting connection 'Office LAN'\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "certainty"),
+    [(STARTED + PREPARED, 1.0), (PREPARED, 1.0), (ASSUMED + PREPARED, 0.7)],
+    ids=["own profile", "transition", "assumed"],
+)
+def test_a_device_that_is_assumed_keeps_what_it_has(lines: str, certainty: float) -> None:
+    """The same transitions say that a profile is applied, or that none is."""
+    text = f"Containers cannot reach the database.\n\n```\n{lines}\n```\n"
+    finding = next(one for one in check(ticket_of(text)))
+
+    assert certainty == finding.certainty
+    assert (STARTED in lines) == any("Office LAN" in span.text for span in finding.evidence)
+
+
 OVERVIEW = "{said}\n\n```\n$ nmcli\n{link}: {state}\n        ethernet (veth), sw, mtu 1480\n```\n"
 
 

@@ -80,6 +80,10 @@ TAKEN = (
 )
 
 
+ASSUMED = "connection-assumed"
+"""The reason of a state change of a device that keeps its configuration (NetworkManager,
+NM_DEVICE_STATE_REASON_CONNECTION_ASSUMED).
+"""
 _CUT_OFF = LOSSES | {FailureKind.SOMETIMES, FailureKind.NO_ADDRESS, None}
 """How people say that a workload's device lost what it had."""
 _OF_CONTAINERS = re.compile(
@@ -157,7 +161,12 @@ def _list_told(case: Case) -> Iterator[Finding]:
     seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
     fails = any(True for _ in list_failing(case))
     if done:
-        fitting = [one for one in done if _is_on_path(case, one)]
+        assumed = _list_assumed(case)
+        fitting = [
+            one
+            for one in done
+            if one.values.get("device") not in assumed and _is_on_path(case, one)
+        ]
         found = _tell(fitting or done, severity=Severity.FAULT, certainty=1.0 if fitting else 0.7)
         yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
     elif left:
@@ -166,6 +175,19 @@ def _list_told(case: Case) -> Iterator[Finding]:
     elif seen:
         severity = Severity.FAULT if fails else Severity.RISK
         yield _tell(seen, severity=severity, certainty=0.4)
+
+
+def _list_assumed(case: Case) -> frozenset[str]:
+    """Return the devices that NetworkManager took over as they were: it changes nothing there, but
+    logs the same transitions.
+    """
+    kinds = (MessageKind.DEVICE_SEEN, MessageKind.DEVICE_TAKEN)
+    return frozenset(
+        message.values.get("device", "")
+        for kind in kinds
+        for message in find_said(case, kind)
+        if any(ASSUMED in span.text for span in list_spans((message,)))
+    )
 
 
 def _is_on_path(case: Case, message: Message) -> bool:
