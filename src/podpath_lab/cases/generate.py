@@ -11,6 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
+from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
 from podpath_lab.cases.nftables import draw_native
@@ -75,6 +76,10 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         if probe.netns != HOST and chance.random() < 0.2
         else None
     )
+    edges = Random(f"{seed} boundaries")
+    if edges.random() < SHARE:
+        draw_settings(edges, host, topology)
+        move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
     if frame is not None:
         count_states(chance, host, flavour)
     rules = [
