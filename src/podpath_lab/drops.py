@@ -19,7 +19,7 @@ from podpath_lab.apply import TRACING, LabError
 PREFIX = "podpath-"
 _EVENT = re.compile(
     r"(?P<seconds>\d+)\.(?P<fraction>\d+): kfree_skb: .*?"
-    r"protocol=(?P<protocol>\d+) location=(?P<location>\S+) reason: (?P<reason>\w+)"
+    r"protocol=(?P<protocol>\d+) location=(?P<location>\S+)(?: \[\w+\])? reason: (?P<reason>\w+)"
 )
 
 
@@ -31,7 +31,9 @@ class FreedPacket(NamedTuple):
     reason: str
     """The kernel's name without SKB_DROP_REASON_, e.g. `NETFILTER_DROP`."""
     location: str
-    """The function that freed it, with its offset: `nf_hook_slow+0x12/0x30`."""
+    """The function that freed it, with its offset and without its module:
+    `nf_hook_slow+0x12/0x30`.
+    """
     protocol: int
     """EtherType."""
 

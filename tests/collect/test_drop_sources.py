@@ -17,6 +17,7 @@ import pytest
 from podpath.collect import drop_sources, tracefs
 from podpath.collect.bpf import BpfError
 from podpath.collect.drop_sources import (
+    _EVENT,
     PREFIX,
     ProgramSource,
     TraceSource,
@@ -93,6 +94,19 @@ def test_the_trace_event_tells_reason_and_function(tracing: Path) -> None:
     finally:
         source.close()
     assert instances(tracing, os.getpid()) == []
+
+
+@pytest.mark.parametrize("module", [b"", b" [nf_tables]"])
+def test_a_function_of_a_module_hides_no_reason(module: bytes) -> None:
+    """Since v6.7 rules free packets themselves, on most kernels in a module."""
+    line = (
+        b"  python-12 [001] b..1.  12.345678: kfree_skb: skbaddr=00f1 rx_sk=0000 protocol=2048 "
+        b"location=nft_do_chain+0x1b0/0x5c0" + module + b" reason: NETFILTER_DROP"
+    )
+    found = _EVENT.search(line)
+
+    assert found is not None
+    assert (b"nft_do_chain+0x1b0/0x5c0", b"NETFILTER_DROP") == (found["location"], found["reason"])
 
 
 @pytest.mark.kernel

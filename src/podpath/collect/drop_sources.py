@@ -27,7 +27,7 @@ BTF, SYMBOLS = Path("/sys/kernel/btf/vmlinux"), Path("/proc/kallsyms")
 PREFIX = "podpath-watch-"
 _EVENT = re.compile(
     rb" (?P<seconds>\d+)\.(?P<micro>\d{6}): kfree_skb: .*?protocol=(?P<protocol>\d+) "
-    rb"location=(?P<location>\S+)(?: reason: (?P<reason>\w+))?"
+    rb"location=(?P<location>\S+)(?: \[\w+\])?(?: reason: (?P<reason>\w+))?"
 )
 _OVERRUN = re.compile(r"^(?:overrun|dropped events): (\d+)$", re.MULTILINE)
 _BUFFER_KB = "1024"
