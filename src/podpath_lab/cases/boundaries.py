@@ -12,7 +12,7 @@ from random import Random
 
 from podpath.net import nft
 from podpath.node.netfilter import Match, MatchOption, Rule, Target
-from podpath.node.nftables import NftChain, NftTable
+from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.xtables.targets.reject import ANSWERS, TCP_RESET
 from podpath_lab.draft import DraftNetns
 from podpath_lab.topologies import Topology
@@ -107,13 +107,12 @@ def _move_table(chance: Random, table: NftTable, ports: tuple[int, ...]) -> NftT
 
 
 def _move_chain(chance: Random, chain: NftChain, ports: tuple[int, ...]) -> NftChain:
-    rules = tuple(
-        rule._replace(
-            statements=tuple(_move_statement(chance, each, ports) for each in rule.statements)
-        )
-        for rule in chain.rules
-    )
-    return replace(chain, rules=rules)
+    return replace(chain, rules=tuple(_move_rule(chance, rule, ports) for rule in chain.rules))
+
+
+def _move_rule(chance: Random, rule: NftRule, ports: tuple[int, ...]) -> NftRule:
+    statements = tuple(_move_statement(chance, each, ports) for each in rule.statements)
+    return rule._replace(statements=statements)
 
 
 def _move_statement(

@@ -181,13 +181,15 @@ def _list_assumed(case: Case) -> frozenset[str]:
     """Return the devices that NetworkManager took over as they were: it changes nothing there, but
     logs the same transitions.
     """
-    kinds = (MessageKind.DEVICE_SEEN, MessageKind.DEVICE_TAKEN)
-    return frozenset(
-        message.values.get("device", "")
-        for kind in kinds
-        for message in find_said(case, kind)
-        if any(ASSUMED in span.text for span in list_spans((message,)))
+    told = (
+        *find_said(case, MessageKind.DEVICE_SEEN),
+        *find_said(case, MessageKind.DEVICE_TAKEN),
     )
+    return frozenset(one.values.get("device", "") for one in told if _says_assumed(one))
+
+
+def _says_assumed(message: Message) -> bool:
+    return any(ASSUMED in span.text for span in list_spans((message,)))
 
 
 def _is_on_path(case: Case, message: Message) -> bool:
