@@ -217,4 +217,5 @@ def _with_ask(finding: Finding) -> Finding:
         f"if it shows what `podpath explain {check.name}` describes, this is the cause; otherwise "
         "look at the next one"
     )
-    return replace(finding, asks=(FollowUp(check.summary, check.confirm[0], decides),))
+    fact = f"whether {check.summary.removesuffix('.')}"
+    return replace(finding, asks=(FollowUp(fact, check.confirm[0], decides),))
