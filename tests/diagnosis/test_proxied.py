@@ -93,6 +93,13 @@ def test_where_no_proxy_stands_between_there_is_none(mesh: str, asked: Probe) ->
     assert find_proxied(World(node(mesh)), asked) is None
 
 
+def test_an_address_for_documentation_may_stand_for_a_real_one() -> None:
+    """People mask addresses by such ones: only what validators connect to is left out."""
+    masked = Probe.parse("tcp 10.9.0.2 > 192.0.2.50:443 from pod")
+
+    assert find_proxied(World(node()), masked) is not None
+
+
 def test_what_breaks_behind_the_proxy_is_found() -> None:
     """The program reaches its proxy, and the proxy does not reach the other pod."""
     answer = ask(node(host=DROP))

@@ -17,6 +17,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from podpath.diagnosis.proxied import VALIDATED
 from podpath_protect.validate.addresses import Family, PodEnvironment
 from podpath_protect.validate.attempt import ProbeOutcome
 from podpath_protect.validate.judgement import CODES, RedirectionCheck, conclude, judge
@@ -758,6 +759,11 @@ def test_probes_do_not_leave_the_node() -> None:
     probes, _ = plan_probes(Settings(proxy_uid=1, skip_outbound=(25,)), around(7, may=True))
 
     assert {1} == {probe.hops for probe in probes if probe.target.address in NOWHERE.values()}
+
+
+def test_what_it_connects_to_is_no_connection_that_a_diagnosis_follows() -> None:
+    """The diagnosis knows the addresses at which only the redirection answers."""
+    assert {str(address) for address in VALIDATED} == set(NOWHERE.values())
 
 
 def test_an_answer_from_outside_is_no_missing_route() -> None:

@@ -19,7 +19,7 @@ from podpath.diagnosis.flows import BaselineFlow
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import World
 from podpath.net import protocols
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Rule
@@ -27,9 +27,9 @@ from podpath.node.node import Netns
 
 _REDIRECTS = frozenset({"REDIRECT", "DNAT", "TPROXY"})
 _SPARES = frozenset({"RETURN", "ACCEPT"})
-_NOWHERE = (Prefix.parse("192.0.2.0/24"), Prefix.parse("2001:db8::/32"))
-"""Addresses for documentation (RFC 5737, RFC 3849). A mesh's validator connects to one since only
-the redirection can answer there: no proxy goes on to it.
+VALIDATED = frozenset({Address.parse("192.0.2.2"), Address.parse("2001:db8::2")})
+"""Addresses for documentation (RFC 5737, RFC 3849) that `podpath protect validate` and linkerd's
+validator connect to by default, since only the redirection can answer there: no proxy goes on.
 """
 
 
@@ -70,7 +70,7 @@ def find_proxied(base: World, probe: Probe) -> Proxied | None:
     user = _find_user(netns) if netns is not None else None
     if netns is None or user is None or netns.holds(probe.dst):
         return None
-    if _is_unheld(base, probe) and any(one.covers(probe.dst) for one in _NOWHERE):
+    if probe.dst in VALIDATED and _is_unheld(base, probe):
         return None
     if not any(_stays_inside(branch, netns) for branch in base.converse(probe).branches):
         return None
