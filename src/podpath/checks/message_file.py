@@ -1,12 +1,13 @@
-"""Reads the faults that a message tells by itself: a file `messages.toml` in each room, a table
-`[[check]]` for each fault with the fields of a `MessageCheck`, and its manual page.
+"""Reads the faults whose words are data: in a room's `messages.toml` those that a message tells by
+itself, in `switches.toml` those of a kernel switch; a table `[[check]]` for each fault with the
+fields of a `MessageCheck` or `SwitchCheck`, and its manual page.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -21,20 +22,22 @@ from podpath.net.messages import MessageKind
 
 def read_checks(room: str) -> tuple[MessageCheck, ...]:
     """Read the faults of a room, in the order of its file."""
-    file = resources.files("podpath.checks").joinpath(room, "messages.toml")
-    return parse_checks(file.read_text(encoding="utf-8"))
+    return tuple(MessageCheck(**fields) for fields in read_fields(room, "messages.toml"))
+
+
+def read_fields(room: str, name: str) -> Iterator[dict[str, Any]]:
+    """Read the fields of each table of a room's file, by name."""
+    text = resources.files("podpath.checks").joinpath(room, name).read_text(encoding="utf-8")
+    return map(_parse_fields, tomllib.loads(text)["check"])
 
 
 def parse_checks(text: str) -> tuple[MessageCheck, ...]:
     """Parse a room's file; a field or word that does not exist is an error of ours and raises."""
-    return tuple(map(_parse_check, tomllib.loads(text)["check"]))
+    return tuple(MessageCheck(**_parse_fields(table)) for table in tomllib.loads(text)["check"])
 
 
-def _parse_check(table: Mapping[str, Any]) -> MessageCheck:
-    fields: dict[str, Any] = {
-        name: _READERS.get(name, _parse_text)(value) for name, value in table.items()
-    }
-    return MessageCheck(**fields)
+def _parse_fields(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _READERS.get(name, _parse_text)(value) for name, value in table.items()}
 
 
 def _parse_text(text: str) -> str:
@@ -103,5 +106,8 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "proves": _parse_failures,
     "proves_where": _parse_pattern,
     "needed_for": _parse_needed,
+    "keys": tuple,
+    "unless": frozenset,
+    "possible": float,
 }
 """How each field is read that is not a text."""

@@ -1,12 +1,16 @@
-"""Switches of the kernel that are a fault together with what people say fails: one row each."""
+"""Switches of the kernel that are a fault together with what people say fails: who has to say what
+for each row of `switches.toml`.
+"""
 
 from __future__ import annotations
 
-from podpath.checks.category import Category
-from podpath.checks.finding import FollowUp
+from collections.abc import Mapping
+from typing import Any
+
 from podpath.checks.firewall import chains_named
 from podpath.checks.forwarded import DevicePath, find_end
-from podpath.checks.switch_check import SwitchCheck
+from podpath.checks.message_file import read_fields
+from podpath.checks.switch_check import Cut, SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
 from podpath.net.complaints import Circumstance, EndKind
@@ -144,176 +148,22 @@ def _list_old_clients(case: Case) -> tuple[Span, ...]:
     return tuple(one.span for one in list_failing(case) if one.failure in {None, *LOSSES})
 
 
-SWITCHES: tuple[SwitchCheck, ...] = (
-    SwitchCheck(
-        name="loopback-not-routed",
-        title="packets are translated to a loopback address, but the kernel is not allowed to "
-              "route them there.",
-        keys=("net.ipv4.conf.*.route_localnet",),
-        value="0",
-        unless=frozenset({"1"}),
-        categories=(Category.ROUTE_LOCALNET, Category.SYSCTL),
-        cuts=_list_by_loopback,
-        may_cut=_list_nobody,
-        possible=0.5,
-        claim="Packets from other hosts or pods that a rule translates to 127.0.0.0/8 are dropped "
-              "because route_localnet is 0.",
-        breaks="traffic that is redirected to a program on a loopback address",
-        cure="allow it on the device that the packets come in on",
-        commands=("sysctl -w net.ipv4.conf.all.route_localnet=1",),
-        ask=FollowUp(
-            "whether the rule translates to a loopback address",
-            "iptables -t nat -S | grep 127",
-            "it does: translate to one of the host's addresses, or allow route_localnet",
-        ),
-        why="The kernel treats a packet from outside with a destination in 127.0.0.0/8 as a "
-            "martian and drops it after the translation, so the rule's counter goes up but nothing "
-            "answers.",
-        references="ip_route_input_slow (net/ipv4/route.c v6.12); "
-                   "Documentation/networking/ip-sysctl.rst, route_localnet",
-    ),
-    SwitchCheck(
-        name="strict-filter-two-ways",
-        title="packets and their replies take different paths, and the reverse-path filter is "
-              "strict.",
-        keys=("net.ipv4.conf.*.rp_filter",),
-        value="1",
-        unless=frozenset({"2"}),
-        categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL),
-        cuts=_list_filtered,
-        may_cut=_list_by_two_ways,
-        possible=0.6,
-        claim="The strict reverse-path filter drops packets whose return route uses another "
-              "device.",
-        breaks="connections whose packets come in on one device and are answered through another",
-        cure="loosen the filter",
-        commands=("sysctl -w net.ipv4.conf.all.rp_filter=2",),
-        ask=FollowUp(
-            "whether the filter drops the packets",
-            "nstat -az TcpExtIPReversePathFilter; ip route get SOURCE",
-            "the counter grows, or the route uses another device: the filter drops them",
-        ),
-        why="Strict filtering looks up the route back to each packet's sender; if policy routing, "
-            "a VPN or a second uplink makes it use another device, the packet is dropped silently "
-            "(or logged as a martian if log_martians is on).",
-        references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); RFC 3704",
-    ),
-    SwitchCheck(
-        name="bridged-packets-filtered",
-        title="bridged packets go through iptables, which drops them.",
-        keys=("net.bridge.bridge-nf-call-iptables",),
-        value="1",
-        categories=(Category.BRIDGE_NETFILTER, Category.FORWARD_POLICY),
-        cuts=_list_bridged_and_dropped,
-        may_cut=_list_bridged,
-        possible=0.5,
-        claim="Packets within one bridge go through iptables, whose FORWARD chain drops what no "
-              "rule accepts.",
-        breaks="traffic between two ports of one bridge",
-        cure="let bridged packets bypass iptables, or accept them in FORWARD",
-        commands=("sysctl -w net.bridge.bridge-nf-call-iptables=0",),
-        ask=FollowUp(
-            "what FORWARD does with the bridge's packets",
-            "iptables -S FORWARD",
-            "a policy of DROP and no rule for the bridge: FORWARD drops them",
-        ),
-        why="With br_netfilter loaded and bridge-nf-call-iptables on, a frame from port to port "
-            "traverses the chains for forwarded packets. A container engine that sets the FORWARD "
-            "policy to DROP thereby cuts off guests on other bridges.",
-        references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); "
-                   "Documentation/networking/ip-sysctl.rst",
-    ),
-    SwitchCheck(
-        name="cilium-device-filtered",
-        title="the reverse-path filter is strict on the devices of Cilium's pods.",
-        keys=("net.ipv4.conf.lxc*.rp_filter",),
-        value="1",
-        categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL, Category.NETWORK_MANAGER),
-        cuts=_list_by_cilium,
-        may_cut=_list_maybe_by_cilium,
-        possible=0.6,
-        claim="The reverse-path filter is strict on the devices of pods, whose way back Cilium has "
-              "by another device (cilium_host).",
-        breaks="what pods send through the host's own stack: answers to the host, and to other "
-               "nodes",
-        cure="switch it off for the devices of pods",
-        commands=("sysctl -w net.ipv4.conf.all.rp_filter=0",
-                  "echo 'net.ipv4.conf.lxc*.rp_filter = 0' > /etc/sysctl.d/99-zz-cilium.conf"),
-        ask=FollowUp(
-            "whether the filter drops the packets",
-            "nstat -az TcpExtIPReversePathFilter; ip route get POD; "
-            "cilium config view | grep endpoint-routes",
-            "the counter grows, and the route to the pod is by cilium_host: the filter drops them",
-        ),
-        why="Cilium sets rp_filter to 0 when it makes a device. systemd from 245 on sets its own "
-            "default for each device, also for those of pods.",
-        references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); cilium/cilium#10645",
-    ),
-    SwitchCheck(
-        name="ipv6-not-forwarded",
-        title="the host forwards no IPv6.",
-        keys=("net.ipv6.conf.all.forwarding",),
-        value="0",
-        categories=(Category.IP_FORWARD, Category.IPV6, Category.SYSCTL),
-        cuts=_list_by_ipv6,
-        may_cut=_list_nobody,
-        possible=0.5,
-        claim="IPv6 forwarding is off, so the host drops what pods, containers or guests send "
-              "beyond it by IPv6.",
-        breaks="everything by IPv6 that the host would have to forward",
-        cure="forward IPv6, and accept router advertisements still",
-        commands=("sysctl -w net.ipv6.conf.all.forwarding=1",
-                  "sysctl -w net.ipv6.conf.UPLINK.accept_ra=2"),
-        ask=FollowUp(
-            "whether packets come in and leave by no device", "tcpdump -ni any ip6",
-            "they come in only: forwarding is what is missing",
-        ),
-        why="The kernel asks the switch of all devices, and no other one, before it forwards a "
-            "packet of IPv6.",
-        references="ip6_forward (net/ipv6/ip6_output.c v6.12)",
-    ),
-    SwitchCheck(
-        name="pings-ignored",
-        title="the host does not answer pings.",
-        keys=("net.ipv4.icmp_echo_ignore_all", "net.ipv6.icmp.echo_ignore_all"),
-        value="1",
-        categories=(Category.SYSCTL,),
-        cuts=_list_pings_of_host,
-        may_cut=_list_pings,
-        possible=0.5,
-        claim="The host ignores every ping because icmp_echo_ignore_all is 1.",
-        breaks="pings to this host, and whatever uses them as a health check",
-        cure="answer pings again",
-        commands=("sysctl -w net.ipv4.icmp_echo_ignore_all=0",),
-        ask=FollowUp(
-            "whether anything but ping fails", "curl -v http://ADDRESS/",
-            "it works: the host ignores only pings",
-        ),
-        why="Echo requests are dropped silently; nothing else is affected.",
-        references="icmp_echo (net/ipv4/icmp.c v6.12); Documentation/networking/ip-sysctl.rst",
-    ),
-    SwitchCheck(
-        name="time-wait-recycled",
-        title="clients behind one address are refused because their clocks differ.",
-        keys=("net.ipv4.tcp_tw_recycle",),
-        value="1",
-        categories=(Category.SYSCTL,),
-        cuts=_list_nobody,
-        may_cut=_list_old_clients,
-        possible=0.7,
-        claim="With tcp_tw_recycle, the host drops connections from clients whose timestamps are "
-        "older than those of another client with the same address.",
-        breaks="connections from clients behind NAT, from time to time",
-        cure="turn it off",
-        commands=("sysctl -w net.ipv4.tcp_tw_recycle=0",),
-        ask=FollowUp(
-            "whether connections are dropped because of their timestamps",
-            "nstat -az TcpExtPAWSPassive; netstat -s | grep -i timestamp",
-            "the counter grows with the failures: this is the cause",
-        ),
-        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with "
-            "an older one. Behind NAT, several clocks share one address.",
-        references="tcp_conn_request (net/ipv4/tcp_input.c v4.11)",
-    ),
-)  # fmt: skip
+# What people say that makes the fault of each row certain, and what makes it possible.
+_ROADS: Mapping[str, tuple[Cut, Cut]] = {
+    "loopback-not-routed": (_list_by_loopback, _list_nobody),
+    "strict-filter-two-ways": (_list_filtered, _list_by_two_ways),
+    "bridged-packets-filtered": (_list_bridged_and_dropped, _list_bridged),
+    "cilium-device-filtered": (_list_by_cilium, _list_maybe_by_cilium),
+    "ipv6-not-forwarded": (_list_by_ipv6, _list_nobody),
+    "pings-ignored": (_list_pings_of_host, _list_pings),
+    "time-wait-recycled": (_list_nobody, _list_old_clients),
+}
+
+
+def _read_switch(fields: dict[str, Any]) -> SwitchCheck:
+    cuts, may_cut = _ROADS[fields["name"]]
+    return SwitchCheck(**fields, cuts=cuts, may_cut=may_cut)
+
+
+SWITCHES: tuple[SwitchCheck, ...] = tuple(map(_read_switch, read_fields("host", "switches.toml")))
 """In the order of the manual."""
