@@ -32,10 +32,10 @@ from typing import NamedTuple
 
 from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import counted, errors_about, repeated_data
-from podpath.checks.captured import CapturedTraffic, quote, times
+from podpath.checks.captured import CapturedTraffic, order_of, quote, times
 from podpath.checks.captures.icmp_error import is_size_error
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
@@ -48,11 +48,22 @@ REPEATS = 3
 """How often a segment has to be sent: one lost packet comes through the second time."""
 
 
+POSSIBLE = 0.6
+"""Where nothing comes back once the segment is lost: the whole path may be gone."""
+ASK = FollowUp(
+    "whether small packets still pass",
+    "ping -c 3 -s 56 DESTINATION; ping -M do -c 3 -s 1472 DESTINATION",
+    "only the large ping fails: the path's MTU is smaller; both fail: the path or the host is gone",
+)
+
+
 class _Stuck(NamedTuple):
     """A large segment that does not get through, and a smaller one that does."""
 
     copies: Sequence[Sighting]
     passed: Sighting
+    heard: bool
+    """True where the other side is heard after the segment was first sent."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -62,7 +73,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if flow.protocol != protocols.TCP:
             continue
         for frames, back in ((flow.forward, flow.backward), (flow.backward, flow.forward)):
-            stuck = _find_stuck(flow, frames, back)
+            stuck = _find_stuck(traffic, flow, frames, back)
             ends = (frames[0].packet.src, frames[0].packet.dst) if frames else None
             if stuck is not None and ends is not None and ends not in told:
                 told.add(ends)
@@ -70,7 +81,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
 
 
 def _find_stuck(
-    flow: CapturedFlow[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]
+    traffic: CapturedTraffic,
+    flow: CapturedFlow[Sighting],
+    frames: Sequence[Sighting],
+    back: Sequence[Sighting],
 ) -> _Stuck | None:
     lost = [
         copies
@@ -80,16 +94,32 @@ def _find_stuck(
     if not lost or not back:
         return None
     copies = max(lost, key=lambda same: same[0].packet.payload)
-    size = copies[0].packet.payload
     smallest_lost = min(same[0].packet.payload for same in lost)
-    if size < LARGE or smallest_lost < LARGE:
+    if smallest_lost < LARGE or _carries(traffic, copies[0], smallest_lost):
         return None
     passed = [
         seen
         for seen in frames
         if seen.packet.payload < smallest_lost and _arrived(flow, seen, frames)
     ]
-    return _Stuck(copies, passed[-1]) if passed else None
+    heard = any(order_of(seen) > order_of(copies[0]) for seen in back)
+    return _Stuck(copies, passed[-1], heard) if passed else None
+
+
+def _carries(traffic: CapturedTraffic, lost: Sighting, size: int) -> bool:
+    """Tell whether the same path carries segments as large as those that are lost: some of that
+    size, between the same hosts, are acknowledged.
+    """
+    for flow in traffic.flows:
+        if flow.protocol != protocols.TCP:
+            continue
+        for seen in (*flow.forward, *flow.backward):
+            packet = seen.packet
+            large = packet.payload >= size and not packet.flags & (protocols.SYN | protocols.RST)
+            same = (packet.src, packet.dst) == (lost.packet.src, lost.packet.dst)
+            if large and same and flow.acknowledges(seen):
+                return True
+    return False
 
 
 def _arrived(flow: CapturedFlow[Sighting], seen: Sighting, frames: Sequence[Sighting]) -> bool:
@@ -143,9 +173,14 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
             "No ICMP error that names a smaller size is seen here: none was sent, or it was lost "
             "on its way."
         )
+    if not stuck.heard and not errors:
+        reasons.append("Nothing at all comes back since: the path or the host may be gone instead.")
+    sure = stuck.heard or bool(errors)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
         claim=(
             f"Large packets from {packet.src} to {packet.dst} do not get through while small ones "
             f"do: {flow.words} hangs."

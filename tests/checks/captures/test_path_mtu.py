@@ -1,0 +1,56 @@
+"""A path that carries segments of a size is not said to lose that size."""
+
+from __future__ import annotations
+
+from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, found, handshake, tcp
+
+FORTH, BACK = f"{CLIENT} > {SERVER}", f"{SERVER} > {CLIENT}"
+
+
+def stuck(first: int) -> tuple[str, ...]:
+    """Write a full-sized segment that is sent four times and never acknowledged."""
+    times = (0.3, 0.6, 1.2, 2.4)
+    return tuple(tcp(after, BACK, ".", first, 81, 1460) for after in times)
+
+
+def test_segment_that_is_lost_where_equal_ones_arrive_is_no_black_hole() -> None:
+    """The same connection has a segment of the same size acknowledged before the host goes away."""
+    large = (tcp(0.2, BACK, ".", 401, 81, 1460), tcp(0.21, FORTH, ".", 0, 1861))
+
+    assert ["path-mtu-black-hole"] == [
+        one.check
+        for one in found(case_of(*handshake(), *exchange(0.1), *stuck(401)), "path-mtu-black-hole")
+    ]
+    assert (
+        found(
+            case_of(*handshake(), *exchange(0.1), *large, *stuck(1861)),
+            "path-mtu-black-hole",
+        )
+        == []
+    )
+
+
+def test_larger_segment_of_another_connection_shows_that_the_path_carries_it() -> None:
+    """Two connections of one pair of hosts take one path: what one carries, the other's loss is not
+    about.
+    """
+    other = f"{CLIENT[:-5]}41001"
+    answered = (
+        *handshake(5.0, other),
+        tcp(5.1, f"{SERVER} > {other}", ".", 1, 1, 2920),
+        tcp(5.2, f"{other} > {SERVER}", ".", 0, 2921),
+    )
+    lines = (*handshake(), *exchange(0.1), *stuck(401), *answered)
+
+    assert found(case_of(*lines), "path-mtu-black-hole") == []
+
+
+def test_path_that_falls_silent_is_only_possibly_a_black_hole() -> None:
+    """A host that is gone acknowledges large segments no more than a path that loses them."""
+    silent = (*handshake(), *exchange(0.1), *stuck(401))
+    (heard,) = found(case_of(*silent, tcp(2.5, FORTH, ".", 0, 401)), "path-mtu-black-hole")
+    (gone,) = found(case_of(*silent), "path-mtu-black-hole")
+
+    assert (1.0, ()) == (heard.certainty, heard.asks)
+    assert gone.certainty < 1
+    assert gone.asks
