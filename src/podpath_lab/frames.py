@@ -13,12 +13,12 @@ import time
 from threading import Thread
 from typing import NamedTuple
 
-from podpath.net import protocols
+from podpath.drops.headers import ARP, IPV4, parse_packet
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath_lab.apply import inside
 
-_ETH_P_ALL, _ETH_P_IP, _ETH_P_ARP = 0x0003, 0x0800, 0x0806
+_ETH_P_ALL = 0x0003
 _SO_TIMESTAMPNS = 35
 _PACKET_OUTGOING = 4
 _TIMESPEC = struct.Struct("qq")
@@ -127,65 +127,16 @@ def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
     if len(data) < 14:
         return None, None
     ethertype = int.from_bytes(data[12:14], "big")
-    if ethertype == _ETH_P_ARP and len(data) >= 42:
+    if ethertype == ARP and len(data) >= 42:
         body = data[14:]
         sender, target = (Address(4, int.from_bytes(body[i : i + 4], "big")) for i in (14, 24))
         return None, Arp(int.from_bytes(body[6:8], "big"), _mac(body[8:14]), sender, target)
-    if ethertype != _ETH_P_IP or len(data) < 34:
+    if ethertype != IPV4 or len(data) < 34:
         return None, None
-    packet = decode_ipv4(data[14:])
+    packet = parse_packet(IPV4, data[14:])
     return (
         None if packet is None else packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12]))
     ), None
-
-
-def decode_ipv4(data: bytes) -> Packet | None:
-    """Decode an IPv4 packet (RFC 791) with its transport header; None where even the IP header is
-    cut.
-    """
-    if len(data) < 20:
-        return None
-    header = (data[0] & 15) * 4
-    fragment = int.from_bytes(data[6:8], "big")
-    packet = Packet(
-        src=Address(4, int.from_bytes(data[12:16], "big")),
-        dst=Address(4, int.from_bytes(data[16:20], "big")),
-        protocol=data[9],
-        ttl=data[8],
-        tos=data[1],
-        length=int.from_bytes(data[2:4], "big"),
-        dont_fragment=bool(fragment & 0x4000),
-        fragment=bool(fragment & 0x1FFF),
-    )
-    body = data[header : packet.length]
-    if packet.fragment:
-        return packet
-    return _decode_transport(packet, body)
-
-
-def _decode_transport(packet: Packet, body: bytes) -> Packet:
-    if packet.protocol == protocols.TCP and len(body) >= 20:
-        sport, dport, seq, ack, offset, flags = struct.unpack_from("!HHIIBB", body)
-        payload = len(body) - (offset >> 4) * 4
-        return packet._replace(
-            sport=sport, dport=dport, seq=seq, ack=ack, flags=flags & 0x3F, payload=payload
-        )
-    if packet.protocol == protocols.UDP and len(body) >= 8:
-        sport, dport = struct.unpack_from("!HH", body)
-        return packet._replace(sport=sport, dport=dport, payload=len(body) - 8)
-    if packet.protocol == protocols.ICMP and len(body) >= 8:
-        kind, code, _, identifier = struct.unpack_from("!BBHH", body)
-        echo = identifier if kind in (0, 8) else 0
-        quoted = None if kind in (0, 8) else decode_ipv4(body[8:])
-        return packet._replace(
-            icmp_type=kind,
-            icmp_code=code,
-            sport=echo,
-            dport=echo,
-            payload=len(body) - 8,
-            quoted=quoted,
-        )
-    return packet
 
 
 def _mac(data: bytes) -> Mac:

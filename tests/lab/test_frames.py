@@ -5,18 +5,19 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.drops.headers import IPV4, parse_packet
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath_lab.frames import decode_frame, decode_ipv4
+from podpath_lab.frames import decode_frame
 
 ETHERNET = bytes.fromhex("0200000001010200000001000800")
-IPV4 = bytes.fromhex("4510003400004000400600000a0100020a010003")
+HEADER = bytes.fromhex("4510003400004000400600000a0100020a010003")
 TCP = bytes.fromhex("9c40005000000001000000028018010000000000") + bytes(12)
 
 
 def test_tcp_segment() -> None:
     """Addresses, ports, flags, TTL, TOS and MACs are read."""
-    packet, arp = decode_frame(ETHERNET + IPV4 + TCP)
+    packet, arp = decode_frame(ETHERNET + HEADER + TCP)
     assert arp is None
     assert packet is not None
     assert (str(packet.src), str(packet.dst), packet.sport, packet.dport) == (
@@ -49,9 +50,11 @@ def test_arp_request() -> None:
 
 def test_icmp_error_holds_the_packet_that_it_is_about() -> None:
     """The quoted packet is decoded too."""
-    error = bytes.fromhex("0301000000000000") + IPV4 + TCP[:8]
+    error = bytes.fromhex("0301000000000000") + HEADER + TCP[:8]
     header = bytes.fromhex("45c00038000000004001" + "0000" + "0a010001" + "0a010002")
-    packet = decode_ipv4(header[:2] + (20 + len(error)).to_bytes(2, "big") + header[4:] + error)
+    packet = parse_packet(
+        IPV4, header[:2] + (20 + len(error)).to_bytes(2, "big") + header[4:] + error
+    )
     assert packet is not None
     assert packet.quoted is not None
     assert packet.quoted.dst == Address.parse("10.1.0.3")
