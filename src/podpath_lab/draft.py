@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from podpath.net import protocols
@@ -20,7 +21,7 @@ from podpath.node.links import (
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Netns, NetnsRole, Node, Socket
-from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
+from podpath.node.routing import DEFAULT_RULES, LOCAL, Nexthop, PolicyRule, Route
 
 BASE_CHAINS: dict[str, tuple[str, ...]] = {
     "raw": ("PREROUTING", "OUTPUT"),
@@ -213,88 +214,50 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
     """Make the routes that `fib_add_ifaddr` (net/ipv4/fib_frontend.c v6.12) adds for each address
     of a link that is up.
     """
-    routes = []
     up = {link.name for link in draft.links if link.up}
-    for address in (_LOOPBACK, *draft.addresses):
-        if address.link not in up:
-            continue
-        hop = (Nexthop(link=address.link),)
-        why = Inferred(Basis.IMPLIED, f"{address.address} is on {address.link}")
-        primary = next(
-            (
-                other
-                for other in draft.addresses
-                if address.secondary
-                and not other.secondary
-                and other.link == address.link
-                and other.prefix == address.prefix
-            ),
-            address,
-        )
-        routes.append(
-            Route(
-                prefix=Prefix.of(address.address),
-                type="local",
-                nexthops=hop,
-                table=255,
-                scope="host",
-                prefsrc=primary.address,
-                protocol="kernel",
-                inferred=why,
-            )
-        )
-        if address.scope == "host":
-            routes.append(
-                Route(
-                    prefix=address.prefix,
-                    type="local",
-                    nexthops=hop,
-                    table=255,
-                    scope="host",
-                    prefsrc=address.address,
-                    protocol="kernel",
-                    inferred=why,
-                )
-            )
-            routes.append(
-                Route(
-                    prefix=Prefix.of(address.prefix.broadcast),
-                    type="broadcast",
-                    nexthops=hop,
-                    table=255,
-                    scope="link",
-                    prefsrc=address.address,
-                    protocol="kernel",
-                    inferred=why,
-                )
-            )
-            continue
-        if address.secondary or address.length == 32:
-            continue
-        routes.append(
-            Route(
-                prefix=address.prefix,
-                nexthops=hop,
-                prefsrc=address.address,
-                scope="link",
-                protocol="kernel",
-                inferred=why,
-            )
-        )
+    return [
+        route
+        for address in (_LOOPBACK, *draft.addresses)
+        if address.link in up
+        for route in _list_routes_of(address, draft)
+    ]
+
+
+def _list_routes_of(address: InterfaceAddress, draft: DraftNetns) -> Iterator[Route]:
+    connected = Route(
+        prefix=address.prefix,
+        nexthops=(Nexthop(link=address.link),),
+        prefsrc=address.address,
+        scope="link",
+        protocol="kernel",
+        inferred=Inferred(Basis.IMPLIED, f"{address.address} is on {address.link}"),
+    )
+    local = replace(connected, type="local", table=LOCAL, scope="host")
+    broadcast = replace(
+        connected,
+        prefix=Prefix.of(address.prefix.broadcast),
+        type="broadcast",
+        table=LOCAL,
+    )
+    primary = _find_primary(address, draft).address
+    yield replace(local, prefix=Prefix.of(address.address), prefsrc=primary)
+    if address.scope == "host":
+        yield local
+        yield broadcast
+    elif not address.secondary and address.length < 32:
+        yield connected
         if address.length < 31:
-            routes.append(
-                Route(
-                    prefix=Prefix.of(address.prefix.broadcast),
-                    type="broadcast",
-                    nexthops=hop,
-                    table=255,
-                    scope="link",
-                    prefsrc=address.address,
-                    protocol="kernel",
-                    inferred=why,
-                )
-            )
-    return routes
+            yield broadcast
+
+
+def _find_primary(address: InterfaceAddress, draft: DraftNetns) -> InterfaceAddress:
+    """Return the first address of the same network on the same link; a primary one is its own."""
+    if not address.secondary:
+        return address
+    for other in draft.addresses:
+        if not other.secondary and (other.link, other.prefix) == (address.link, address.prefix):
+            return other
+    return address
 
 
 def _freeze_netfilter(draft: DraftNetns, family: Family) -> Netfilter:
