@@ -31,7 +31,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.capture.frames import CapturePoint, clock, is_error, point_of, spell_point
+from podpath.capture.frames import (
+    RESEND_AFTER,
+    CapturePoint,
+    clock,
+    is_error,
+    point_of,
+    spell_point,
+)
 from podpath.checks.captured import SHOWN, CapturedTraffic, quote, words_of
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -47,6 +54,7 @@ LONG = 3.0
 """Seconds from which on programs feel it."""
 ASKS = 3
 """Frames that have to be answered and are not, within the silence."""
+_REPLIES = ((protocols.ICMP, 0), (protocols.ICMPV6, 129))
 
 
 class Silence(NamedTuple):
@@ -94,9 +102,8 @@ def _directions(frames: Sequence[Sighting]) -> Iterator[tuple[Address, Address]]
 def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> Iterator[Silence]:
     """Yield the times in which `far` was silent at this point, though `near` asked it."""
     heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
-    asked = sorted(
-        (seen for seen in frames if seen.packet.src == near and _wants_answer(seen)), key=_time
-    )
+    wanting = [seen for seen in frames if seen.packet.src == near and _wants_answer(seen)]
+    asked = sorted(_answered_kinds(wanting, heard), key=_time)
     if not heard or len(asked) < ASKS:
         return
     for before, after in pairwise((*heard, None)):
@@ -104,8 +111,47 @@ def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> I
             continue
         end = _time(after) if after is not None else _time(asked[-1]) + SHORTEST
         asks = tuple(seen for seen in asked if _time(before) < _time(seen) <= end - SHORTEST)
-        if len(asks) >= ASKS and _time(asks[-1]) - _time(asks[0]) >= SHORTEST:
+        long = len(asks) >= ASKS and _time(asks[-1]) - _time(asks[0]) >= SHORTEST
+        if long and _is_missed(asks, wanting):
             yield Silence(before, after, asks)
+
+
+def _answered_kinds(asked: Sequence[Sighting], heard: Sequence[Sighting]) -> Iterator[Sighting]:
+    """Yield the frames whose kind of answer this point shows: pings where a reply is seen, data of
+    TCP where the same connection's acknowledgments are.
+
+    A host may drop pings, and acknowledgments may take another path or not pass the filter.
+    """
+    pings, acknowledged = False, set()
+    for seen in heard:
+        packet = seen.packet
+        pings |= (packet.protocol, packet.icmp_type) in _REPLIES
+        if packet.flags & (protocols.ACK | protocols.RST) == protocols.ACK:
+            acknowledged.add((packet.dport, packet.sport))
+    for seen in asked:
+        packet = seen.packet
+        if packet.protocol != protocols.TCP:
+            if pings:
+                yield seen
+        elif (packet.sport, packet.dport) in acknowledged:
+            yield seen
+
+
+def _is_missed(asks: Sequence[Sighting], sent: Sequence[Sighting]) -> bool:
+    """Tell whether the sender misses the answers: it sends pings, or data again. One that goes on
+    with new data gets its acknowledgments.
+    """
+    if any(seen.packet.protocol != protocols.TCP for seen in asks):
+        return True
+    return any(
+        _data(seen) == _data(one) and _time(seen) - _time(one) >= RESEND_AFTER
+        for seen in asks
+        for one in sent
+    )
+
+
+def _data(seen: Sighting) -> tuple[int, int, int]:
+    return seen.packet.sport, seen.packet.dport, seen.packet.seq
 
 
 def _wants_answer(seen: Sighting) -> bool:
