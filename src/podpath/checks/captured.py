@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from podpath.capture.connections import Traffic
 from podpath.capture.frames import CapturePoint, clock
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span
-from podpath.node.case import Case, Sighting
+from podpath.node.case import ArpSighting, Case, Sighting
 from podpath.node.node import HOST
 
 CapturedTraffic = Traffic[Sighting]
+Device = tuple[int, str | None, str | None]
+"""A link that frames were captured on: the capture, the namespace, the device."""
 SHOWN = 3
 """Frames of a kind that are quoted: one would do, three show that it went on."""
 BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podman", "weave")
@@ -46,6 +49,18 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def device_of(seen: Sighting | ArpSighting) -> Device | None:
+    """Return the link that a frame was captured on; None where the capture is of all devices and
+    does not say which (a cooked one of the older kind).
+    """
+    cooked = seen.direction is not None
+    if isinstance(seen, Sighting):
+        cooked |= seen.packet.smac is not None and seen.packet.dmac is None
+    if seen.link is None and cooked:
+        return None
+    return seen.capture, seen.netns, seen.link
+
+
 def is_bridge(case: Case, point: CapturePoint) -> bool:
     """Tell whether a point is a bridge, by the node's listing, else by what such devices are
     called.
@@ -62,6 +77,18 @@ def is_bridge(case: Case, point: CapturePoint) -> bool:
 def is_mac(mac: Mac) -> bool:
     """Tell a MAC from a word that somebody put in its place."""
     return len(mac) == 17 and mac.count(":") == 5
+
+
+def list_routers(case: Case) -> set[Mac]:
+    """Return the MACs that speak for more than one address of IPv4: what they send they forward."""
+    speakers: dict[Mac, set[Address]] = defaultdict(set)
+    for seen in case.sightings:
+        if seen.packet.smac is not None and seen.packet.src.family == 4:
+            speakers[seen.packet.smac].add(seen.packet.src)
+    for arp in case.arps:
+        if arp.sender_mac is not None and arp.sender.family == 4:
+            speakers[arp.sender_mac].add(arp.sender)
+    return {mac for mac, addresses in speakers.items() if len(addresses) > 1}
 
 
 def is_group(mac: Mac) -> bool:

@@ -29,7 +29,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from podpath.checks.captured import CapturedTraffic
+from podpath.checks.captured import CapturedTraffic, Device, device_of
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.links.foreign_arp import find_foreign
@@ -71,21 +71,23 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
-    """Report each address for which two MACs answer ARP within a moment, or in turn: two machines
-    have it.
+    """Report each address for which two MACs answer ARP at one device, within a moment or in
+    turn: two machines have it.
     """
     _ = traffic
     foreign = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
-    replies: dict[tuple[int, Address], list[ArpSighting]] = defaultdict(list)
+    replies: dict[tuple[Device, Address], list[ArpSighting]] = defaultdict(list)
     for arp in case.arps:
+        device = device_of(arp)
         answers = arp.operation is ArpOperation.REPLY or arp.sender == arp.target
         if (
             answers
+            and device is not None
             and arp.sender_mac is not None
             and not arp.sender.is_unspecified
             and (arp.sender, arp.sender_mac) not in foreign
         ):
-            replies[arp.capture, arp.sender].append(arp)
+            replies[device, arp.sender].append(arp)
     for (_, address), found in replies.items():
         rivals = next(
             ((one, other) for one, other in pairwise(found) if _are_rivals(one, other, found)), None

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.checks.captured import CapturedTraffic, count, quote
+from podpath.checks.captured import CapturedTraffic, count, device_of, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
@@ -48,7 +48,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """
     _ = traffic
     foreign = {arp.sender for arp, _ in find_foreign(case)}
-    for address, claims in gather_claims(case).items():
+    for (device, address), claims in gather_claims(case).items():
         places = [claim.place for claim in claims]
         old, new = Mac(places[0]), Mac(places[-1])
         moved = places.index(new)
@@ -69,6 +69,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             seen
             for seen in case.sightings
             if seen.packet.dst == address
+            and device_of(seen) == device
             and seen.packet.dmac == old
             and (seen.time or 0.0, seen.span.line) > since
         ]

@@ -30,7 +30,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.capture.frames import point_of
-from podpath.checks.captured import CapturedTraffic, is_bridge, is_mac, order_of
+from podpath.checks.captured import (
+    CapturedTraffic,
+    Device,
+    device_of,
+    is_bridge,
+    is_mac,
+    list_routers,
+    order_of,
+)
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_link
@@ -57,7 +65,7 @@ class _Claim(NamedTuple):
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address whose MAC, and each MAC whose bridge port, changes back and forth."""
     _ = traffic
-    for address, claims in gather_claims(case).items():
+    for (_, address), claims in gather_claims(case).items():
         changes = _changes(claims)
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
             macs = list(dict.fromkeys(claim.place for claim in changes))
@@ -77,50 +85,46 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             )
 
 
-def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
-    """Return who speaks for each address that is on the captured link, in order of time: those that
-    ARP is seen of.
+def gather_claims(case: Case) -> dict[tuple[Device, Address], list[_Claim]]:
+    """Return who speaks for each address at each device, in order of time: for those that ARP is
+    seen of there.
 
-    Other addresses come with the MAC of a router, of which there may be several.
+    Other addresses come with the MAC of a router, of which there may be several. Each device is a
+    link of its own: a gateway's address has another MAC on each veth of the ptp plugin.
     """
-    found: dict[Address, list[_Claim]] = defaultdict(list)
+    found: dict[tuple[Device, Address], list[_Claim]] = defaultdict(list)
     for arp in case.arps:
-        if arp.sender_mac is not None and is_mac(arp.sender_mac) and not arp.sender.is_unspecified:
-            found[arp.sender].append(
+        device = device_of(arp)
+        if (
+            device is not None
+            and arp.sender_mac is not None
+            and is_mac(arp.sender_mac)
+            and not arp.sender.is_unspecified
+        ):
+            found[device, arp.sender].append(
                 _Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span)
             )
-    routers = _routers(case)
+    routers = list_routers(case)
     for seen in case.sightings:
-        mac = seen.packet.smac
+        mac, device = seen.packet.smac, device_of(seen)
         if (
-            mac is None
+            device is None
+            or mac is None
             or not is_mac(mac)
             or mac in routers
-            or seen.packet.src not in found
+            or (device, seen.packet.src) not in found
             or seen.tunnel
         ):
             continue
         if not is_bridge(case, point_of(seen)):
-            found[seen.packet.src].append(
+            found[device, seen.packet.src].append(
                 _Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span)
             )
-    several: dict[Address, list[_Claim]] = {}
-    for address, claims in found.items():
+    several: dict[tuple[Device, Address], list[_Claim]] = {}
+    for key, claims in found.items():
         if len({claim.place for claim in claims}) > 1:
-            several[address] = sorted(claims, key=lambda claim: claim.order)
+            several[key] = sorted(claims, key=lambda claim: claim.order)
     return several
-
-
-def _routers(case: Case) -> set[Mac]:
-    """Return the MACs that speak for more than one address of IPv4: what they send they forward."""
-    speakers: dict[Mac, set[Address]] = defaultdict(set)
-    for seen in case.sightings:
-        if seen.packet.smac is not None and seen.packet.src.family == 4:
-            speakers[seen.packet.smac].add(seen.packet.src)
-    for arp in case.arps:
-        if arp.sender_mac is not None and arp.sender.family == 4:
-            speakers[arp.sender_mac].add(arp.sender)
-    return {mac for mac, addresses in speakers.items() if len(addresses) > 1}
 
 
 def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:

@@ -30,36 +30,99 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from podpath.capture.frames import clock
-from podpath.checks.captured import CapturedTraffic, count, is_group, order_of, quote, words_of
+from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import clock, counted
+from podpath.checks.captured import (
+    CapturedTraffic,
+    count,
+    is_group,
+    list_routers,
+    order_of,
+    quote,
+    words_of,
+)
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
+from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.ARP_WRONG_ANSWER,)
 NAME = "wrong-mac"
+POSSIBLE = 0.5
+"""Where the address may be behind a router: each of several gateways has a MAC of its own."""
+ASK = FollowUp(
+    "whether the address is on this link",
+    "ip route get ADDRESS; ip neigh show ADDRESS",
+    "`via` a gateway: frames to it carry a gateway's MAC, and nothing is wrong; directly on the "
+    "device: its own MAC is the right one",
+)
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address to which frames go with a foreign MAC, after they went with its own;
     foreign ARP tells more.
     """
-    _ = traffic
     taught = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     own = _list_own(case, taught)
     sent: dict[tuple[int, Address], list[Sighting]] = defaultdict(list)
     for seen in case.sightings:
-        if seen.packet.dmac is not None and not is_group(seen.packet.dmac):
+        if seen.packet.dmac is not None and not is_group(seen.packet.dmac) and not seen.tunnel:
             sent[seen.capture, seen.packet.dst].append(seen)
+    routers = list_routers(case)
     for (capture, address), frames in sent.items():
         macs = own.get((capture, address), set())
         right = [seen for seen in frames if seen.packet.dmac in macs]
         wrong = [seen for seen in frames if seen.packet.dmac not in macs]
         foreign = {(address, seen.packet.dmac) for seen in wrong}
-        if right and len(foreign) == 1 and foreign.isdisjoint(taught):
-            yield _report(case, address, wrong, right)
+        if not right or len(foreign) != 1 or not foreign.isdisjoint(taught):
+            continue
+        if wrong[0].packet.dmac in routers or _is_answered(traffic, address, wrong):
+            continue
+        yield _report(case, address, wrong, right, sure=macs.isdisjoint(routers))
+
+
+def _is_answered(traffic: CapturedTraffic, address: Address, wrong: Sequence[Sighting]) -> bool:
+    """Tell whether what went with the foreign MAC arrived: the address answers it before the same
+    is sent again with another MAC.
+    """
+    known = {id(seen) for seen in wrong}
+    for flow in traffic.flows:
+        for frames, back in ((flow.forward, flow.backward), (flow.backward, flow.forward)):
+            if not frames or frames[0].packet.dst != address:
+                continue
+            for seen in frames:
+                if id(seen) in known and _has_reply(flow, seen, frames, back):
+                    return True
+    return False
+
+
+def _has_reply(
+    flow: CapturedFlow[Sighting],
+    asked: Sighting,
+    frames: Sequence[Sighting],
+    back: Sequence[Sighting],
+) -> bool:
+    end = min(
+        (
+            order_of(seen)
+            for seen in frames
+            if order_of(seen) > order_of(asked) and seen.packet.dmac != asked.packet.dmac
+        ),
+        default=(float("inf"), 0),
+    )
+    replies = [seen for seen in back if order_of(asked) < order_of(seen) < end]
+    if flow.protocol != protocols.TCP:
+        return bool(replies)
+    first = flow.first_number(frames)
+    syn_or_fin = bool(asked.packet.flags & (protocols.SYN | protocols.FIN))
+    reach = counted(asked.packet.seq, first) + asked.packet.payload + syn_or_fin
+    return (bool(asked.packet.payload) or syn_or_fin) and any(
+        seen.packet.flags & protocols.ACK
+        and (counted(seen.packet.ack, first) - reach) & 0xFFFFFFFF < 1 << 31
+        for seen in replies
+    )
 
 
 def _list_own(
@@ -68,7 +131,7 @@ def _list_own(
     """Return the MACs with which each address of a capture sends, without what foreign ARP says."""
     own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
     for seen in case.sightings:
-        if seen.packet.smac is not None:
+        if seen.packet.smac is not None and not seen.tunnel:
             own[seen.capture, seen.packet.src].add(seen.packet.smac)
     for arp in case.arps:
         if arp.sender_mac is not None and (arp.sender, arp.sender_mac) not in taught:
@@ -77,7 +140,12 @@ def _list_own(
 
 
 def _report(
-    case: Case, address: Address, wrong: Sequence[Sighting], right: Sequence[Sighting]
+    case: Case,
+    address: Address,
+    wrong: Sequence[Sighting],
+    right: Sequence[Sighting],
+    *,
+    sure: bool,
 ) -> Finding:
     first, last = min(wrong, key=order_of), max(wrong, key=order_of)
     cure = min(
@@ -103,11 +171,15 @@ def _report(
     )
     if sent:
         reasons.append(f"Meanwhile {address} keeps sending: only inbound traffic is lost.")
+    if not sure:
+        reasons.append(f"{usual} speaks for other addresses too: {address} may be behind a router.")
     until = f" until {clock(end)}" if end is not None else ""
     since = f" from {clock(first.time)}" if first.time is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
         claim=(
             f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: only inbound "
             "traffic is lost."

@@ -1,0 +1,53 @@
+"""MACs are compared within one link alone: each device of a capture is a link of its own."""
+
+from __future__ import annotations
+
+from tests.checks.made_captures import case_of, case_of_captures, clock, faults
+
+PODS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
+GATEWAY = "10.22.0.1"
+
+
+def any_arp(after: float, device: str, mac: str, text: str) -> str:
+    """Write a line of ARP as `tcpdump -e -i any` prints it."""
+    place = f"{device:<5} In " if device else " In"
+    head = f"{clock(after)} {place} ifindex 3 {mac} ethertype ARP (0x0806), length 48"
+    if not device:
+        head = f"{clock(after)}  In {mac} ethertype ARP (0x0806), length 62"
+    return f"{head}: {text}, length 28"
+
+
+def of_pods(*devices: str) -> tuple[str, ...]:
+    """Write the answers that pods of the ptp plugin get from their gateway, which has one address
+    and the MAC of each pod's device.
+    """
+    return tuple(
+        any_arp(turn + place / 100, device, mac, f"Reply {GATEWAY} is-at {mac}")
+        for turn in range(3)
+        for place, (device, mac) in enumerate(zip(devices, PODS, strict=True))
+    )
+
+
+def test_gateway_of_ptp_pods_is_no_duplicate() -> None:
+    """One address answers with a MAC for each pod, at that pod's device."""
+    apart = case_of(*of_pods("veth1", "veth2"), command="tcpdump -enni any")
+    together = case_of(*of_pods("veth1", "veth1"), command="tcpdump -enni any")
+
+    assert faults(apart) == []
+    assert ["duplicate-address", "mac-flap"] == sorted(faults(together))
+
+
+def test_capture_that_does_not_name_its_devices_tells_nothing_of_macs() -> None:
+    """The older cooked captures are of all devices and do not say which."""
+    assert faults(case_of(*of_pods("", ""), command="tcpdump -enni any")) == []
+
+
+def test_files_of_two_devices_are_two_links() -> None:
+    """A capture of each pod's device shows the gateway with that device's MAC."""
+    lines = of_pods("veth1", "veth2")
+    captures = {
+        "tcpdump -enn -i veth1 -w veth1.pcap": lines[0::2],
+        "tcpdump -enn -i veth2 -w veth2.pcap": lines[1::2],
+    }
+
+    assert faults(case_of_captures(captures)) == []

@@ -1,0 +1,78 @@
+"""Frames that arrive do not carry a wrong MAC."""
+
+from __future__ import annotations
+
+from podpath.node.case import Case
+from tests.checks.made_captures import case_of, clock, found, framed
+
+NEAR, FIRST, SECOND = "02:00:00:00:00:05", "02:00:00:00:00:f1", "02:00:00:00:00:f2"
+STRANGER = "02:00:00:00:00:99"
+ASK, ANSWER = "10.7.0.5.5000 > 10.7.0.9.53", "10.7.0.9.53 > 10.7.0.5.5000"
+
+
+def case(*lines: str) -> Case:
+    """Read a capture with link-layer headers."""
+    return case_of(*lines, command="tcpdump -enn -i eth0")
+
+
+def segment(after: float, macs: str, ends: str, flags: str, numbers: str, length: int) -> str:
+    """Write a line of TCP with its link-layer header."""
+    head = f"{clock(after)} {macs}, ethertype IPv4 (0x0800), length {length + 66}"
+    return f"{head}: {ends}: Flags [{flags}], {numbers}, win 501, length {length}"
+
+
+def test_frames_that_are_answered_went_to_the_right_place() -> None:
+    """A second gateway takes frames to an address that is heard from the first."""
+    lines = (
+        framed(0, f"{NEAR} > {FIRST}", ASK),
+        framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+        framed(1, f"{NEAR} > {SECOND}", ASK),
+    )
+
+    assert len(found(case(*lines), "wrong-mac")) == 1
+    answered = (*lines, framed(1.1, f"{FIRST} > {NEAR}", ANSWER))
+    assert found(case(*answered), "wrong-mac") == []
+
+
+def test_segment_that_is_acknowledged_once_it_went_elsewhere_was_lost() -> None:
+    """An acknowledgment counts for the foreign MAC where the data was not sent again with its own
+    meanwhile.
+    """
+    there, back = "10.7.0.5.5000 > 10.7.0.9.80", "10.7.0.9.80 > 10.7.0.5.5000"
+    lines = (
+        segment(0, f"{NEAR} > {FIRST}", there, "P.", "seq 1:101, ack 1", 100),
+        segment(0.1, f"{FIRST} > {NEAR}", back, ".", "ack 101", 0),
+        segment(1, f"{NEAR} > {STRANGER}", there, "P.", "seq 101:201, ack 1", 100),
+    )
+    again = segment(2, f"{NEAR} > {FIRST}", there, "P.", "seq 101:201, ack 1", 100)
+    taken = segment(2.1, f"{FIRST} > {NEAR}", back, ".", "ack 201", 0)
+
+    assert len(found(case(*lines, again, taken), "wrong-mac")) == 1
+    assert found(case(*lines, taken), "wrong-mac") == []
+
+
+def test_mac_of_a_router_is_no_wrong_one() -> None:
+    """What a station forwards for others, it forwards."""
+    other = framed(3, f"{SECOND} > {NEAR}", "192.0.2.7.53 > 10.7.0.5.5000")
+    more = framed(4, f"{SECOND} > {NEAR}", "192.0.2.8.53 > 10.7.0.5.5000")
+    lines = (
+        framed(0, f"{NEAR} > {FIRST}", ASK),
+        framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+        framed(1, f"{NEAR} > {SECOND}", ASK),
+    )
+
+    assert found(case(*lines, other, more), "wrong-mac") == []
+
+
+def test_address_that_may_be_behind_a_router_is_possible_only() -> None:
+    """Whoever speaks for others too may have several ways to be reached."""
+    lines = (
+        framed(0, f"{NEAR} > {FIRST}", ASK),
+        framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+        framed(0.2, f"{FIRST} > {NEAR}", "192.0.2.7.53 > 10.7.0.5.5000"),
+        framed(1, f"{NEAR} > {SECOND}", ASK),
+    )
+    (finding,) = found(case(*lines), "wrong-mac")
+
+    assert finding.certainty < 1
+    assert finding.asks
