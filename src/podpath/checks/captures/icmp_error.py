@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from podpath.capture.connections import CapturedFlow
@@ -83,6 +84,11 @@ ASK = FollowUp(
 BROADCAST = Address.parse("255.255.255.255")
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
+_RAN_OUT = ((protocols.ICMP, 11), (protocols.ICMPV6, 3))
+ROUTERS = 3
+"""Routers that say in turn that packets to one destination ran out of hops."""
+TRACED = (range(33434, 33535), range(44444, 44544))
+"""Ports that traceroute and tracepath send to, one further for each packet."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -96,11 +102,36 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         groups[
             packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target
         ].append(seen)
+    traced = _find_traced(case)
     for errors in groups.values():
-        about = [flow for flow in traffic.flows if _is_about(errors[0].packet, flow)]
-        found = _report(errors, about)
+        about = _find_refused(errors[0].packet, traffic)
+        found = _report(errors, about, traffic, traced)
         breaks = found.severity is Severity.FAULT
         yield _doubt(found) if breaks and not _is_meant(case, traffic, about) else found
+
+
+def _find_refused(error: Packet, traffic: CapturedTraffic) -> list[CapturedFlow[Sighting]]:
+    """Return the connections that an error is about: where it quotes no ports, only those that get
+    no answer; which of several others it means nobody can tell.
+    """
+    quoted = error.quoted
+    about = [flow for flow in traffic.flows if _is_about(error, flow)]
+    if quoted is None or quoted.sport or quoted.dport:
+        return about
+    waiting = [flow for flow in about if not _has_answer(flow, quoted.dst, traffic)]
+    return waiting or (about if len(about) == 1 else [])
+
+
+def _find_traced(case: Case) -> set[tuple[Address, Address]]:
+    """Return who asks routers on the way to whom: a traceroute has its packets run out of hops at
+    one after the other, where a loop or a low TTL has one or two that say so.
+    """
+    said: dict[tuple[Address, Address], set[Address]] = defaultdict(set)
+    for seen in errors_about(case.sightings):
+        packet = seen.packet
+        if packet.quoted is not None and (packet.protocol, packet.icmp_type) in _RAN_OUT:
+            said[packet.dst, packet.quoted.dst].add(packet.src)
+    return {ends for ends, routers in said.items() if len(routers) >= ROUTERS}
 
 
 def _is_meant(
@@ -186,11 +217,15 @@ def _is_about(error: Packet, flow: CapturedFlow[Sighting]) -> bool:
     return False
 
 
-def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]]) -> Finding:
+def _report(
+    errors: Sequence[Sighting],
+    about: Sequence[CapturedFlow[Sighting]],
+    traffic: CapturedTraffic,
+    traced: AbstractSet[tuple[Address, Address]],
+) -> Finding:
     packet, quoted = errors[0].packet, errors[0].packet.quoted
-    failing = [
-        flow for flow in about if not _has_answer(flow, quoted.dst if quoted is not None else None)
-    ]
+    refused = quoted.dst if quoted is not None else None
+    failing = [flow for flow in about if not _has_answer(flow, refused, traffic)]
     what = f"packets from {packet.dst}"
     if about:
         what = about[0].words
@@ -201,7 +236,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
         bool(failing)
         and (packet.protocol, packet.icmp_type) not in _HARMLESS
         and not is_size_error(packet)
-        and not _is_traced(quoted)
+        and not _is_traced(packet, about, traced)
         and not _is_for_many(quoted)
     )
     reasons = [
@@ -227,11 +262,24 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
     )
 
 
-def _is_traced(quoted: Packet | None) -> bool:
-    """Tell whether the error is what traceroute asks for, by the ports that it sends to."""
-    return (
-        quoted is not None and quoted.protocol == protocols.UDP and 33434 <= quoted.dport <= 33534
-    )
+def _is_traced(
+    error: Packet,
+    about: Sequence[CapturedFlow[Sighting]],
+    traced: AbstractSet[tuple[Address, Address]],
+) -> bool:
+    """Tell whether the error is what traceroute or tracepath asks for, by the ports that they send
+    to, or by the routers that answer in turn.
+    """
+    quoted = error.quoted
+    if quoted is None:
+        return False
+    sent = [(quoted.protocol, quoted.dport)] if quoted.dport else []
+    sent += [(flow.protocol, flow.server[1]) for flow in about] if not quoted.dport else []
+    ports = [port for protocol, port in sent if protocol == protocols.UDP]
+    if ports and all(any(port in known for known in TRACED) for port in ports):
+        return True
+    ran_out = (error.protocol, error.icmp_type) in _RAN_OUT
+    return ran_out and (error.dst, quoted.dst) in traced
 
 
 def _is_for_many(quoted: Packet | None) -> bool:
@@ -245,10 +293,17 @@ def _is_for_many(quoted: Packet | None) -> bool:
     return quoted.dst.is_multicast or quoted.dst == BROADCAST
 
 
-def _has_answer(flow: CapturedFlow[Sighting], refused: Address | None) -> bool:
-    """Tell whether who was said to be out of reach is heard of."""
-    from_there = flow.backward if flow.server[0] == refused else flow.forward
-    return any(not seen.packet.flags & protocols.RST for seen in from_there)
+def _has_answer(
+    flow: CapturedFlow[Sighting], refused: Address | None, traffic: CapturedTraffic
+) -> bool:
+    """Tell whether who was said to be out of reach is heard of, at whatever point."""
+    for other in traffic.flows:
+        if (other.protocol, other.ends) != (flow.protocol, flow.ends):
+            continue
+        from_there = other.backward if other.server[0] == refused else other.forward
+        if any(not seen.packet.flags & protocols.RST for seen in from_there):
+            return True
+    return False
 
 
 def _reason(packet: Packet) -> str:

@@ -1,0 +1,95 @@
+"""An ICMP error is about the connection that it quotes, and about no healthy one beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding, Severity
+from podpath.report.sentences.narrative import spell_claim
+from tests.checks.made_captures import CLIENT, case_of, clock, exchange, found, handshake
+
+HEALTHY = (*handshake(), *exchange(0.1))
+NEAR6, FAR6 = "fd00:7::5", "fd00:9::5"
+
+
+def error(after: float, text: str) -> str:
+    """Write a line of an ICMP error to the client."""
+    return f"{clock(after)} IP 192.0.2.1 > 10.7.0.5: ICMP {text}, length 68"
+
+
+def ran_out(after: float, router: int = 1) -> str:
+    """Write what a router says of an IPv6 packet that ran out of hops."""
+    said = f"ICMP6, time exceeded in-transit for {FAR6}, length 68"
+    return f"{clock(after)} IP6 fd00:1::{router} > {NEAR6}: {said}"
+
+
+def turn6(line: str) -> str:
+    """Have a line of the healthy connection speak IPv6."""
+    line = line.replace(" IP ", " IP6 ").replace("10.7.0.5.", f"{NEAR6}.")
+    return line.replace("198.18.4.9.", f"{FAR6}.")
+
+
+def only(*lines: str) -> Finding:
+    """Return the one thing that is found."""
+    (finding,) = found(case_of(*lines), "icmp-error")
+    return finding
+
+
+@pytest.mark.parametrize("port", [33434, 44444])
+def test_traceroute_blames_no_connection_to_its_destination(port: int) -> None:
+    """A router on the way says that its datagram ran out of hops; TCP to the same host works."""
+    healthy = map(turn6, HEALTHY)
+    probe = f"{clock(1.0)} IP6 {NEAR6}.50000 > {FAR6}.{port}: UDP, length 32"
+    finding = only(*healthy, probe, ran_out(1.01))
+
+    assert finding.severity == Severity.NOTE
+    assert "tcp" not in spell_claim(finding.claim)
+    assert finding.breaks == ()
+
+
+def test_error_without_ports_names_the_connection_that_waits() -> None:
+    """Of two connections of one pair of hosts it is about the one that gets no answer."""
+    asks = f"{clock(1.0)} IP 10.7.0.5.41001 > 198.18.4.9.5432: Flags [S], seq 9, win 1, length 0"
+    text = "host 198.18.4.9 unreachable - admin prohibited"
+    finding = only(*HEALTHY, asks, error(1.01, text))
+
+    assert ("tcp 10.7.0.5:41001 > 198.18.4.9:5432",) == finding.breaks
+    assert finding.severity == Severity.FAULT
+
+
+def test_error_names_no_one_of_several_that_work() -> None:
+    """Where all connections between two hosts are answered, it is about none that is named."""
+    other = f"{CLIENT[:-5]}41001"
+    more = (*handshake(3.0, other), *exchange(3.1, other))
+    finding = only(*HEALTHY, *more, error(4.0, "host 198.18.4.9 unreachable"))
+
+    assert finding.severity == Severity.NOTE
+    assert "tcp" not in spell_claim(finding.claim)
+
+
+def test_routers_that_answer_in_turn_are_a_traceroute() -> None:
+    """Pings with growing hop limits, as mtr sends them, run out at one router after the other."""
+    pings = tuple(
+        f"{clock(after)} IP6 {NEAR6} > {FAR6}: ICMP6, echo request, id 7, seq {after}, length 64"
+        for after in range(1, 5)
+    )
+    traced = tuple(ran_out(turn + 0.01, turn) for turn in range(1, 4))
+    loop = tuple(ran_out(turn + 0.01) for turn in range(1, 4))
+
+    severities = {one.severity for one in found(case_of(*pings, *traced), "icmp-error")}
+    assert {Severity.NOTE} == severities
+    assert only(*pings, *loop).severity == Severity.FAULT
+
+
+def test_ping_that_is_answered_at_another_point_is_answered() -> None:
+    """Another device of the same capture shows its reply."""
+    place = "veth1 In  IP 10.7.0.5"
+    ping = f"{clock(1.0)} {place} > 198.18.4.9: ICMP echo request, id 7, seq 1, length 64"
+    reply = (
+        f"{clock(1.1)} eth0  In  IP 198.18.4.9 > 10.7.0.5: ICMP echo reply, id 7, seq 1, length 64"
+    )
+    refused = f"{clock(1.2)} veth1 In  IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable"
+    lines = (ping, reply, f"{refused}, length 92")
+    (finding,) = found(case_of(*lines, command="tcpdump -nni any"), "icmp-error")
+
+    assert finding.severity == Severity.NOTE
