@@ -242,6 +242,36 @@ def test_icmp_error_quotes_its_packet() -> None:
     assert "fd00::2" == str(Address(6, packets.addresses[quotes.dst[1]]))
 
 
+@pytest.mark.parametrize(
+    ("following", "headers", "protocol", "port"),
+    [
+        (0, bytes((6, 0)) + bytes(6), 6, 80),
+        (60, bytes((43, 1)) + bytes(14) + bytes((6, 0)) + bytes(6), 6, 80),
+        (44, bytes((6, 0, 0, 1)) + bytes(4), 6, 80),
+        (51, bytes((6, 4)) + bytes(22), 6, 80),
+        (44, bytes((6, 0, 0, 9)) + bytes(4), 6, 0),
+        (0, bytes((6, 200)) + bytes(6), 59, 0),
+    ],
+    ids=["hop-by-hop", "two", "first fragment", "authentication", "later fragment", "cut"],
+)
+def test_quoted_ports_stand_behind_extension_headers(
+    following: int, headers: bytes, protocol: int, port: int
+) -> None:
+    """Of a quoted IPv6 packet the transport header is found behind its extensions, beside a quote
+    that has none.
+    """
+    error = struct.pack(">BBHI", 1, 3, 0, 0)
+    quoted = frames.ipv6(following, headers + SEGMENT)
+    cut = error + quoted if protocol != 59 else (error + quoted)[:52]
+    packets = decode(
+        frames.ethernet(0x86DD, frames.ipv6(58, cut)),
+        frames.ethernet(0x86DD, frames.ipv6(58, error + frames.ipv6(6, SEGMENT))),
+    )
+    quotes = packets.quotes
+
+    assert ([protocol, 6], [port, 80]) == (quotes.protocol.tolist(), quotes.dport.tolist())
+
+
 def test_echo_has_identifier_and_number() -> None:
     """Echo's identifier stands for ports, its sequence number for TCP's."""
     columns = decode(

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from podpath.net import protocols
 from podpath_capture.decoding.layers import Group
+from podpath_capture.decoding.network_layer import AUTHENTICATION, FRAGMENT, OPTIONS
 from podpath_capture.decoding.work import Work
 
 ECHOES = {4: (8, 0), 6: (128, 129)}
 ERRORS = {4: (3, 4, 5, 11, 12), 6: (1, 2, 3, 4)}
+NOTHING_FOLLOWS = 59
+"""What a quote is said to hold that ends within its extension headers (RFC 8200, 4.7)."""
 WITH_PORTS = (protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE)
 
 
@@ -78,12 +81,43 @@ def _read_quotes(group: Group, version: int) -> None:
         elif version == 6 and value >> 4 == 6:
             number = part.block.out.addresses.number
             halves = [part.read(at, ">u8") for at in (8, 16, 24, 32)]
-            row = {
-                "protocol": part.read(6, "u1"),
-                "length": part.read(4, ">u2").astype(np.uint32) + np.uint32(40),
-            }
+            length = part.read(4, ">u2").astype(np.uint32) + np.uint32(40)
             addresses = number(halves[0], halves[1]), number(halves[2], halves[3])
-            _keep(part, mine, addresses, row, np.full(len(part), 40))
+            protocol, head = _pass_extensions(part)
+            _keep(part, mine, addresses, {"protocol": protocol, "length": length}, head)
+
+
+def _pass_extensions(group: Group) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the transport protocol of each quoted IPv6 packet, and where its header begins: 0
+    where the quote ends before it, or the packet is a later fragment.
+    """
+    protocol = group.read(6, "u1").copy()
+    head = np.full(len(group), 40)
+    data, room = group.block.out.data, group.room
+    start = np.asarray(group.block.at, np.int64)
+    start = (start if group.some is None else start[group.some]) + group.offset
+    for row in np.flatnonzero(np.isin(protocol, [*OPTIONS, FRAGMENT, AUTHENTICATION])).tolist():
+        kind, at = int(protocol[row]), 40
+        while kind in OPTIONS or kind in {FRAGMENT, AUTHENTICATION}:
+            if int(room[row]) < at + 8:
+                kind, at = NOTHING_FOLLOWS, 0
+                break
+            place = int(start[row]) + at
+            following, size = int(data[place]), int(data[place + 1])
+            later = kind == FRAGMENT and (int(data[place + 2]) << 8 | int(data[place + 3])) >> 3
+            kind, at = following, at + _size_of(kind, size)
+            if later:
+                at = 0
+                break
+        protocol[row], head[row] = kind, at
+    return protocol, head
+
+
+def _size_of(kind: int, size: int) -> int:
+    """Return the bytes of an extension header by the length that it says."""
+    if kind == FRAGMENT:
+        return 8
+    return (size + 2) * 4 if kind == AUTHENTICATION else (size + 1) * 8
 
 
 def _keep(
@@ -108,8 +142,16 @@ def _keep(
     }
     row |= {"row": group.numbers, "src": addresses[0], "dst": addresses[1]}
     row["version"] = np.full(count, 4 if group.read(0, "u1")[0] >> 4 == 4 else 6, np.uint8)
-    size = int(head.max())
-    ported = np.isin(row["protocol"], WITH_PORTS) & (head > 0) & (group.room >= size + 8)
+    for size in np.unique(head[head > 0]).tolist():
+        _read_ports(group, row, size, (head == size) & (group.room >= size + 8))
+    group.block.out.quotes.append(row)
+
+
+def _read_ports(
+    group: Group, row: dict[str, NDArray[Any]], size: int, whole: NDArray[np.bool_]
+) -> None:
+    """Fill in ports and numbers of quotes whose transport header begins after `size` bytes."""
+    ported = np.isin(row["protocol"], WITH_PORTS) & whole
     chosen = np.flatnonzero(ported)
     if len(chosen):
         part = group.keep(ported).move(size).ready(8)
@@ -117,14 +159,9 @@ def _keep(
         row["seq"][chosen] = np.where(
             row["protocol"][chosen] == protocols.TCP, part.read(4, ">u4"), 0
         )
-    echo = (
-        np.isin(row["protocol"], (protocols.ICMP, protocols.ICMPV6))
-        & (head > 0)
-        & (group.room >= size + 8)
-    )
+    echo = np.isin(row["protocol"], (protocols.ICMP, protocols.ICMPV6)) & whole
     chosen = np.flatnonzero(echo)
     if len(chosen):
         part = group.keep(echo).move(size).ready(8)
         row["sport"][chosen] = row["dport"][chosen] = part.read(4, ">u2")
         row["seq"][chosen] = part.read(6, ">u2")
-    group.block.out.quotes.append(row)
