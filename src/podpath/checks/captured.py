@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from podpath.capture.connections import Traffic
+from podpath.capture.connections import Endpoint, Traffic
 from podpath.capture.frames import CapturePoint, clock
+from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import Span
 from podpath.node.case import ArpSighting, Case, Sighting
@@ -15,6 +16,8 @@ from podpath.node.node import HOST
 CapturedTraffic = Traffic[Sighting]
 Device = tuple[int, str | None, str | None]
 """A link that frames were captured on: the capture, the namespace, the device."""
+SCANNED = 20
+"""Different ports that nobody needs who does not scan."""
 SHOWN = 3
 """Frames of a kind that are quoted: one would do, three show that it went on."""
 BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podman", "weave")
@@ -47,6 +50,25 @@ def times(count: int) -> str:
 def count(number: int, what: str) -> str:
     """Say how many."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def list_scanners(traffic: CapturedTraffic) -> frozenset[Address]:
+    """Return the addresses that try `SCANNED` ports or more of one host, or of many hosts, and talk
+    on hardly any: that most are refused or silent is what a scan is for.
+    """
+    tried: dict[Address, set[Endpoint]] = defaultdict(set)
+    talked: dict[Address, set[Endpoint]] = defaultdict(set)
+    for flow in traffic.flows:
+        if flow.protocol == protocols.TCP and flow.syns:
+            tried[flow.client[0]].add(flow.server)
+            if any(seen.packet.payload for seen in flow.acks):
+                talked[flow.client[0]].add(flow.server)
+    found = set()
+    for client, servers in tried.items():
+        ports = {port for _, port in servers}
+        if len(ports) >= SCANNED and len(talked[client]) * 10 <= len(servers):
+            found.add(client)
+    return frozenset(found)
 
 
 def device_of(seen: Sighting | ArpSighting) -> Device | None:

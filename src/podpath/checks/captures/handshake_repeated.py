@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from podpath.capture.connections import CapturedConnection, CapturedFlow
 from podpath.capture.frames import times_sent
-from podpath.checks.captured import CapturedTraffic, order_of, quote, times
+from podpath.checks.captured import CapturedTraffic, list_scanners, order_of, quote, times
 from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
 from podpath.checks.category import Category
@@ -48,8 +48,11 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says
     why.
     """
+    scanners = list_scanners(traffic)
     for connection in traffic.connections:
         start = connection.start
+        if start.client[0] in scanners:
+            continue
         syns = times_sent(start.syns)
         found = next(
             (answered for flow in connection.flows if (answered := _repeated_answer(flow))), None

@@ -273,13 +273,18 @@ def _is_traced(
     quoted = error.quoted
     if quoted is None:
         return False
-    sent = [(quoted.protocol, quoted.dport)] if quoted.dport else []
-    sent += [(flow.protocol, flow.server[1]) for flow in about] if not quoted.dport else []
+    sent = [(flow.protocol, flow.server[1]) for flow in about]
+    if quoted.dport:
+        sent = [(quoted.protocol, quoted.dport)]
     ports = [port for protocol, port in sent if protocol == protocols.UDP]
-    if ports and all(any(port in known for known in TRACED) for port in ports):
+    if ports and not any(_is_untraced(port) for port in ports):
         return True
     ran_out = (error.protocol, error.icmp_type) in _RAN_OUT
     return ran_out and (error.dst, quoted.dst) in traced
+
+
+def _is_untraced(port: int) -> bool:
+    return not any(port in known for known in TRACED)
 
 
 def _is_for_many(quoted: Packet | None) -> bool:

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import repeated_data, seconds_between, times_sent
-from podpath.checks.captured import SHOWN, CapturedTraffic, order_of, quote, times
+from podpath.checks.captured import SHOWN, CapturedTraffic, list_scanners, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -51,7 +51,10 @@ its way.
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN-ACK comes again after the client's ACK was seen."""
     _ = case
+    scanners = list_scanners(traffic)
     for connection in traffic.connections:
+        if connection.start.client[0] in scanners:
+            continue
         for flow in connection.flows:
             found = find_lost_ack(flow)
             if found is not None:

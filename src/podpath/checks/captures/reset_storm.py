@@ -60,6 +60,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     for flow in traffic.flows:
         if flow.protocol == protocols.TCP and flow.resets:
             reset = flow.resets[0]
+            if _closes(flow, reset):
+                continue
             by = (reset.packet.src, reset.packet.sport if reset.packet.src == flow.server[0] else 0)
             resets[flow.point, by].append(_Reset(flow, reset))
     told: set[Endpoint] = set()
@@ -68,6 +70,19 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if len(burst) >= MANY and by not in told:
             told.add(by)
             yield _report(by, found, burst)
+
+
+def _closes(flow: CapturedFlow[Sighting], reset: Sighting) -> bool:
+    """Tell whether a reset only ends what is done: after a FIN of either side, or by a client that
+    has its answer, or opened the connection to see whether it opens.
+    """
+    before = [seen for seen in flow.frames if order_of(seen) < order_of(reset)]
+    if any(seen.packet.flags & protocols.FIN for seen in before):
+        return True
+    if reset.packet.src != flow.client[0] or not (flow.syns and flow.syn_acks):
+        return False
+    sent = [seen for seen in before if seen.packet.payload]
+    return not sent or sent[-1].packet.src == flow.server[0]
 
 
 def _densest(found: Sequence[_Reset]) -> Sequence[_Reset]:

@@ -27,8 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podpath.capture.connections import CapturedFlow
-from podpath.capture.frames import SYN_ACK, counted, opening
+from podpath.capture.connections import FORWARDED_WITHIN, CapturedFlow
+from podpath.capture.frames import SYN_ACK, counted, opening, seconds_between
 from podpath.checks.captured import CapturedTraffic, is_bridge, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -39,6 +39,8 @@ from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.ASYMMETRIC_PATH, Category.BRIDGE_NETFILTER, Category.HAIRPIN)
 NAME = "untranslated-reply"
+SERVERS = 3
+"""To so many servers a SYN may go that is translated on its way, at one point."""
 
 
 class ForeignAnswer(NamedTuple):
@@ -86,7 +88,8 @@ def find_foreign_answer(
         for seen in other.syn_acks
         if (seen.packet.ack - syn.seq) & 0xFFFFFFFF == 1
     ]
-    if not answers or _is_answered(flow, traffic):
+    answers = [(other, seen) for other, seen in answers if not _is_asked(flow, other)]
+    if not answers or _is_answered(flow, traffic) or _is_scanning(flow, traffic):
         return None
     stranger, answer = answers[0]
     reset = next((seen for seen in stranger.forward if _resets(seen, answer, syn.seq)), None)
@@ -102,6 +105,30 @@ def _is_answered(flow: CapturedFlow[Sighting], traffic: CapturedTraffic) -> bool
     """
     ends = (flow.client, flow.server)
     return any((other.client, other.server) == ends and other.syn_acks for other in traffic.flows)
+
+
+def _is_asked(flow: CapturedFlow[Sighting], stranger: CapturedFlow[Sighting]) -> bool:
+    """Tell whether the client itself asked who answers, from the same port with the same number: a
+    SYN that is no copy of the first one on its way.
+    """
+    if not stranger.syns:
+        return False
+    apart = seconds_between(flow.syns[0], stranger.syns[0])
+    return apart is not None and not 0 <= apart < FORWARDED_WITHIN
+
+
+def _is_scanning(flow: CapturedFlow[Sighting], traffic: CapturedTraffic) -> bool:
+    """Tell whether the client sends one SYN to many servers, as scanners without state do."""
+    first = flow.syns[0].packet.seq
+    asked = {
+        other.server
+        for other in traffic.flows
+        if other.protocol == flow.protocol
+        and other.client == flow.client
+        and other.syns
+        and other.syns[0].packet.seq == first
+    }
+    return len(asked) > SERVERS
 
 
 def _resets(seen: Sighting, answer: Sighting, first: int) -> bool:
