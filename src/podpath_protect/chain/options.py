@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from podpath.net.tables import parse_duration
+from podpath_protect.chain.editing import EditingError, parse_entry
+
+SHORTEST_POLL = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,22 @@ class ChainOptions:
         """Refuse options that name no plugin."""
         if not self.entry and not self.type:
             raise ValueError("an entry, or a type whose installer's entry is kept")
+        if "/" in self.type:
+            raise ValueError(f"a type that is the name of a program, saw {self.type!r}")
+        if self.entry.lstrip().startswith("{"):
+            _check_entry(self.entry, self.type)
+        if self.poll < SHORTEST_POLL:
+            raise ValueError(f"a poll of {SHORTEST_POLL:g}s or more")
         parts = self.config_map.split("/")
         if self.config_map and (len(parts) != 2 or not all(parts)):  # namespace and name
             raise ValueError("a config_map as NAMESPACE/NAME")
+
+
+def _check_entry(text: str, wanted: str) -> None:
+    """Refuse an entry that is none, or is another plugin's."""
+    try:
+        kind = parse_entry(text).type
+    except EditingError as error:
+        raise ValueError(f"an entry that can be chained: {error}") from error
+    if "/" in kind or wanted not in {"", kind}:
+        raise ValueError(f"an entry of {wanted or 'a program by its name'}, saw one of {kind!r}")

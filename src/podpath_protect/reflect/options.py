@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -69,7 +70,7 @@ class ReflectOptions:
 
     def __post_init__(self) -> None:
         """Refuse a budget that would never let a request through."""
-        if self.per_second < 1:
+        if not 1 <= self.per_second < math.inf:
             raise ValueError("a per_second of 1 or more")
 
 

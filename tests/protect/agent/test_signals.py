@@ -95,13 +95,22 @@ def test_what_is_only_reported_keeps_no_pod_away(mends: bool) -> None:  # noqa: 
         ('[sysctl]\n[health]\nlisten = "[::ffff:0.0.0.0]:9809"\n', "ADDRESS:PORT"),
         ('[reflect]\nlisten = "[::ffff:0.0.0.0]:15105"\n', "ADDRESS:PORT"),
         ("[chain]\n", "an entry, or a type"),
+        ('[chain]\ntype = "../x"\n', "name of a program"),
+        ("[chain]\nentry = '{'\n", "an entry that can be chained"),
+        ('[chain]\nentry = \'{"type": "x/y"}\'\n', "a program by its name"),
+        ("[chain]\ntype = 'x'\nentry = '{\"type\": \"y\"}'\n", "an entry of x, saw one of 'y'"),
+        ('[chain]\ntype = "x"\npoll = "0s"\n', "a poll of"),
+        ('[order]\npoll = "0s"\n', "a poll of"),
+        ("[reflect]\nper_second = nan\n", "per_second"),
+        ("[reflect]\nper_second = inf\n", "per_second"),
         ('[chain]\ntype = "x"\nconfig_map = "x"\n', "NAMESPACE/NAME"),
         ('[chain]\ntype = "x"\nconfig_map = "a/b"\n', "beside \\[chain\\]"),
     ],
 )
 def test_what_would_fail_later_is_refused_at_once(tmp_path: Path, text: str, word: str) -> None:
     """A profile that nobody knows, a taint that no server takes, a budget that is no number, an
-    address that stands for all in disguise.
+    address that stands for all in disguise, an entry that no runtime would load, a poll without
+    rest.
     """
     path = tmp_path / "agent.toml"
     path.write_text(text)
