@@ -1,12 +1,20 @@
 """An HTTP server that cannot be used up: a bounded number of connections, each in a thread of its
-own, and whoever comes beyond them is hung up on.
+own, and whoever comes beyond them is hung up on. Over TLS its handshake is that thread's, too.
 """
 
 from __future__ import annotations
 
+import os
 import socket
+import ssl
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from podpath_protect.validate.sockets import SocketEnd
+
+DAWDLE_SECONDS = 10.0
+"""A client that neither sends nor takes anything for so long is left."""
 
 
 class BoundedServer(ThreadingHTTPServer):
@@ -51,3 +59,97 @@ class BoundedServer(ThreadingHTTPServer):
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of a client that went away: the library would print a traceback."""
+
+
+class Certificate:
+    """A certificate and its key, read again when their files change."""
+
+    def __init__(self, certificate: str, key: str) -> None:
+        """Read them; `OSError` where they are not there, or are none."""
+        self._files = (certificate, key)
+        self._lock = threading.Lock()
+        self._stamps = self._stamp()
+        self._context = self._load()
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a handshake needs; the last good one where the files are halfway changed."""
+        with self._lock:
+            try:
+                stamps = self._stamp()
+                if stamps != self._stamps:
+                    self._context = self._load()
+                    self._stamps = stamps
+            except OSError:
+                pass
+            return self._context
+
+    def _stamp(self) -> tuple[int, ...]:
+        return tuple(os.stat(name).st_mtime_ns for name in self._files)  # noqa: PTH116  # names, which need no Path
+
+    def _load(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(*self._files)
+        return context
+
+
+class SecureServer(BoundedServer):
+    """A server that does a connection's handshake in that connection's own thread."""
+
+    def __init__(
+        self,
+        end: SocketEnd,
+        handler: type[BaseHTTPRequestHandler],
+        certificate: Certificate,
+        *,
+        most: int,
+    ) -> None:
+        """Bind; `OSError` where the address is taken or not ours."""
+        self._certificate = certificate
+        super().__init__((end.address, end.port), handler, most=most)
+
+    def finish_request(self, request: object, client_address: object) -> None:
+        """Shake hands, and serve."""
+        if not isinstance(request, socket.socket):
+            raise AssertionError("a stream's request is its socket")  # noqa: TRY004  # it cannot be
+        request.settimeout(DAWDLE_SECONDS)
+        context = self._certificate.context()
+        with context.wrap_socket(request, server_side=True) as secured:
+            super().finish_request(secured, client_address)
+
+
+class ServerGroup:
+    """An endpoint at every address that it has, served from threads."""
+
+    def __init__(
+        self, ends: tuple[SocketEnd, ...], listen: Callable[[SocketEnd], BoundedServer], name: str
+    ) -> None:
+        """Bind; `OSError` where an address is taken or not ours."""
+        self._servers: list[BoundedServer] = []
+        self._threads: list[threading.Thread] = []
+        try:
+            for end in ends:
+                self._servers.append(listen(end))
+        except OSError:
+            self.close()
+            raise
+        self._threads = [
+            threading.Thread(target=each.serve_forever, args=(0.5,), name=name, daemon=True)
+            for each in self._servers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports that it listens on."""
+        return tuple(each.server_port for each in self._servers)
+
+    def close(self) -> None:
+        """Stop serving."""
+        for server in self._servers:
+            if self._threads:
+                server.shutdown()
+            server.server_close()
+        for thread in self._threads:
+            thread.join(DAWDLE_SECONDS)

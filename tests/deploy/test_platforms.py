@@ -14,6 +14,7 @@ import pytest
 import yaml
 from lightkube.models import core_v1
 
+from podpath_protect.agent.config import METRICS_PORT
 from scripts import deploy_platforms
 from tests.apiserver import ApiServer
 from tests.deploy.test_deploy import (
@@ -30,6 +31,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "podpath_protect"
 PLATFORMS = deploy_platforms.platforms()
 METRIC = re.compile(r"\b(?:podpath_protect|process)_[a-z_]+\b")
 OWN = {"Sample", "Histogram"}
+ACCESS = DEPLOY / "metrics" / "access.yaml"
 
 
 def test_platforms_are_as_their_table_says() -> None:
@@ -37,26 +39,23 @@ def test_platforms_are_as_their_table_says() -> None:
     assert 0 == deploy_platforms.main(["--check"])
 
 
-def rendered(tmp_path: Path, variant: str, component: str) -> Object:
-    """Render a variant with a component beside it, as an operator does; return the DaemonSet."""
+def rendered(tmp_path: Path, variant: str, component: str) -> list[Object]:
+    """Render a variant with a component beside it, as an operator does."""
     overlay = DEPLOY / variant
-    content = {
-        "resources": [str(overlay)],
-        "components": [str(DEPLOY / "platforms" / component)],
-    }
+    content = {"resources": [str(overlay)], "components": [str(DEPLOY / component)]}
     folder = tmp_path / "overlay"
     folder.mkdir()
     root = Path(*[".."] * (len(folder.parts) - 1))
     for key in ("resources", "components"):
         content[key] = [str(root / Path(each).relative_to("/")) for each in content[key]]
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    return of_kind(render(folder), "DaemonSet")
+    return render(folder)
 
 
 @pytest.mark.parametrize("name", list(PLATFORMS))
 def test_a_platforms_folders_are_mounted_where_the_agent_looks(tmp_path: Path, name: str) -> None:
     """The node's folders by the table, the container's as ever; each field is known to the API."""
-    made = rendered(tmp_path, "linkerd", name)
+    made = of_kind(rendered(tmp_path, "linkerd", f"platforms/{name}"), "DaemonSet")
     spec = pod_spec(made)
     volumes = [each for each in spec["volumes"] if "hostPath" in each]
     paths = {each["name"]: each["hostPath"]["path"] for each in volumes}
@@ -75,7 +74,8 @@ def test_a_platforms_security_fits_every_variant(tmp_path: Path, name: str) -> N
     folder of CNI comes to one that has none.
     """
     plain = pod_spec(of_kind(render(DEPLOY / "base"), "DaemonSet"))
-    spec = pod_spec(rendered(tmp_path, "base", f"{name}/security"))
+    made = rendered(tmp_path, "base", f"platforms/{name}/security")
+    spec = pod_spec(of_kind(made, "DaemonSet"))
     context = spec["containers"][0]["securityContext"]
 
     table = PLATFORMS[name]
@@ -145,6 +145,49 @@ def test_what_is_scraped_is_the_agent() -> None:
     assert monitor["selector"]["matchLabels"].items() <= labels.items()
     assert "$1:9809" in str(monitor["podMetricsEndpoints"])
     assert {"grafana_dashboard": "1"} == of_kind(made, "ConfigMap")["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("variant", ["base", "snapshot"])
+def test_metrics_over_tls_are_a_component(
+    tmp_path: Path, variant: str, api_server: ApiServer
+) -> None:
+    """Beside any variant: one certificate, the rights that the gate asks with, one account that may
+    scrape and nothing else; all of it taken by a real server.
+    """
+    made = rendered(tmp_path, variant, "metrics")
+    spec = pod_spec(of_kind(made, "DaemonSet"))
+    if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
+        api_server.kubectl("create", "namespace", "podpath")
+    told = api_server.kubectl(
+        "apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(made)
+    )
+    roles = {each["metadata"]["name"]: each["rules"] for each in made if "rules" in each}
+
+    assert len(made) == told.count("serverside-applied (server dry run)")
+    assert ["certificate"] == [each["name"] for each in spec["initContainers"]]
+    assert "/run/podpath-tls" in {
+        each["mountPath"] for each in spec["containers"][0]["volumeMounts"]
+    }
+    assert [
+        {"apiGroups": ["podpath.dev"], "resources": ["nodes/metrics"], "verbs": ["get"]}
+    ] == roles["podpath-metrics"]
+    verbs = {verb for rule in roles["podpath-agent-metrics"] for verb in rule["verbs"]}
+    assert {"create"} == verbs
+
+
+def test_metrics_over_tls_are_scraped_with_their_token() -> None:
+    """The port of [metrics], https, and the token of the account that may scrape."""
+    (scraped,) = of_kind(render(DEPLOY / "metrics" / "monitoring"), "PodMonitor")["spec"][
+        "podMetricsEndpoints"
+    ]
+    secret = of_kind(list(yaml.safe_load_all(ACCESS.read_text())), "Secret")
+
+    assert ("https", "podpath-scraper") == (
+        scraped["scheme"],
+        scraped["authorization"]["credentials"]["name"],
+    )
+    assert scraped["authorization"]["credentials"]["name"] == secret["metadata"]["name"]
+    assert f"$1:{METRICS_PORT}" == scraped["relabelings"][0]["replacement"]
 
 
 def test_the_quota_has_room_for_critical_pods(api_server: ApiServer) -> None:

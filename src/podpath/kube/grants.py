@@ -86,19 +86,20 @@ def request_token(client: Client, account: ServiceAccountName, audience: str) ->
 
 
 def review_token(client: Client, token: str, audience: str) -> Identity | None:
-    """Return whose token it is; None where it is nobody's, or not made for this audience.
+    """Return whose token it is; None where it is nobody's, or not made for this audience, which
+    empty is the server itself.
 
     A server that knows no audiences leaves them out of its answer: then it has not checked them.
     """
     body = {
         "apiVersion": "authentication.k8s.io/v1",
         "kind": "TokenReview",
-        "spec": {"token": token, "audiences": [audience]},
+        "spec": {"token": token} | ({"audiences": [audience]} if audience else {}),
     }
     path = "/apis/authentication.k8s.io/v1/tokenreviews"
     review = client.create(_ReviewAnswer, path, body).status
-    known = review.authenticated and audience in review.audiences and bool(review.user.username)
-    return review.user if known else None
+    meant = not audience or audience in review.audiences
+    return review.user if review.authenticated and meant and review.user.username else None
 
 
 def is_allowed(client: Client, identity: Identity, right: ResourceRight) -> bool:

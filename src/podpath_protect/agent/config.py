@@ -23,13 +23,17 @@ from podpath_protect.cluster.limits import ClusterLimits
 from podpath_protect.drops.options import DropOptions
 from podpath_protect.order.options import OrderOptions
 from podpath_protect.reflect.options import ReflectOptions
+from podpath_protect.reflect.options import parse_listen as parse_ends
 from podpath_protect.repair.policy import Policy
 from podpath_protect.snapshot.options import SnapshotOptions
 from podpath_protect.sysctl.options import SysctlOptions
+from podpath_protect.validate.sockets import SocketEnd
 
 LONGEST_FILE = 1 << 20
-PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot", "drops")
+KEEPERS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot", "drops")
+PARTS = (*KEEPERS, "metrics")
 POD = "pod"
+METRICS_PORT = 9811
 LONGEST_KEY = 253 + 1 + 63
 _TAINT = re.compile(
     r"(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?", re.ASCII
@@ -86,6 +90,23 @@ class HealthOptions:
     """Section [health]: /livez, /readyz and /metrics."""
 
     listen: Listen = field(default=Listen("127.0.0.1", 9809), metadata={"parse": parse_listen})
+    metrics: bool = True
+    """Serve /metrics there too, to whoever reaches the address; [metrics] asks who it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsOptions:
+    """Section [metrics]: /metrics over TLS, for those whom the API server lets have them."""
+
+    listen: tuple[SocketEnd, ...] = field(
+        default=(SocketEnd(POD, METRICS_PORT),), metadata={"parse": parse_ends}
+    )
+    """Where it is scraped; `pod` stands for every address of $POD_IPS, or $POD_IP."""
+    certificate: str = "/run/podpath-tls/tls.crt"
+    """Its certificate, in PEM; read again when it changes."""
+    key: str = "/run/podpath-tls/tls.key"
+    audience: str = ""
+    """Whom a scraper's token is made for; empty is the API server, as mounted tokens are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +173,15 @@ class AgentConfig:
     reflect: ReflectOptions | None = None
     snapshot: SnapshotOptions | None = None
     drops: DropOptions | None = None
+    metrics: MetricsOptions | None = None
 
     def __post_init__(self) -> None:
         """Refuse a file by which nothing would run, and what asks an API server without one."""
-        if not self.parts():
+        if not set(KEEPERS) & set(self.parts()):
             raise ValueError(
-                f"at least one of the sections {', '.join(f'[{name}]' for name in PARTS)}"
+                f"at least one of the sections {', '.join(f'[{name}]' for name in KEEPERS)}"
             )
-        asking = [name for name in ("repair", "snapshot") if name in self.parts()]
+        asking = [name for name in ("repair", "snapshot", "metrics") if name in self.parts()]
         if asking and self.kubernetes is None:
             raise ValueError(
                 f"a section [kubernetes] beside [{asking[0]}], which speaks to the API server"

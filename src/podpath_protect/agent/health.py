@@ -45,7 +45,8 @@ class Endpoints:
 
     live: Callable[[], Answer]
     ready: Callable[[], Answer]
-    metrics: Callable[[], str]
+    metrics: Callable[[], str | None]
+    """None where they are not to be had here."""
 
 
 class HealthServer:
@@ -182,8 +183,8 @@ def answer(request: bytes, endpoints: Endpoints) -> bytes:
             said = endpoints.live()
         case b"/readyz":
             said = endpoints.ready()
-        case b"/metrics":
-            said = Answer(good=True, body=endpoints.metrics(), content_type=CONTENT_TYPE)
+        case b"/metrics" if (measured := endpoints.metrics()) is not None:
+            said = Answer(good=True, body=measured, content_type=CONTENT_TYPE)
         case _:
             text = f"expected one of {', '.join(PATHS)}\n"
             return _reply(HTTPStatus.NOT_FOUND, text, "text/plain")

@@ -174,7 +174,10 @@ class Agent:
         config = replace(config, dry_run=self._is_dry(config))
         wanted = list_recipes(config, self._environment)
         surroundings = AgentContext(
-            environment=self._environment, statuses=self.statuses, drops=self._drops
+            environment=self._environment,
+            statuses=self.statuses,
+            drops=self._drops,
+            metrics=self.metrics,
         )
         for name in [
             name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe
@@ -203,7 +206,7 @@ class Agent:
             return
         before, address = self._health, listen_address(config.health.listen, self._environment)
         try:
-            endpoints = Endpoints(live=self.live, ready=self.ready, metrics=self.metrics)
+            endpoints = Endpoints(live=self.live, ready=self.ready, metrics=self._open_metrics)
             self._health = None if address is None else HealthServer(address, endpoints)
         except OSError as error:
             raise TableError(
@@ -249,6 +252,10 @@ class Agent:
             ),
         )
         return render_metrics(gather_samples(self.statuses(), own))
+
+    def _open_metrics(self) -> str | None:
+        """Return the metrics where whoever reaches the health endpoints may have them."""
+        return self.metrics() if self._config.health.metrics else None
 
     def _drain(self) -> None:
         poll = select.poll()

@@ -64,6 +64,8 @@ class AgentContext:
     """How all parts stand now."""
     drops: DropBoard
     """Where `drops` says what it hears, for `snapshot` to serve."""
+    metrics: Callable[[], str] = lambda: ""
+    """Writes all that is measured, for `metrics` to serve."""
 
 
 Recipe = tuple[object, ...]
@@ -84,6 +86,8 @@ def list_recipes(config: AgentConfig, environment: Mapping[str, str]) -> dict[st
         recipes["repair"] = (config.repair, config.dry_run, config.kubernetes, node, config.state)
     if config.snapshot is not None:
         recipes["snapshot"] = (config.snapshot, config.kubernetes, node)
+    if config.metrics is not None:
+        recipes["metrics"] = (config.metrics, config.kubernetes, node)
     return recipes
 
 
@@ -193,6 +197,27 @@ def _drops(config: AgentConfig, surroundings: AgentContext) -> Body:
     return make_body(_required(config.drops), surroundings.drops)
 
 
+def _metrics(config: AgentConfig, surroundings: AgentContext) -> Body:
+    try:
+        from podpath_protect.agent.node import find_access  # noqa: PLC0415  # needs an extra
+        from podpath_protect.agent.scraping import ScrapeScope, make_body  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise MissingExtra(_EXTRA) from error
+    options, kubernetes = _required(config.metrics), _required(config.kubernetes)
+
+    def body(desk: KeeperContext) -> None:
+        scope = ScrapeScope(
+            node=node_name(config, surroundings.environment),
+            options=options,
+            access=find_access(kubernetes),
+            environment=surroundings.environment,
+            render=surroundings.metrics,
+        )
+        make_body(scope)(desk)
+
+    return body
+
+
 def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
     try:
         from podpath_protect.agent.node import NodeReporting, speak_of_node  # noqa: PLC0415  # needs an extra
@@ -211,7 +236,7 @@ def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
 
 _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
     "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect,
-    "snapshot": _snapshot, "drops": _drops, NODE: _node,
+    "snapshot": _snapshot, "drops": _drops, "metrics": _metrics, NODE: _node,
 }  # fmt: skip
 
 

@@ -257,7 +257,9 @@ def _options(given: dict[str, object]) -> ChainOptions:
     try:
         return ChainOptions(kubeconfig=kubeconfig, **given)  # type: ignore[arg-type]  # click has checked them
     except ValueError as error:
-        raise UsageError(f"expected {error} (--entry, --type)") from error
+        raise UsageError(
+            f"expected a plugin's entry (--entry), or its type (--type): {error}"
+        ) from error
 
 
 def _look_once(guard: ChainGuard) -> KeeperStatus:

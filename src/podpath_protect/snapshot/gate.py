@@ -1,5 +1,6 @@
 """Who may have a snapshot, or watch drops: whoever holds a token that was made for this node's
-agent, and whom the API server lets `get` `nodes/snapshot`, or `nodes/drops`, of this node.
+agent, and whom the API server lets `get` `nodes/snapshot`, or `nodes/drops`, of this node. For
+metrics the right is `nodes/metrics`, and the token the one that a scraper has.
 
 Nothing else of a request is believed. A token that cannot be one is refused without asking, and no
 more than a few are asked about in a second, so that the agent cannot be used to ask the API server
@@ -22,7 +23,7 @@ from podpath.kube.snapshots import audience_of, right_to
 _TOKEN = re.compile(r"[\w-]{1,1024}\.[\w-]{1,6144}\.[\w-]{1,2048}")
 """A signed token (RFC 7519) as service accounts have it, of at most 9 KB."""
 FORBIDDEN = 403
-_HINT = "; the ClusterRole podpath-agent-snapshot grants it to the agent (deploy/snapshot has it)"
+_HINT = "; the ClusterRole podpath-agent-{0} grants it to the agent (deploy/{0} has it)"
 MOST_REVIEWS = 5
 """Tokens a second that the API server is asked about."""
 REMEMBERED_SECONDS = 10.0
@@ -52,10 +53,16 @@ class Gate:
         node: str,
         clock: Callable[[], float] = time.monotonic,
         right: Callable[[str], ResourceRight] = right_to,
+        audience: str | None = None,
+        part: str = "snapshot",
     ) -> None:
-        """Keep which node it is about, and which right on it is asked for."""
-        self._client, self._node, self._clock = client, node, clock
-        self._right = right(node)
+        """Keep which node it is about, and which right on it is asked for. `audience` is whom
+        tokens are made for: None is this node's agent, empty the API server itself. `part` names
+        who grants the agent what it asks with.
+        """
+        self._client, self._clock = client, clock
+        self._audience = audience_of(node) if audience is None else audience
+        self._right, self._hint = right(node), _HINT.format(part)
         self._lock = threading.Lock()
         self._asked: list[float] = []
         self._remembered: dict[bytes, tuple[float, Admission]] = {}
@@ -81,7 +88,7 @@ class Gate:
 
     def _review(self, token: str) -> Admission:
         try:
-            identity = review_token(self._client, token, audience_of(self._node))
+            identity = review_token(self._client, token, self._audience)
             if identity is None:
                 return Admission("unknown", why="nobody's token, or not for this node's agent")
             right = self._right
@@ -89,7 +96,7 @@ class Gate:
                 return Admission("allowed", identity.username)
         except Refused as refused:
             lacks = refused.code == FORBIDDEN
-            return Admission("unreachable", why=f"{refused}{_HINT if lacks else ''}")
+            return Admission("unreachable", why=f"{refused}{self._hint if lacks else ''}")
         except KubeError as error:
             return Admission("unreachable", why=str(error))
         lacking = f"{right.verb} {right.resource}/{right.subresource} of {right.group}"

@@ -18,9 +18,10 @@ from podpath.kube.snapshots import right_to_watch
 from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath_protect.drops.feed import DropBoard
 from podpath_protect.reflect.options import resolve
+from podpath_protect.serving import Certificate
 from podpath_protect.snapshot.gate import ENTRIES, Gate
 from podpath_protect.snapshot.options import SnapshotOptions
-from podpath_protect.snapshot.server import Certificate, DropDesk, SnapshotDesk, SnapshotServer
+from podpath_protect.snapshot.server import DropDesk, SnapshotDesk, SnapshotServer
 from podpath_protect.snapshot.taking import SnapshotStore, TakingLimits, command, take
 
 _log = logging.getLogger("podpath.protect.snapshot")

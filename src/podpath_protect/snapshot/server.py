@@ -8,11 +8,8 @@ a bounded time.
 from __future__ import annotations
 
 import json
-import os
 import select
 import socket
-import ssl
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +27,7 @@ from podpath_protect.drops.feed import (
     RequestError,
     parse_wish,
 )
-from podpath_protect.serving import BoundedServer
+from podpath_protect.serving import DAWDLE_SECONDS, Certificate, SecureServer, ServerGroup
 from podpath_protect.snapshot.gate import Admission, Entry, Gate
 from podpath_protect.snapshot.taking import SnapshotStore, TakingError
 from podpath_protect.validate.sockets import SocketEnd
@@ -45,11 +42,9 @@ PATIENCE_SECONDS = 2.0
 """How long a watcher waits for a place: who ends a watch and starts the next shall not be refused
 because the API server has not yet passed on that the first is over.
 """
-DAWDLE_SECONDS = 10.0
-"""A client that neither sends nor takes anything for so long is left."""
 MOST_CONNECTIONS = 8
 _PIECE = 1 << 18
-_REFUSALS: Final[Mapping[Entry, HTTPStatus]] = {
+REFUSALS: Final[Mapping[Entry, HTTPStatus]] = {
     "unknown": HTTPStatus.UNAUTHORIZED,
     "forbidden": HTTPStatus.FORBIDDEN,
     "held": HTTPStatus.TOO_MANY_REQUESTS,
@@ -80,53 +75,12 @@ class SnapshotDesk:
     """What watchers are served from; None where nobody may watch."""
 
 
-class Certificate:
-    """A certificate and its key, read again when their files change."""
-
-    def __init__(self, certificate: str, key: str) -> None:
-        """Read them; `OSError` where they are not there, or are none."""
-        self._files = (certificate, key)
-        self._lock = threading.Lock()
-        self._stamps = self._stamp()
-        self._context = self._load()
-
-    def context(self) -> ssl.SSLContext:
-        """Return what a handshake needs; the last good one where the files are halfway changed."""
-        with self._lock:
-            try:
-                stamps = self._stamp()
-                if stamps != self._stamps:
-                    self._context = self._load()
-                    self._stamps = stamps
-            except OSError:
-                pass
-            return self._context
-
-    def _stamp(self) -> tuple[int, ...]:
-        return tuple(os.stat(name).st_mtime_ns for name in self._files)  # noqa: PTH116  # names, which need no Path
-
-    def _load(self) -> ssl.SSLContext:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(*self._files)
-        return context
-
-
-class _SnapshotListener(BoundedServer):
-    """A server that does a connection's handshake in that connection's own thread."""
+class _SnapshotListener(SecureServer):
+    """The server of one address, with what requests are served from."""
 
     def __init__(self, end: SocketEnd, desk: SnapshotDesk, certificate: Certificate) -> None:
-        self.desk, self._certificate = desk, certificate
-        super().__init__((end.address, end.port), _SnapshotRequest, most=MOST_CONNECTIONS)
-
-    def finish_request(self, request: object, client_address: object) -> None:
-        """Shake hands, and serve."""
-        if not isinstance(request, socket.socket):
-            raise AssertionError("a stream's request is its socket")  # noqa: TRY004  # it cannot be
-        request.settimeout(DAWDLE_SECONDS)
-        context = self._certificate.context()
-        with context.wrap_socket(request, server_side=True) as secured:
-            super().finish_request(secured, client_address)
+        self.desk = desk
+        super().__init__(end, _SnapshotRequest, certificate, most=MOST_CONNECTIONS)
 
 
 class _SnapshotRequest(BaseHTTPRequestHandler):
@@ -150,7 +104,7 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
         if admission.entry != "allowed":
             desk.counts[admission.entry] += 1
-            self._refuse(_REFUSALS[admission.entry], admission.why)
+            self._refuse(REFUSALS[admission.entry], admission.why)
             return
         self._serve(desk, admission)
 
@@ -181,7 +135,7 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
         if admission.entry != "allowed":
             desk.counts[admission.entry] += 1
-            self._refuse(_REFUSALS[admission.entry], admission.why)
+            self._refuse(REFUSALS[admission.entry], admission.why)
             return
         try:
             wish = parse_wish(query)
@@ -249,37 +203,11 @@ def has_hung_up(connection: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-class SnapshotServer:
-    """The endpoint at every address that it has, served from threads."""
+class SnapshotServer(ServerGroup):
+    """The endpoint at every address that it has."""
 
     def __init__(
         self, ends: tuple[SocketEnd, ...], desk: SnapshotDesk, certificate: Certificate
     ) -> None:
         """Bind; `OSError` where an address is taken or not ours."""
-        self._servers: list[_SnapshotListener] = []
-        try:
-            for end in ends:
-                self._servers.append(_SnapshotListener(end, desk, certificate))
-        except OSError:
-            self.close()
-            raise
-        self._threads = [
-            threading.Thread(target=each.serve_forever, args=(0.5,), name="snapshot", daemon=True)
-            for each in self._servers
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    @property
-    def ports(self) -> tuple[int, ...]:
-        """The ports that it listens on."""
-        return tuple(each.server_port for each in self._servers)
-
-    def close(self) -> None:
-        """Stop serving."""
-        for server in self._servers:
-            if hasattr(self, "_threads"):
-                server.shutdown()
-            server.server_close()
-        for thread in getattr(self, "_threads", ()):
-            thread.join(DAWDLE_SECONDS)
+        super().__init__(ends, lambda end: _SnapshotListener(end, desk, certificate), "snapshot")

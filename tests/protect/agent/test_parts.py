@@ -21,7 +21,7 @@ from podpath_protect.drops.feed import DropBoard
 from podpath_protect.order.options import OrderOptions
 from podpath_protect.sysctl.options import SysctlOptions
 
-WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\nentry = '{\"type\": \"x\"}'\n[repair]\n[reflect]\n"
+WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\ntype = 'x'\n[repair]\n[reflect]\n"
 
 
 def test_a_change_is_about_its_part_alone() -> None:

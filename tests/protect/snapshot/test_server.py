@@ -24,11 +24,11 @@ from podpath.kube.client import Client
 from podpath.kube.snapshots import TOKEN_HEADER
 from podpath_protect.drops.feed import DropBoard, DropFeed
 from podpath_protect.drops.options import DropOptions
+from podpath_protect.serving import Certificate
 from podpath_protect.snapshot.gate import Gate
 from podpath_protect.snapshot.server import (
     MOST_CONNECTIONS,
     PATIENCE_SECONDS,
-    Certificate,
     DropDesk,
     SnapshotDesk,
     SnapshotServer,
