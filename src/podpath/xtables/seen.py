@@ -133,6 +133,10 @@ class TrackedPacket(PacketSeen, Protocol):
         """True for what the kernel sends by itself: no process owns it."""
 
     @property
+    def innermost(self) -> Packet:
+        """What is inside all tunnels; the packet itself where there are none."""
+
+    @property
     def ctinfo(self) -> str:
         """Conntrack's verdict on it; empty before."""
 

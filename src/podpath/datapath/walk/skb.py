@@ -92,6 +92,13 @@ class Skb:
     answer: Packet | None = None
     """The error that the packet's sender is sent, where it was rejected."""
 
+    @property
+    def innermost(self) -> Packet:
+        """What is inside all tunnels; the packet itself where there are none."""
+        if self.wrapped:
+            return self.wrapped[0][0]
+        return self.inner or self.packet
+
 
 def forget_connection(skb: Skb) -> None:
     """Take away what conntrack and routing hung on a packet (`skb_scrub_packet`)."""

@@ -104,9 +104,9 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
         or _is_error(packet)
     ):
         return None
-    if skb.by_kernel and skb.iif is None and packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
-        # an echo reply on its way out holds the socket that the error would be sent by:
-        # `icmp_xmit_lock`
+    if skb.by_kernel and skb.iif is None and skb.innermost.protocol in _ICMP:
+        # an echo reply on its way out, in tunnels or not, holds the socket that the error would be
+        # sent by: `icmp_xmit_lock`
         return None
     family = packet.family
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
@@ -122,6 +122,9 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
         quoted=packet,
         dont_fragment=False,
     )
+
+
+_ICMP = frozenset({protocols.ICMP, protocols.ICMPV6})
 
 
 def _is_error(packet: Packet) -> bool:
