@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.datapath.tracing.trace import (
     Branch,
     Conversation,
@@ -229,24 +230,27 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
 
 
 class _Ports:
-    """Ports that the kernel draws at random, on both sides put down as 0: any that the prediction
-    does not have otherwise.
+    """Ports that the kernel draws at random, on both sides put down as 0: any of the range that the
+    branch leaves, and none that the prediction has otherwise.
     """
 
     def __init__(self, branch: Branch) -> None:
-        self._drawn = branch.drawn_ports
+        self._ranges = [ends for port in branch.drawn_ports for ends in port.ranges()]
         packets = (
             [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps]
-            if self._drawn
+            if self._ranges
             else []
         )
         self._fixed = {
-            port for packet in packets for port in (packet.sport, packet.dport)
-        } - self._drawn
+            port
+            for packet in packets
+            for port in (packet.sport, packet.dport)
+            if not isinstance(port, DrawnPort)
+        }
 
     def settle(self, packet: Packet) -> Packet:
         """Return a packet with its drawn ports replaced."""
-        if not self._drawn:
+        if not self._ranges:
             return packet
         return packet._replace(sport=self._settled(packet.sport), dport=self._settled(packet.dport))
 
@@ -254,12 +258,15 @@ class _Ports:
         """Do the same to a conntrack tuple."""
         return (
             ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport))
-            if self._drawn
+            if self._ranges
             else ends
         )
 
     def _settled(self, port: int) -> int:
-        return port if port in self._fixed else 0
+        if isinstance(port, DrawnPort):
+            return 0
+        drawn = any(low <= port <= high for low, high in self._ranges)
+        return 0 if drawn and port not in self._fixed else port
 
 
 def _answered(branch: Branch) -> bool | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.conntrack.remains import list_entries
-from podpath.datapath.conversations.conversation import answer_to, drive_packet, ports_drawn
+from podpath.datapath.conversations.conversation import answer_to, drive_packet
 from podpath.datapath.reasons.failures import FrameEnded
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
@@ -62,5 +62,5 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
         kind=ConversationFailure.NONE if arrived else ConversationFailure.DROPPED,
         failure=None if arrived else FrameEnded(trace.deciding.reason),
         tracked=list_entries(walk.learned.conntrack),
-        drawn_ports=ports_drawn(walk),
+        drawn_ports=tuple(walk.draws.ports.values()),
     )

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from podpath.datapath.conntrack.connection import Connection
-from podpath.datapath.conntrack.remains import _drawn, drawn_ports
 from podpath.datapath.conversations.conversation import converse
 from podpath.net import protocols
 from podpath.net.probe import Probe
@@ -42,7 +38,7 @@ def test_a_dropped_first_packet_leaves_nothing() -> None:
     assert HOST not in converse(tracked("DROP").freeze(), PROBE).branches[0].tracked
 
 
-def ports(*rules: str, taken: int = 0) -> frozenset[int]:
+def ports(*rules: str, taken: int = 0) -> tuple[int, ...]:
     """Return the ports that the kernel draws for a connection to the world."""
     entry = ConntrackEntry(
         original=ConnTuple(ip("10.244.0.9"), ip("198.51.100.7"), protocols.TCP, taken, 80),
@@ -51,38 +47,12 @@ def ports(*rules: str, taken: int = 0) -> frozenset[int]:
     )
     sender = Sender(given(given_rules(*rules, table="nat"), conntrack=(entry,) if taken else ()))
     sender.forward(tcp())
-    return drawn_ports(sender.walk.learned.conntrack)
+    return tuple(sender.walk.draws.ports.values())
 
 
 def test_only_a_port_that_is_drawn_stands_for_another() -> None:
     """One that is kept does not; one that is taken is replaced, and a random one is any."""
-    assert frozenset() == ports("POSTROUTING -j MASQUERADE")
+    assert () == ports("POSTROUTING -j MASQUERADE")
     assert 1 == len(ports("POSTROUTING -j MASQUERADE", taken=40000))
     assert 1 == len(ports("POSTROUTING -j MASQUERADE --random-fully"))
-    assert frozenset() == ports("PREROUTING -p tcp -j DNAT --to-destination 10.9.9.9:8080")
-
-
-@pytest.mark.parametrize(
-    ("sport", "dport", "translated", "drawn"),
-    [
-        (40000, 80, True, set()),
-        (50001, 80, False, {50001}),
-        (40000, 8080, True, {8080}),
-        (40000, 8080, False, set()),
-    ],
-)
-def test_a_port_is_drawn_where_the_kernel_changed_it(
-    sport: int,
-    dport: int,
-    translated: bool,  # noqa: FBT001 # a row
-    drawn: set[int],
-) -> None:
-    """The port of a destination only where that was translated at all."""
-    client, server = ip("10.0.0.1"), ip("10.0.0.2")
-    connection = Connection(
-        ConnTuple(client, server, protocols.TCP, 40000, 80),
-        ConnTuple(server, client, protocols.TCP, dport, sport),
-    )
-    connection.port_at_random, connection.dst_nat = True, translated
-
-    assert drawn == set(_drawn(connection))
+    assert () == ports("PREROUTING -p tcp -j DNAT --to-destination 10.9.9.9:8080")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, WrappedForUnknownEnd
 from podpath.datapath.routing.reasons import drop_reason
@@ -140,3 +142,19 @@ def test_tunnels_nest_three_deep() -> None:
     found = last(converse(given(rules=rules), REMOTE))
     assert 3 == sum(step.decision == "encapsulate" for step in found.steps)
     assert TunnelsNested("flannel.1", 2) == reason_at_end(found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict"),
+    [
+        ("-p udp -m udp --sport 40000:50000", "SOMETIMES"),
+        ("-p udp -m udp --sport 20000:30000", "ALWAYS"),
+        ("-p udp -m udp --sport 1024:65535", "NEVER"),
+        ("-p udp -m multiport --sports 53,60000", "SOMETIMES"),
+    ],
+)
+def test_a_rule_may_meet_the_hash_that_is_the_outer_source_port(rule: str, verdict: str) -> None:
+    """A range that holds some of the ports that the kernel may take breaks some flows."""
+    rules = given_rules(f"OUTPUT {rule} -j DROP")
+
+    assert verdict == converse(given(rules=rules), REMOTE).verdict

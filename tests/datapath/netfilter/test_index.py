@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from podpath.datapath.netfilter.index import MOST_GROUPS, SHORTEST, ChainIndex
 from podpath.datapath.netfilter.ruleset import Ruleset
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.tracing.drawn_port import DrawnPort, PortQuestions
 from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.compiled import Engine
 from podpath.net.packet import Packet
+from podpath.net.provenance import Known
 from podpath.node.netfilter import Rule
 from tests.datapath.given import Given, Sender, given, given_rules, given_tables, tcp, udp
 
@@ -157,3 +159,19 @@ def test_interfaces_and_ports_are_keys_too() -> None:
     state = HookState(sender.walk, sender.skb(tcp(dport=30007), iif="cali42"), Hook.FORWARD)
 
     assert [42, 107] == list(index.candidates(state))
+
+
+def test_no_rule_is_left_out_for_a_port_that_the_kernel_draws() -> None:
+    """It may be the port of any rule."""
+    text = given_rules(
+        *(f"FORWARD -p tcp -m tcp --dport {port} -j ACCEPT" for port in range(40000, 40040))
+    )
+    (table,) = given_tables(text)
+    chain = table.chains["FORWARD"]
+    assert isinstance(chain, Known)
+    questions = PortQuestions(lambda _, __: False, lambda _: None)
+    port = DrawnPort.draw(40000, (32768, 60999), "port", questions)
+    sender = Sender(given())
+    state = HookState(sender.walk, sender.skb(tcp()._replace(dport=port)), Hook.FORWARD)
+
+    assert list(range(40)) == list(ChainIndex(chain.value.rules, 4).candidates(state))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from podpath.datapath.tracing.drawn_port import DrawnPort, PortQuestions
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.vocabulary import PacketType
 from podpath.datapath.walk.skb import Skb
@@ -233,3 +234,27 @@ def test_verdicts_lead_on(rules: str, *, matched: bool) -> None:
     more = "chain d {\n\t\tdrop\n\t}\n\tchain e {\n\t\ttcp dport 81 drop\n\t}"
 
     assert matched == ({"Drop"} == {verdict for verdict, _ in sent(rules, WEB, more)})
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+@pytest.mark.parametrize(
+    ("rule", "possible"),
+    [
+        ("tcp sport 50000-50010 drop", True),
+        ("tcp sport { 80, 50000 } drop", True),
+        ("tcp sport { 80, 443 } drop", False),
+        ("ip saddr . tcp sport { 10.244.0.5 . 50000 } drop", True),
+        ("tcp sport vmap { 50000 : drop }", True),
+    ],
+)
+def test_a_port_that_the_kernel_draws_matches_or_not(
+    rule: str,
+    possible: bool,  # noqa: FBT001  # a row
+    chosen: bool,  # noqa: FBT001  # a row
+) -> None:
+    """The kernel chooses where a rule names a port of the range."""
+    questions = PortQuestions(lambda _, __: chosen, lambda _: None)
+    port = DrawnPort.draw(40000, (32768, 60999), "port", questions)
+    verdicts = {verdict for verdict, _ in sent(rule, WEB._replace(sport=port))}
+
+    assert verdicts == {"Drop" if possible and chosen else "Accept"}

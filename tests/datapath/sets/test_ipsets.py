@@ -9,6 +9,7 @@ import pytest
 
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.tracing.drawn_port import DrawnPort, PortQuestions
 from podpath.datapath.vocabulary import Hook
 from podpath.net import protocols
 from podpath.net.addresses import IfName, Mac
@@ -195,3 +196,30 @@ def test_an_unknown_set_forks_the_walk() -> None:
     node = given(given_rules("FORWARD -m set --match-set hidden src -j DROP"))
 
     assert {"Drop", "Accept"} == every_branch(node, tcp(), "FORWARD")
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "elements", "flags", "possible"),
+    [
+        ("bitmap:port range 0-65535", ["50000-50001"], "src", True),
+        ("bitmap:port range 0-65535", ["80"], "src", False),
+        ("hash:ip,port", ["10.244.0.5,tcp:50000"], "src,src", True),
+        ("hash:ip,port", ["10.244.0.5,udp:50000"], "src,src", False),
+        ("hash:ip,port", ["10.244.0.6,tcp:50000"], "src,src", False),
+    ],
+)
+def test_a_port_that_the_kernel_draws_is_in_a_set_or_not(
+    kind: str,
+    elements: list[str],
+    flags: str,
+    possible: bool,  # noqa: FBT001  # a row
+    chosen: bool,  # noqa: FBT001  # a row
+) -> None:
+    """The kernel chooses where an element has a port of the range, and nowhere else."""
+    name, _, more = kind.partition(" ")
+    text = "\n".join((f"create s {name} {more}", *(f"add s {element}" for element in elements)))
+    questions = PortQuestions(lambda _, __: chosen, lambda _: None)
+    packet = tcp()._replace(sport=DrawnPort.draw(40000, (32768, 60999), "port", questions))
+
+    assert (possible and chosen) is bool(lookup(given_sets(text), "s", flags, packet))

@@ -4,11 +4,10 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.table import ConntrackTable
-from podpath.datapath.conntrack.tuples import inverse
 from podpath.node.netfilter import ConntrackEntry
 
 ConntrackTables = Mapping[str, ConntrackTable]
@@ -25,24 +24,6 @@ def list_entries(tables: ConntrackTables) -> Mapping[str, tuple[ConntrackEntry, 
         if entries:
             found[name] = entries
     return found
-
-
-def drawn_ports(tables: ConntrackTables) -> frozenset[int]:
-    """Return the ports of translated connections that stand for one which the kernel draws at
-    random.
-    """
-    connections = (connection for table in tables.values() for connection in table)
-    return frozenset(port for connection in connections for port in _drawn(connection))
-
-
-def _drawn(connection: Connection) -> Iterator[int]:
-    if not connection.port_at_random:
-        return
-    target = inverse(connection.reply)
-    if target.sport != connection.original.sport:
-        yield target.sport
-    if target.dport != connection.original.dport and connection.dst_nat:
-        yield target.dport
 
 
 def _entry(connection: Connection) -> ConntrackEntry:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.remains import drawn_ports, list_entries
+from podpath.datapath.conntrack.remains import list_entries
 from podpath.datapath.conversations.answers import refuse
 from podpath.datapath.conversations.full_size import (
     fill,
@@ -345,7 +345,7 @@ def _branch(
     walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]
 ) -> Branch:
     assumptions = tuple(walk.choices.made)
-    tracked, drawn = list_entries(walk.learned.conntrack), ports_drawn(walk)
+    tracked, drawn = list_entries(walk.learned.conntrack), tuple(walk.draws.ports.values())
     if failure is None:
         return Branch(
             assumptions=assumptions,
@@ -364,11 +364,6 @@ def _branch(
         tracked=tracked,
         drawn_ports=drawn,
     )
-
-
-def ports_drawn(walk: Walk) -> frozenset[int]:
-    """Return the ports in the walk's packets that stand for any: the kernel draws them."""
-    return drawn_ports(walk.learned.conntrack).union(walk.draws.flow_ports.values())
 
 
 def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:

@@ -27,7 +27,6 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import OUTPUT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
-from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, forget_connection
 from podpath.datapath.walk.state import Walk
@@ -35,7 +34,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, Family, Mac
 from podpath.net.packet import Packet
 from podpath.net.probe import EPHEMERAL
-from podpath.net.provenance import Span
+from podpath.net.provenance import Known, Span
 from podpath.node.links import FdbEntry, Geneve, Link, Vxlan
 
 VXLAN = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
@@ -49,6 +48,8 @@ GENEVE_RECEIVED = "drivers/net/geneve.c:geneve_udp_encap_recv v6.12"
 _HEADERS = {"vxlan": 50, "geneve": 50, "ipip": 20, "gre": 24}
 """Bytes that each kind puts in front."""
 _KEY = 4
+LOCAL_PORTS = (32768, 60999)
+"""`net.ipv4.ip_local_port_range` as the kernel sets it up."""
 _SENDING = {"geneve": GENEVE, "wireguard": "drivers/net/wireguard/device.c:wg_xmit v6.12"}
 _WITHIN_IP = {protocols.IPIP: "ipip", protocols.GRE: "gre"}
 """Kinds of devices that take what comes in by a protocol."""
@@ -68,7 +69,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = _remote_end(namespace, link, details, skb.packet.dmac)
     if remote is not None:
-        port = _source_port(walk.draws, skb)
+        port = _source_port(walk, skb)
         return wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
     if namespace.netns.fdb.complete:
         nowhere = NoRemoteEnd(link.name, skb.packet.dmac)
@@ -112,7 +113,7 @@ def _dropped(walk: Walk, skb: Skb, cause: DropCause) -> Dropped:
     return Dropped(netns=skb.netns.name, reason=reason)
 
 
-def _source_port(draws: Draws, skb: Skb) -> int:
+def _source_port(walk: Walk, skb: Skb) -> int:
     """Return the port that stands for the hash of what is carried
     (`include/net/udp.h:udp_flow_src_port v6.12`).
 
@@ -127,7 +128,16 @@ def _source_port(draws: Draws, skb: Skb) -> int:
         flow = (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
     if packet.has_ports:
         skb.hashed = flow
-    return draws.flow_port(flow, EPHEMERAL)
+    return walk.draws.flow_port(flow, _local_ports(skb), EPHEMERAL)
+
+
+def _local_ports(skb: Skb) -> tuple[int, int]:
+    """Return the range that a namespace's programs, and the hashes of flows, get ports from."""
+    fact = skb.netns.sysctls.get("net.ipv4.ip_local_port_range")
+    words = fact.value.split() if isinstance(fact, Known) else []
+    if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
+        return int(words[0]), int(words[1])
+    return LOCAL_PORTS
 
 
 def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet:
@@ -150,7 +160,7 @@ def emit_geneve(walk: Walk, skb: Skb, link: Link) -> Next:
         _unspecified(details.remote.family),
         details.remote,
         protocols.UDP,
-        _source_port(walk.draws, skb),
+        _source_port(walk, skb),
         details.port,
         length=skb.packet.length + _HEADERS["geneve"],
         dont_fragment=False,

@@ -34,7 +34,7 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     if connection.dst_nat_done:
         return DROP
     before = inverse(connection.reply)
-    _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=False)
+    _set_up(state, connection, allowed, source=False)
     after = inverse(connection.reply)
     state.decision = Decision(
         StepDecision.DNAT, DestinationRewritten(rule, before, after), rule.span
@@ -50,7 +50,7 @@ def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
     if connection.src_nat_done:
         return DROP
     before = inverse(connection.reply)
-    _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=True)
+    _set_up(state, connection, allowed, source=True)
     after = inverse(connection.reply)
     rewritten = SourceRewritten(rule, before, after, connection.port_at_random)
     state.decision = Decision(StepDecision.SNAT, rewritten, rule.span)
@@ -64,15 +64,12 @@ def bind_nothing(state: HookState, connection: Connection, *, source: bool) -> N
     if connection.confirmed:
         return
     address = connection.reply.dst if source else connection.reply.src
-    table = conntrack_table(state.walk, state.skb.netns)
-    _set_up(table, connection, NatRange(low=address.value, high=address.value), source=source)
+    _set_up(state, connection, NatRange(low=address.value, high=address.value), source=source)
 
 
-def _set_up(
-    table: ConntrackTable, connection: Connection, allowed: NatRange, *, source: bool
-) -> None:
+def _set_up(state: HookState, connection: Connection, allowed: NatRange, *, source: bool) -> None:
     current = inverse(connection.reply)
-    new = _unique_tuple(table, connection, current, allowed, source=source)
+    new = _unique_tuple(state, connection, current, allowed, source=source)
     if new != current:
         connection.reply = inverse(new)
         if source:
@@ -86,7 +83,7 @@ def _set_up(
 
 
 def _unique_tuple(
-    table: ConntrackTable,
+    state: HookState,
     connection: Connection,
     current: ConnTuple,
     allowed: NatRange,
@@ -94,6 +91,7 @@ def _unique_tuple(
     source: bool,
 ) -> ConnTuple:
     """Find a tuple in the range that no other connection has (`get_unique_tuple`)."""
+    table = conntrack_table(state.walk, state.skb.netns)
     if source and not allowed.random:
         if _in_range(current, allowed):
             if _is_free(table, connection, current):
@@ -113,7 +111,7 @@ def _unique_tuple(
             and (allowed.low_port == allowed.high_port or _is_free(table, connection, new))
         ):
             return new
-    return _with_port(table, connection, new, allowed, source=source)
+    return _with_port(state, connection, new, allowed, source=source)
 
 
 def _is_free(table: ConntrackTable, connection: Connection, candidate: ConnTuple) -> bool:
@@ -207,16 +205,17 @@ def _words(value: int, count: int) -> list[int]:
 
 
 def _with_port(
-    table: ConntrackTable,
+    state: HookState,
     connection: Connection,
     current: ConnTuple,
     allowed: NatRange,
     *,
     source: bool,
 ) -> ConnTuple:
-    """Find a free port (`nf_nat_l4proto_unique_tuple`); where the kernel draws one, a fixed one
-    stands for it.
+    """Find a free port (`nf_nat_l4proto_unique_tuple`); where the kernel draws one, a number stands
+    for any of the range.
     """
+    table = conntrack_table(state.walk, state.skb.netns)
     if current.protocol not in PORTED | ICMPS:
         return current
     port = current.sport if source or current.protocol in ICMPS else current.dport
@@ -225,21 +224,27 @@ def _with_port(
         return current
     size = last - first + 1
     offset = 0
+    drawn = allowed.base_port is None and (allowed.random or source)
     if allowed.base_port is not None:
         offset = port - allowed.base_port
-    elif allowed.random or source:
+    elif drawn:
         connection.port_at_random = True
         offset = jhash2([current.src.value & 0xFFFFFFFF, current.dst.value & 0xFFFFFFFF, port], 0)
-    candidate = current
+    number = port
     for attempt in range(min(size, MAX_ATTEMPTS)):
         number = first + (offset + attempt) % size
-        if current.protocol in ICMPS:
-            candidate = current._replace(sport=number, dport=number)
-        else:
-            candidate = current._replace(sport=number) if source else current._replace(dport=number)
-        if _is_free(table, connection, candidate):
+        if _is_free(table, connection, _put_port(current, number, source=source)):
             break
-    return candidate
+    if drawn and size > 1:
+        what = f"the port that NAT draws in netns {state.skb.netns.name}"
+        number = state.walk.draws.port(number, (first, last), what)
+    return _put_port(current, number, source=source)
+
+
+def _put_port(current: ConnTuple, number: int, *, source: bool) -> ConnTuple:
+    if current.protocol in ICMPS:
+        return current._replace(sport=number, dport=number)
+    return current._replace(sport=number) if source else current._replace(dport=number)
 
 
 def _port_limits(protocol: int, port: int, allowed: NatRange) -> tuple[int, int]:

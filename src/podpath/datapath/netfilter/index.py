@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net.addresses import WIDTH, Family
 from podpath.node.netfilter import InterfaceMatch, Match, PrefixMatch, Rule
 from podpath.xtables.values import parse_mark
@@ -63,7 +64,7 @@ class _SignatureGroup(NamedTuple):
 class ChainIndex:
     """The rules of a chain by what they pin down."""
 
-    __slots__ = ("by_mark", "groups")
+    __slots__ = ("by_mark", "groups", "length")
 
     def __init__(self, rules: Sequence[Rule], family: Family) -> None:
         """Group the rules. Takes time in proportion to their number, once."""
@@ -80,6 +81,7 @@ class ChainIndex:
             _SignatureGroup(signature, width - signature.dst, width - signature.src, positions)
             for signature, positions in groups.items()
         )
+        self.length = len(rules)
         self.by_mark = any(group.signature.mark for group in self.groups)
         """True where the mark is a key: after a change of the mark the candidates are other
         ones.
@@ -91,6 +93,8 @@ class ChainIndex:
         """
         skb = state.skb
         packet = skb.packet
+        if isinstance(packet.dport, DrawnPort):
+            return range(self.length)
         dst, src, mark = packet.dst.value, packet.src.value, skb.mark
         hits: list[list[int]] = []
         for signature, dst_shift, src_shift, positions in self.groups:

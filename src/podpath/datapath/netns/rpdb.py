@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from podpath.datapath.netns.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, FlowKey
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known, Span
 from podpath.node.node import Netns
@@ -93,7 +94,7 @@ class Rpdb:
 
         `met` are those of the `doubted` rules whose selectors are taken to be met.
         """
-        if self._unread:
+        if self._unread or DrawnPort in {type(flow.sport), type(flow.dport)}:
             return self._look(flow, () if ignore_linkstate else self._unusable, met)
         key = (*self._key(flow), ignore_linkstate)
         found = self._found.get(key)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podpath.datapath.nftables.datatypes import Part, Pattern, Range, fits, parse_pattern
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net import nft
 
 Key = tuple[Pattern, ...]
@@ -53,10 +54,11 @@ class Elements:
 
     def find(self, value: tuple[Part, ...]) -> SetElement | None:
         """Find the element that holds a value; the catch-all one, or None, where no other does."""
-        found = self._exact.get(value)
+        drawn = any(isinstance(part, DrawnPort) for part in value)
+        found = None if drawn else self._exact.get(value)
         if found is not None:
             return found
-        for entry in self._rest:
+        for entry in self.entries if drawn else self._rest:
             if all(fits(part, pattern) for part, pattern in zip(value, entry.key, strict=True)):
                 return entry
         return self.otherwise

@@ -17,6 +17,7 @@ from podpath.datapath.sets.elements import (
     parse_element,
     type_dimensions,
 )
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH
 from podpath.net.packet import Packet
@@ -180,12 +181,33 @@ def _search(compiled: CompiledSet, values: list[object]) -> bool | None:
             value >> (width - length) if isinstance(value, int) and length >= 0 else value
             for value, length in zip(values, lengths, strict=True)
         )
-        if key in elements:
+        if any(map(_is_drawn, key)):
+            found = next((each for each in elements if _is_one(key, each)), None)
+            if found is not None:
+                return elements[found]
+        elif key in elements:
             return elements[key]
     for element in compiled.wildcards:
         if element.holds(values, width):
             return element.nomatch
     return None
+
+
+def _is_drawn(value: object) -> bool:
+    return isinstance(value, tuple) and isinstance(value[-1], DrawnPort)
+
+
+def _is_one(key: tuple[object, ...], element: tuple[object, ...]) -> bool:
+    """Tell whether a packet with a port that the kernel draws has an element's key."""
+    rest = [(one, other) for one, other in zip(key, element, strict=True) if not _is_drawn(one)]
+    if any(one != other for one, other in rest):
+        return False
+    ports = [
+        (one, other)
+        for one, other in zip(key, element, strict=True)
+        if isinstance(one, tuple) and isinstance(other, tuple) and _is_drawn(one)
+    ]
+    return all(one[0] == other[0] and other[1] <= one[1] <= other[1] for one, other in ports)
 
 
 def _address(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # one signature for all dimensions

@@ -83,6 +83,10 @@ class Choices:
         """
         return name in self._answered or name in self._settled
 
+    def answer(self, name: str) -> object:
+        """Return what the run took a fact for; None where it did not ask."""
+        return self._answered.get(name, self._settled.get(name))
+
     def resolve(self, fact: Fact[T]) -> T:
         """Return the fact's value; an unknown one forks the walk, once in a run."""
         if isinstance(fact, Unknown):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.reasons.near import NearReason
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.datapath.vocabulary import (
     ConversationFailure,
     Direction,
@@ -185,8 +186,8 @@ class Branch:
     """The ways of the errors that the failing packet's sender is sent: an ICMP error, a reset."""
     tracked: Mapping[str, tuple[ConntrackEntry, ...]] = field(default_factory=dict)
     """The conntrack entries that its packets met or made, as they are left behind, by namespace."""
-    drawn_ports: frozenset[int] = frozenset()
-    """Ports in its packets that stand for any: the kernel draws them at random."""
+    drawn_ports: tuple[DrawnPort, ...] = ()
+    """Ports in its packets that stand for any of a range: the kernel draws them at random."""
 
     @property
     def last(self) -> Trace:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from podpath.datapath.tracing.drawn_port import PortQuestions
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.learned import Learned
 from podpath.datapath.walk.trace_builder import TraceBuilder
+from podpath.net.provenance import Option
 
 
 class Walk:
@@ -24,8 +26,18 @@ class Walk:
         self.engine = engine
         self.choices = choices
         """The answers to what the evidence leaves open."""
-        self.draws = Draws()
+        self.draws = Draws(PortQuestions(self._choose_port, self._answer_port))
         """What the kernel draws at random."""
         self.trace = TraceBuilder()
         """Of the packet that is under way; each has one of its own."""
         self.learned = Learned()
+
+    def _choose_port(self, name: str, likely: bool) -> bool:  # noqa: FBT001  # what is likely is a value
+        options = (
+            Option(True, "the kernel draws one of these"),
+            Option(False, "the kernel draws another"),
+        )
+        return self.choices.choose(name, options if likely else options[::-1], random=True)
+
+    def _answer_port(self, name: str) -> object:
+        return self.choices.answer(name)
