@@ -46,6 +46,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "Namespace": core_v1.Namespace,
     "ServiceAccount": core_v1.ServiceAccount,
     "ConfigMap": core_v1.ConfigMap,
+    "Secret": core_v1.Secret,
     "ClusterRole": rbac_v1.ClusterRole,
     "Role": rbac_v1.Role,
     "ClusterRoleBinding": rbac_v1.ClusterRoleBinding,

@@ -176,7 +176,12 @@ def test_what_cannot_be_served_makes_no_node_unready(
     """No certificate, an address that is not ours, and one that nobody told: degraded, with why."""
     changed = replace(scope.options, **options)  # type: ignore[arg-type]  # fields by name
     reports: list[KeeperStatus] = []
-    context = KeeperContext(lambda status: (reports.append(status), context.stop())[0])
+
+    def hear(status: KeeperStatus) -> None:
+        reports.append(status)
+        context.stop()
+
+    context = KeeperContext(hear)
     make_body(replace(scope, options=changed))(context)
     context.close()
 
