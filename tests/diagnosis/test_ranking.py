@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.registry import CHECKS, Check
 from podpath.diagnosis.ranking import rank_findings
 from podpath.net.addresses import Address
@@ -146,3 +148,17 @@ def test_every_page_has_a_command_that_confirms(check: Check) -> None:
     """Without one nothing could be asked for."""
     assert check.confirm
     assert all(command == command.strip() for command in check.confirm)
+
+
+@given(st.lists(st.tuples(st.sampled_from(CHECKS), st.sampled_from([0.4, 0.7, 1.0])), max_size=6))
+def test_no_possible_fault_stands_before_a_certain_one(drawn: list[tuple[Check, float]]) -> None:
+    """Whatever follows from what: the cause that is named comes first."""
+    findings = tuple(
+        replace(ROUTE, check=check.name, certainty=certainty, severity=severity)
+        for check, certainty in drawn
+        for severity in (Severity.FAULT, Severity.CAUSE)
+    )
+    ranked = rank_findings(complaining(), findings)
+
+    sure = [one.certainty == 1 for one in ranked if one.severity in WEIGHTY]
+    assert sorted(sure, reverse=True) == sure

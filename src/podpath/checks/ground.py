@@ -34,6 +34,10 @@ class Unsettling(Enum):
     """Nothing shows that the device in the way belongs to somebody else."""
     NO_SPEED = auto()
     """A card beside it reports no speed, which keeps it out of what needs one."""
+    DONE = auto()
+    """The same log says afterwards that what had failed was done."""
+    RUNS = auto()
+    """The pods of the program that said so are shown running, each of their containers ready."""
 
 
 class Ground(Enum):

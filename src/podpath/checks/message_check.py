@@ -122,6 +122,7 @@ class MessageCheck:
                 doubted_by=self.doubted_by,
                 proves=self.proves if self._is_proof(said[0]) else frozenset(),
                 needed_for=self.needed_for,
+                about=self._list_services(said),
             )
 
     def _is_proof(self, message: Message) -> bool:
@@ -136,6 +137,15 @@ class MessageCheck:
             return True
         name, word = self.needs
         return name in message.values and word in {"", message.values[name]}
+
+    def _list_services(self, said: Sequence[Message]) -> frozenset[str]:
+        """Return the services that all of the messages say have no endpoint, without their
+        namespaces; nothing where one names none.
+        """
+        if Category.NO_ENDPOINTS not in self.categories:
+            return frozenset()
+        names = [message.values.get("service", "").rpartition("/")[2] for message in said]
+        return frozenset(names) if all(names) else frozenset()
 
     def _read(self, said: Sequence[Message]) -> Meaning:
         words: dict[str, str] = {}

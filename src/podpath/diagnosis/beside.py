@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import Finding
-from podpath.checks.objects import see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
 from podpath.net.addresses import IfName, Prefix
@@ -39,12 +39,25 @@ _TROUBLE = re.compile(
 """What programs put into a line that says why something does not run."""
 _LISTED = re.compile(r"\bget (?:po|all|ds|daemonset)|\b(?:docker|podman|crictl|nerdctl) ps\b")
 """Commands whose rows are workloads."""
+_DONE = re.compile(
+    r"\bSyncProxyRules complete\b|\bsyncProxyRules took\b|\bstart worker process\b|"
+    r"\bNormal\s+Started\b|\bCaches populated\b|\bStarted \w+ in [\d.]+ s|\bAPI listen on\b|"
+    r"\bcertificates? (?:was |has been |have been )?(?:rotated|renewed)\b|"
+    r"(?<!un)(?<!not )(?<!without )(?<!no )\bsuccess(?:ful|fully)?\b(?!\s*[:=]\s*(?:false|0|no)\b)",
+    re.IGNORECASE,
+)
+"""What programs say of what they have done."""
+_SCHEDULED = re.compile(r"\bSuccessfully (?:assigned|pulled)\b")
+"""What says so of something before the network, or beside it."""
+_CARD = re.compile(r"(?:eth|en[opsx]\w*|em|bond|ib)\d\w*")
 _NO_SPEED = re.compile(
     r"\bspeed\b\W+(?:unknown|-1\b)|\bcannot get device settings\b|"
     r"\b(?:speed|duplex)\b.*\b(?:invalid argument|not supported)\b",
     re.IGNORECASE,
 )
 """What tools say of a card whose driver knows no speed."""
+_OF_COREDNS = re.compile(r"\bplugin/\w+:|\[(?:FATAL|ERROR|WARNING|INFO)\]|coredns", re.IGNORECASE)
+_DNS_PODS = ("coredns", "kube-dns", "rke2-coredns")
 _ABSENT = frozenset({MessageKind.AGENT_SOCKET_MISSING, MessageKind.SUBNET_FILE_MISSING})
 """Lines that say no more than that an agent was not reached."""
 
@@ -133,7 +146,8 @@ def find_other_device(case: Case, finding: Finding) -> Iterator[Span]:
     if any(one.words & own for one in failing):
         return
     for one in failing:
-        others = one.words & links.keys()
+        cards = {word for word in one.words if _CARD.fullmatch(word)}
+        others = (one.words & links.keys()) | (cards - own if devices else set())
         if others or one.same_node:
             yield one.span
 
@@ -262,3 +276,44 @@ def find_without_speed(case: Case, _: Finding) -> Iterator[Span]:
             if mode.speed is None and _NO_SPEED.search(line):
                 yield Span(source, number, number)
     yield from (gap.span for gap in case.gaps if _NO_SPEED.search(gap.span.text))
+
+
+def find_done(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the line by which the same log says, after the fault's last line, that something was
+    done; unless people say that it comes and goes.
+    """
+    if _is_said_to_recur(case):
+        return
+    quoted = list_quoted(case, finding)
+    shapes = {shape(message.span.text) for message in quoted}
+    kinds = {message.kind for message in quoted}
+    said = [message for message in case.messages if message.kind in kinds]
+    for source in dict.fromkeys(message.span.source for message in quoted):
+        numbered = tuple(enumerate(source.lines, source.first_line))
+        last = max(one.span.line for one in said if one.span.source == source)
+        last = max((number for number, line in numbered if shape(line) in shapes), default=last)
+        speakers = {one.speaker for one in quoted if one.span.source == source}
+        for number, line in numbered:
+            own = all(speaker.partition("[")[0] in line for speaker in speakers)
+            if number > last and own and _DONE.search(line) and not _SCHEDULED.search(line):
+                yield Span(source, number, number)
+
+
+def find_running(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the pods of the program that printed the quoted lines, where all of them are shown
+    running and ready.
+    """
+    quoted = list_quoted(case, finding)
+    if not quoted or not all(_OF_COREDNS.search(one.span.text) for one in quoted):
+        return
+    pods = [pod for pod in see(case, "Pod") if pod.name.startswith(_DNS_PODS)]
+    if pods and all(_is_ready(pod) for pod in pods):
+        yield pods[0].span
+
+
+def _is_ready(pod: ObjectSightings) -> bool:
+    conditions = pod.items_at("status", "conditions")
+    ready = any(
+        one.text_at("type") == "Ready" and one.text_at("status") == "True" for one in conditions
+    )
+    return ready and pod.text_at("status", "phase") == "Running"

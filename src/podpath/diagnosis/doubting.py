@@ -15,12 +15,14 @@ from podpath.checks.finding import WEIGHTY, Finding, FollowUp
 from podpath.checks.ground import Unsettling
 from podpath.diagnosis.beside import (
     find_answered_beyond,
+    find_done,
     find_named_by_command,
     find_other_device,
     find_other_failure,
     find_outside_range,
     find_own_words,
     find_recovered,
+    find_running,
     find_standing,
     find_unowned,
     find_without_speed,
@@ -53,10 +55,10 @@ def doubt_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ..
 
 def _doubt(case: Case, finding: Finding) -> Finding:
     """Return a finding, possible only, and not to be settled, where anything unsettles it."""
-    settled = finding.settled_by or finding.proves or finding.certainty == 1
+    settled = finding.settled_by or finding.proves or finding.needed_for or finding.certainty == 1
     if not settled or finding.severity not in WEIGHTY:
         return finding
-    for doubt in sorted(finding.doubted_by, key=lambda one: one.value):
+    for doubt in sorted(finding.doubted_by | ALWAYS, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
             return replace(
@@ -64,6 +66,7 @@ def _doubt(case: Case, finding: Finding) -> Finding:
                 certainty=min(finding.certainty, DOUBTED),
                 settled_by=frozenset(),
                 proves=frozenset(),
+                needed_for=frozenset(),
                 asks=finding.asks or ASKS.get(doubt, ()),
                 evidence=tuple(dict.fromkeys((*finding.evidence, span))),
                 reasoning=(*finding.reasoning, doubt),
@@ -133,14 +136,23 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OUTSIDE_RANGE: find_outside_range,
     Unsettling.ITS_OWN: find_unowned,
     Unsettling.NO_SPEED: find_without_speed,
+    Unsettling.DONE: find_done,
+    Unsettling.RUNS: find_running,
 }
 """By what would leave a fault open, what looks for it."""
+ALWAYS = frozenset({Unsettling.DONE, Unsettling.RUNS})
+"""What leaves any fault open that messages tell."""
 
 _NOW = FollowUp(
     "what fails now: the logged fault is over, or the device works despite it",
     "ip -s link; ip neigh; ip route get ADDRESS; ping -c 3 ADDRESS; getent hosts NAME",
     "the device's error counters grow, or its next hop does not answer: this is the cause; "
     "otherwise look at the name, the route or the port that fails",
+)
+_SINCE = FollowUp(
+    "whether the program has said it again since it went on",
+    "the newest lines of the same log (kubectl logs --since=10m POD; journalctl -u UNIT -n 50)",
+    "the line comes again: this is the cause; otherwise it is over, and something else fails",
 )
 _LEFT_OVER = FollowUp(
     "whether what is in the way is left over from the same network",
@@ -155,6 +167,8 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.RECOVERED: (_NOW,),
     Unsettling.STANDS: (_NOW,),
     Unsettling.OTHER_DEVICE: (_NOW,),
+    Unsettling.DONE: (_SINCE,),
+    Unsettling.RUNS: (_SINCE,),
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }

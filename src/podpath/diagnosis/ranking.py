@@ -37,6 +37,7 @@ from podpath.checks.stated import statements_of
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
+from podpath.diagnosis.relating import relate
 from podpath.diagnosis.sharing import (
     ComplainedEnds,
     is_of_another_service,
@@ -64,20 +65,23 @@ def rank_findings(
     needs one.
     """
     kinds = frozenset(clue for clue in list_clues(case) if isinstance(clue, FailureKind))
+    spoken = kinds
     kinds |= _list_pending(case)
     ends = list_ends(case, probes)
     fitting = [finding for finding in findings if _fits(finding, kinds)]
     others = [_set_aside(finding, kinds) for finding in findings if not _fits(finding, kinds)]
-    placed = [_doubt_other(finding, ends) for finding in fitting]
+    placed = [
+        _doubt_other(relate(case, finding, ends, spoken or kinds), ends) for finding in fitting
+    ]
     told = _raise_only(case, _doubt_rivals(placed, ends), ends, kinds)
     weighty = [finding for finding in told if finding.severity in WEIGHTY]
 
-    def place(finding: Finding) -> tuple[bool, bool, bool, bool]:
+    def place(finding: Finding) -> tuple[bool, bool, bool, bool, bool]:
         later = finding in weighty and any(
             follows_from(_sorts(finding), _sorts(other)) for other in weighty
         )
         apart = finding in weighty and ends.is_known and not shares_ends(finding, ends)
-        return _is_unsure(finding), is_assumed(case, finding), later, apart
+        return not _is_sure(finding), _is_unsure(finding), is_assumed(case, finding), later, apart
 
     return tuple(map(_with_ask, (*sorted(told, key=place), *others)))
 
@@ -105,6 +109,10 @@ def _fits(finding: Finding, kinds: frozenset[FailureKind]) -> bool:
     return (
         finding.severity != Severity.FAULT or not kinds or bool(kinds & explained_failures(finding))
     )
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.severity in WEIGHTY and finding.certainty == 1
 
 
 def _is_unsure(finding: Finding) -> bool:

@@ -26,9 +26,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.topology import known_sysctl
 from podpath.datapath.conntrack.settings import NEARLY
@@ -41,6 +42,13 @@ NAME = "conntrack-full"
 COUNT, MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 NEAR = 0.9
 """The share of the table from which it is a risk: it fills within seconds when a burst comes."""
+FAR = 0.5
+"""The share of the table below which what the kernel logged is over, or comes in bursts."""
+_ASK = FollowUp(
+    "whether the table fills up while it fails",
+    f"conntrack -S; sysctl {COUNT} {MAXIMUM} (while it fails); dmesg -T | grep 'table full' | tail",
+    "the count comes near the maximum, or early_drop and drop grow: this is the cause",
+)
 SAID = Meaning(
     claim=(
         "The connection tracking table is full: the kernel drops the first packet of new "
@@ -56,11 +64,28 @@ def check(case: Case) -> Iterator[Finding]:
     """Report a namespace whose table is at least nine tenths full, or that the kernel said so."""
     said = find_said(case, MessageKind.CONNTRACK_TABLE_FULL)
     if said:
-        yield tell(NAME, said, SAID)
+        yield _doubt_by_count(case, tell(NAME, said, SAID))
     for namespace in case.node.namespaces.values():
         count, most = _number(namespace, COUNT), _number(namespace, MAXIMUM)
         if count is not None and most and count >= most * NEAR:
             yield _report(namespace, count, most)
+
+
+def _doubt_by_count(case: Case, finding: Finding) -> Finding:
+    """Return what the kernel once said as a possible cause where the table is far from full now."""
+    for namespace in case.node.namespaces.values():
+        count, most = _number(namespace, COUNT), _number(namespace, MAXIMUM)
+        if count is not None and most and count < most * FAR:
+            return replace(
+                finding,
+                certainty=0.6,
+                reasoning=(
+                    *finding.reasoning,
+                    f"When it was counted, {count} of {most} entries were in use.",
+                ),
+                asks=(_ASK,),
+            )
+    return finding
 
 
 def _number(namespace: Netns, key: str) -> int | None:

@@ -33,6 +33,8 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.told import list_failing
+from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
 
@@ -53,6 +55,8 @@ _MANAGERS = re.compile(
     r"\b(?:restart|reload|apply|reconfigure)\b.*\b(?:systemd-networkd|NetworkManager|networking)\b|"
     r"\b(?:networkctl (?:reload|reconfigure)|netplan apply|nmcli (?:connection|con|c) reload)\b"
 )
+_SINGLE = re.compile(r"\b(?:from|to) (?:\d+\.){3}\d+(?![\d/.])|\b(?:from|to) \S+/32\b")
+"""A policy rule for one address, as plugins write one for a pod, and networkd for an uplink."""
 _ORDER = (ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS, ShiftKind.ZONE, ShiftKind.LISTENER)
 _PATHS = frozenset({ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS})
 
@@ -70,7 +74,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     first = lost[0]
     failing = any(not one.works for one in case.complaints)
     gone = first.bad is None
-    told = first.told or _is_blamed(case, first) or _is_managers(first)
+    told = first.told or _is_blamed(case, first) or _is_managers(case, lost)
     sure = told and failing and (gone or first.kind is ShiftKind.ROUTE)
     since = first.act or first.between
     after = f" ({since.strip()[:80]})" if since and told else ""
@@ -110,12 +114,20 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     )
 
 
-def _is_managers(shift: Shift) -> bool:
+def _is_managers(case: Case, lost: Sequence[Shift]) -> bool:
     """Tell whether policy rules vanished behind a restart of who manages the host's network: it
     removes rules that it did not make (ManageForeignRoutingPolicyRules), or loses its own.
+
+    Rules for a mark or a network may be those of a VPN that is gone; that a rule for a single
+    address should go with it is no plan of anybody's.
     """
-    ruled = shift.kind is ShiftKind.RULE and shift.bad is None
-    return ruled and _MANAGERS.search(shift.act) is not None
+    first = lost[0]
+    if first.kind is not ShiftKind.RULE or first.bad is not None:
+        return False
+    narrow = any(_SINGLE.search(one.name) for one in lost if one.kind is ShiftKind.RULE)
+    refused = any(one.failure is FailureKind.REFUSED for one in list_failing(case))
+    works = any(one.works and not one.addresses for one in case.complaints)
+    return narrow and not refused and not works and _MANAGERS.search(first.act) is not None
 
 
 def _is_blamed(case: Case, shift: Shift) -> bool:

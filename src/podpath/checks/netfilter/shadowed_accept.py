@@ -198,8 +198,16 @@ def _find_asked(
             before = [takes(path, port, one) for path in above if not _is_harmless(path.rule)]
             if True not in before:
                 certain = sure and None not in before
-                return port, 1.0 if certain or (drop.rule.packets and None not in before) else 0.8
+                counted = drop.rule.packets and None not in before and not _is_narrow(drop)
+                return port, 1.0 if certain or counted else 0.8
     return None
+
+
+def _is_narrow(drop: Path) -> bool:
+    """Tell whether a rule is for some devices or senders alone: what it counted need not be what
+    people speak of.
+    """
+    return any(rule.in_link is not None or rule.src is not None for rule in drop.rules)
 
 
 def _fits(rule: Rule, asked: FailingTraffic) -> bool:

@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.stated import is_inner_bridge
-from podpath.checks.told import list_cut_from_forwarding
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.stated import is_inner_bridge, uplinks
+from podpath.checks.told import list_cut_from_forwarding, list_failing
 from podpath.checks.topology import known_sysctl
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -47,6 +47,12 @@ NAME = "device-forwarding"
 
 PREFIX, SUFFIX = "net.ipv4.conf.", ".forwarding"
 GENERAL = ("all", "default", "lo")
+POSSIBLE = 0.6
+_ASK = FollowUp(
+    "by which device the packets that are lost come in",
+    "ip route get ADDRESS; tcpdump -ni any host ADDRESS",
+    "they come in on the device that does not forward: this is the cause",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -67,6 +73,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         if on is None and not is_inner_bridge(device):
             continue
+        sure = on is None or _is_concerned(case, device)
         also = cut[:1] if on is None else (on.span,)
         spans = (fact.span, *(span for span in also if span is not None))
         yield Finding(
@@ -97,4 +104,24 @@ def check(case: Case) -> Iterator[Finding]:
                 "file in sysctl.d."
             ),
             marks=(device, "0"),
+            certainty=1.0 if sure else POSSIBLE,
+            asks=() if sure else (_ASK,),
         )
+
+
+def _is_concerned(case: Case, device: str) -> bool:
+    """Tell whether what fails may come in on a device: it is of containers or of a default route,
+    people name it, or no other device is shown to forward.
+    """
+    host = case.node.host
+    if is_inner_bridge(device) or device in uplinks(host):
+        return True
+    if any(device in one.words | one.spoken for one in list_failing(case)):
+        return True
+    others = {
+        key.removeprefix(PREFIX).removesuffix(SUFFIX)
+        for key, fact in host.sysctls.items()
+        if key.startswith(PREFIX) and key.endswith(SUFFIX)
+        and isinstance(fact, Known) and fact.value == "1" and fact.span is not None
+    }  # fmt: skip
+    return others <= {*GENERAL, device}

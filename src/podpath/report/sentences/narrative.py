@@ -85,6 +85,8 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.NO_SPEED: (
         "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
+    Unsettling.DONE: "The same log says afterwards that it was done, and does not say this again.",
+    Unsettling.RUNS: "The pods of the program that said so are running and ready.",
 }
 
 
