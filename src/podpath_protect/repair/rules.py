@@ -33,8 +33,6 @@ MOST_TEXT = 128 << 10
 """What is read of one listing: 1,500 rules. A mesh writes two dozen, and whoever has a namespace
 can write 120,000, which took 16 s of the node's processor to read.
 """
-_DEPTH = 16
-"""Jumps followed: no ruleset in the field goes deeper, and one that is wound in itself must end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,18 +193,28 @@ def find_redirect(chains: Mapping[str, ChainText], base: str, port: int) -> Rule
     """Return the first rule that sends TCP to a port, by whatever chains lead to it; None where
     none does.
     """
-    return next((rule for rule in _reachable(chains, base, 0) if _sends_to(rule, port)), None)
+    return next((rule for rule in _reachable(chains, base) if _sends_to(rule, port)), None)
 
 
-def _reachable(chains: Mapping[str, ChainText], name: str, depth: int) -> Iterator[RuleText]:
-    chain = chains.get(name)
-    if chain is None or depth > _DEPTH:
-        return
-    for rule in chain.rules:
-        if _takes_tcp(rule):
-            yield rule
-            if rule.target is not None and rule.target.name in chains:
-                yield from _reachable(chains, rule.target.name, depth + 1)
+def _reachable(chains: Mapping[str, ChainText], base: str) -> Iterator[RuleText]:
+    """Yield the rules that TCP can come to, in the order of a packet's way, those of each chain
+    once: by how many ways a chain is reached is up to who writes the rules, and doubles with each
+    chain.
+    """
+    seen = {base}
+    held = [iter(chains[base].rules)] if base in chains else []
+    while held:
+        rule = next(held[-1], None)
+        if rule is None:
+            held.pop()
+            continue
+        if not _takes_tcp(rule):
+            continue
+        yield rule
+        name = rule.target.name if rule.target is not None else ""
+        if name in chains and name not in seen:
+            seen.add(name)
+            held.append(iter(chains[name].rules))
 
 
 def _takes_tcp(rule: RuleText) -> bool:

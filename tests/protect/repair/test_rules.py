@@ -4,6 +4,8 @@ others do not count.
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from podpath_protect.repair.redirect import PodRedirect
@@ -73,6 +75,45 @@ def test_every_way_to_send_tcp_there_counts(rule: str) -> None:
 def test_chains_that_go_round_end() -> None:
     """A ruleset that is wound in itself, as a broken dump may show it, is no endless walk."""
     assert found("-A OUTPUT -j A", "-A A -j B", "-A B -j A") is None
+
+
+def woven(depth: int, width: int) -> list[str]:
+    """Return rules by which each chain is come to from the one before in many ways: as many as
+    `width` to the power of `depth`.
+    """
+    ways = [
+        f"-A W{place} -p tcp -m tcp --dport {port} -j W{place + 1}"
+        for place in range(depth)
+        for port in range(1, width + 1)
+    ]
+    return ["-A OUTPUT -p tcp -j W0", *ways, f"-A W{depth} -p tcp -j RETURN"]
+
+
+def test_chains_that_are_come_to_in_many_ways_are_read_once() -> None:
+    """Whoever owns a pod's namespace writes its rules: 20 kB of them are 10^25 ways, of which each
+    leads through the same 644 rules; and a redirect behind them is found.
+    """
+    rules = woven(16, 40)
+
+    assert found(*rules) is None
+    last = "-A W16 -p tcp -j REDIRECT --to-ports 4140"
+    assert last == found(*rules, last)
+
+
+@pytest.mark.kernel("iptables-nft-save", "iptables-legacy-restore", "nft", "nsenter")
+@pytest.mark.parametrize("kind", ["nft", "legacy"])
+def test_woven_chains_hold_nobody_up(kind: str) -> None:
+    """The kernel takes them in a moment, so a tenant can have them; the look ends all the same."""
+    rules = woven(12, 5)
+    chains = dict.fromkeys(rule.split()[1] for rule in rules[1:])
+    text = "\n".join(["*nat", *(f":{chain} - [0:0]" for chain in chains), *rules, "COMMIT", ""])
+    with pod_namespace("10.244.83.5/24") as name:
+        command = ["ip", "netns", "exec", name, f"iptables-{kind}-restore"]
+        subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+        sight, shown = look(f"/run/netns/{name}", LINKERD, (4,))
+
+    assert sight.redirected is False
+    assert {kind: len(rules)} == dict(shown[4].kinds)
 
 
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
