@@ -63,6 +63,8 @@ class CaseResult:
     """How often it was looked at: again, and with more patience, as long as it differed."""
     rules: frozenset[str] = frozenset()
     """Matches and targets of the rules that matched."""
+    families: frozenset[str] = frozenset()
+    """What rarer things the case has."""
 
 
 @dataclass(slots=True)
@@ -80,6 +82,7 @@ class Tally:
     topologies: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
+    families: Counter[str] = field(default_factory=Counter)
     differing: list[CaseResult] = field(default_factory=list)
 
     def add(self, result: CaseResult) -> None:
@@ -93,6 +96,7 @@ class Tally:
         self.topologies[result.topology] += 1
         self.stages.update(result.stages)
         self.rules.update(result.rules)
+        self.families.update(result.families)
         if result.differences:
             self.differing.append(result)
 
@@ -116,6 +120,7 @@ def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
         looks=looks,
         stages=frozenset(step.stage for trace in branch.traces for step in trace.steps),
         rules=_extensions(prediction),
+        families=case.families,
     )
 
 

@@ -8,6 +8,7 @@ this process, each made inside its namespace.
 from __future__ import annotations
 
 import errno
+import os
 import selectors
 import socket
 import struct
@@ -19,7 +20,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import ECHO_PAYLOAD, PAYLOAD
 from podpath.net import protocols
-from podpath.net.probe import Probe
+from podpath.net.probe import Probe, Sending
 from podpath_lab.apply import inside
 from podpath_lab.frames import SeenFrame, Tap
 
@@ -32,6 +33,8 @@ LATE = 0.25
 REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b".")
 """As long as the model's data, so that a match on the length sees the same."""
 _IP_FREEBIND = 15
+_MTU_DISCOVER, _DONT, _DO = 10, 0, 2
+"""IP_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h), which Python does not name."""
 _ESTABLISHED = 1
 """A connection that stands is none that failed: SO_ERROR also gives errors that only a later
 failure would be put down to.
@@ -188,7 +191,8 @@ def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     }
     kind, protocol = kinds[probe.protocol]
     with inside(probe.netns):
-        client = socket.socket(socket.AF_INET, kind, protocol)
+        client = _open(kind, protocol, probe.sending.uid)
+    _configure(client, probe.sending)
     client.setblocking(False)
     client.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -204,6 +208,28 @@ def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     except OSError as error:
         return client, errno.errorcode.get(error.errno or 0, str(error))
     return client, "timeout"
+
+
+def _open(kind: int, protocol: int, uid: int) -> socket.socket:
+    """Open a socket that a user owns: it keeps who opened it."""
+    os.seteuid(uid)
+    try:
+        return socket.socket(socket.AF_INET, kind, protocol)
+    finally:
+        os.seteuid(0)
+
+
+def _configure(client: socket.socket, sending: Sending) -> None:
+    """Set the options that a probe names on its client's socket."""
+    if sending.mark:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, struct.pack("=I", sending.mark))
+    if sending.ttl is not None:
+        client.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, sending.ttl)
+    if sending.dscp:
+        client.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, sending.dscp << 2)
+    if sending.dont_fragment is not None:
+        discover = _DO if sending.dont_fragment else _DONT
+        client.setsockopt(socket.IPPROTO_IP, _MTU_DISCOVER, discover)
 
 
 def _echo_request(identifier: int) -> bytes:

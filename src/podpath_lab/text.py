@@ -80,6 +80,7 @@ def render_tally(tally: Tally) -> str:
         f"{tally.cases} cases in {tally.seconds:.0f} s ({rate:.1f} per second): {kinds}",
         f"verdicts: {_counts(tally.verdicts)}",
         f"topologies: {_counts(tally.topologies)}",
+        f"families: {_counts(tally.families)}",
         f"stages: {_counts(tally.stages)}",
         f"extensions that matched: {_counts(tally.rules)}",
     ]

@@ -11,6 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
+from podpath_lab.cases import clients
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -40,6 +41,8 @@ class GeneratedCase:
     """The fault that was put in; empty where none was."""
     frame: Packet | None = None
     """A crafted frame that is sent instead of a connection's packets; None for a connection."""
+    families: frozenset[str] = frozenset()
+    """What rarer things were drawn, as a tally counts them."""
 
 
 def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
@@ -80,6 +83,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
         move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
+    own = Random(f"{seed} client")
+    if frame is None and own.random() < clients.SHARE:
+        probe = clients.draw_client(own, probe)
     if frame is not None:
         count_states(chance, host, flavour)
     rules = [
@@ -91,8 +97,9 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         host.sets = {}  # to make them costs a process
     node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(
-        seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame
-    )
+        seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault,
+        frame=frame, families=clients.name_options(probe.sending),
+    )  # fmt: skip
 
 
 def _draw_probe(chance: Random, topology: Topology) -> Probe:
