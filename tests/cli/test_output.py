@@ -8,7 +8,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from podpath.cli.output import show, write_text
+from podpath.cli.main import podpath
+from podpath.cli.options import AnswerFiles
+from podpath.cli.output import show, write_files, write_text
+from podpath.library.diagnosis import diagnose
+from podpath.library.given import Pasted
 from podpath.library.trace import trace
 from podpath.net.errors import UsageError
 from tests.library.samples import NO_FORWARDING, PROBE
@@ -35,3 +39,49 @@ def test_drawing_is_written_or_refused(tmp_path: Path) -> None:
     for name in (str(tmp_path / "none" / "drawing.svg"), "a\0b"):
         with pytest.raises(UsageError, match=r"no such file|not a file name"):
             write_text(name, "")
+
+
+TICKET = "examples/incidents/rp-filter-reset/ticket.md"
+
+
+def test_answer_goes_into_each_file_that_is_asked_for(tmp_path: Path) -> None:
+    """The page, the drawing and the diagram beside the printed text, which stays as it is."""
+    files = AnswerFiles(*(str(tmp_path / name) for name in ("a.html", "a.svg", "a.mmd")))
+    answer = trace(NO_FORWARDING, PROBE)
+    write_files(answer, files)
+    written = [
+        (tmp_path / name).read_text(encoding="utf-8") for name in ("a.html", "a.svg", "a.mmd")
+    ]
+    assert written == [answer.html(), answer.svg(), answer.mermaid()]
+    write_files(answer, AnswerFiles(None, None, None))
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("diagnose", TICKET),
+        ("trace", TICKET, "--probe", "tcp 10.88.5.203 > 10.88.5.61:9187"),
+        ("diff", TICKET, TICKET),
+        ("timeline", TICKET),
+        ("capture", "examples/incidents/host-disconnect/ticket.md"),
+    ],
+    ids=lambda command: str(command[0]),
+)
+def test_every_answer_becomes_a_page(
+    command: tuple[str, ...], repository: Path, tmp_path: Path
+) -> None:
+    """`--html` writes one file, and the exit code and text are those without it."""
+    words = [str(repository / one) if one.endswith(".md") else one for one in command]
+    page = tmp_path / "page.html"
+    plain = CliRunner().invoke(podpath, [*words, "--color", "never"])
+    done = CliRunner().invoke(podpath, [*words, "--color", "never", "--html", str(page)])
+    assert (done.exit_code, done.stdout) == (plain.exit_code, plain.stdout)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_without_a_walk_there_is_nothing_to_draw() -> None:
+    """The error says what to give."""
+    answer = diagnose(Pasted("# lsmod\nModule                  Size  Used by\nbridge 311296 0\n"))
+    with pytest.raises(UsageError, match="no path to draw; give --probe"):
+        answer.svg()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from podpath.cli.options import F, output_options
+from podpath.cli.options import F, html_option, output_options
 from podpath.cli.output import show, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.diagnosis.capture_filter import ConnectionFilter, parse_wanted
@@ -60,12 +60,14 @@ def _filter(
     metavar="FILE",
     help="Write the same drawing as SVG into this file.",
 )
+@html_option
 @output_options
 def capture(  # noqa: PLR0913 - click gives each option as one argument
     files: tuple[str, ...],
     *,
     ladder: bool,
     svg: str | None,
+    html: str | None,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -97,4 +99,6 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_text(svg, drawn.svg())
+    if html:
+        write_text(html, drawn.html())
     show(drawn if ladder else answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

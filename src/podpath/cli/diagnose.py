@@ -6,13 +6,15 @@ import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.options import (
+    AnswerFiles,
+    drawing_options,
     limits_option,
     live_option,
     node_option,
     output_options,
     window_options,
 )
-from podpath.cli.output import show
+from podpath.cli.output import show, write_files
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diagnosis
@@ -39,6 +41,7 @@ from podpath.library.when import When
     help="Evidence from a node where it works; the differences are reported.",
 )
 @window_options
+@drawing_options
 @output_options
 def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
@@ -49,6 +52,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     node: str | None,
     limits: Limits,
     when: When,
+    files: AnswerFiles,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -85,4 +89,5 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
     good_case = read_one(good, limits=limits, progress=progress) if good else None
     answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
+    write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -7,8 +7,8 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import limits_option, output_options
-from podpath.cli.output import show
+from podpath.cli.options import html_option, limits_option, output_options
+from podpath.cli.output import show, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diff as comparison
@@ -25,6 +25,7 @@ from podpath.library import diff as comparison
     help="A connection to ask about; may be given more than once.",
 )
 @limits_option
+@html_option
 @output_options
 def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad: str,
@@ -32,6 +33,7 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     probes: tuple[str, ...],
     *,
     limits: Limits,
+    html: str | None,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -58,4 +60,6 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
+    if html:
+        write_text(html, answer.html())
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import click
 
 from podpath.collect.limits import DEFAULT, MAX_SIZE
 from podpath.library.when import When
+
+
+class AnswerFiles(NamedTuple):
+    """Files that an answer is written into."""
+
+    html: str | None
+    svg: str | None
+    mermaid: str | None
+
 
 F = TypeVar("F", bound=Callable[..., object])
 _SIZE = re.compile(r"(?P<number>[0-9]{1,12})(?P<unit>[KMGkmg]?)(?:i?B)?")
@@ -146,3 +155,32 @@ def window_options(function: F) -> F:
     for option in reversed(WINDOW):
         gather = option(gather)
     return cast("F", gather)
+
+
+def file_option(name: str, text: str) -> Callable[[F], F]:
+    """Take a file that the answer is written into in another form, besides what is printed."""
+    return click.option(name, type=click.Path(dir_okay=False), metavar="FILE", help=text)
+
+
+html_option = file_option("--html", "Also write the answer as one HTML file to hand on.")
+
+
+def drawing_options(function: F) -> F:
+    """Take files for the answer as a page and for the drawn path; the command gets them as
+    `files`.
+    """
+
+    @wraps(function)
+    def gather(
+        *arguments: object,
+        html: str | None,
+        svg: str | None,
+        mermaid: str | None,
+        **options: object,
+    ) -> object:
+        files = AnswerFiles(html=html, svg=svg, mermaid=mermaid)
+        return function(*arguments, files=files, **options)
+
+    gather = file_option("--mermaid", "Also write the drawn path as a Mermaid diagram.")(gather)
+    gather = file_option("--svg", "Also write the drawn path as SVG.")(gather)
+    return html_option(cast("F", gather))

@@ -7,8 +7,9 @@ from typing import NoReturn
 
 import click
 
+from podpath.cli.options import AnswerFiles
 from podpath.cli.terminal import choose_style
-from podpath.library.result import Result
+from podpath.library.result import DrawnResult, Result
 from podpath.net.errors import UsageError
 
 
@@ -23,6 +24,16 @@ def show(
             answer.text(choose_style(color, verbose=verbose, brief=brief)), nl=False, color=True
         )
     click.get_current_context().exit(answer.exit_code)
+
+
+def write_files(answer: DrawnResult, files: AnswerFiles) -> None:
+    """Write an answer into the files that are asked for."""
+    if files.html:
+        write_text(files.html, answer.html())
+    if files.svg:
+        write_text(files.svg, answer.svg())
+    if files.mermaid:
+        write_text(files.mermaid, answer.mermaid())
 
 
 def write_text(path: str, text: str) -> None:

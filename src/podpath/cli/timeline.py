@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.options import output_options, window_options
+from podpath.cli.options import html_option, output_options, window_options
 from podpath.cli.output import show, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.library import timeline as chronicle
@@ -15,12 +15,14 @@ from podpath.library.when import When
 @click.argument("logs", nargs=-1, required=True, metavar="LOGS...")
 @window_options
 @click.option("--svg", metavar="FILE", help="Also draw the timeline into this file.")
+@html_option
 @output_options
 def timeline(  # noqa: PLR0913 - click gives each option as one argument
     logs: tuple[str, ...],
     svg: str | None,
     *,
     when: When,
+    html: str | None,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -51,4 +53,6 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     answer = chronicle.timeline(logs, when, progress=ProgressLine())
     if svg is not None:
         write_text(svg, answer.svg())
+    if html:
+        write_text(html, answer.html())
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

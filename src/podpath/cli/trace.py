@@ -5,8 +5,15 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import limits_option, live_option, node_option, output_options
-from podpath.cli.output import show
+from podpath.cli.options import (
+    AnswerFiles,
+    drawing_options,
+    limits_option,
+    live_option,
+    node_option,
+    output_options,
+)
+from podpath.cli.output import show, write_files
 from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import trace as tracing
@@ -29,6 +36,7 @@ from podpath.library.given import Piece, ThisNode
     metavar="BYTES",
     help="The length of IP packets with data, both ways; the same as `size BYTES` in P.",
 )
+@drawing_options
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
@@ -38,6 +46,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     live: bool,
     node: str | None,
     limits: Limits,
+    files: AnswerFiles,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -66,10 +75,6 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
-    show(
-        tracing.trace(case, probe, progress=progress),
-        as_json=as_json,
-        color=color,
-        verbose=verbose,
-        brief=brief,
-    )
+    answer = tracing.trace(case, probe, progress=progress)
+    write_files(answer, files)
+    show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

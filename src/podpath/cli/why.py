@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from podpath.cli.live_cluster import LiveOptions, live_options, read_cluster
-from podpath.cli.options import output_options
-from podpath.cli.output import show
+from podpath.cli.options import AnswerFiles, drawing_options, output_options
+from podpath.cli.output import show, write_files
 from podpath.cli.terminal import ProgressLine
 from podpath.library.given import Given, Piece
 from podpath.library.why import why as find_out
@@ -50,6 +50,7 @@ def _parse_nodes(
     help="The protocol, if neither the service nor the pod states it. [tcp]",
 )
 @live_options
+@drawing_options
 @output_options
 def why(  # noqa: PLR0913 - click gives each option as one argument
     source: str,
@@ -58,6 +59,7 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     nodes: dict[str, tuple[str, ...]],
     objects: tuple[str, ...],
     protocol: str | None,
+    files: AnswerFiles,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -115,4 +117,5 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
         lacking=absent,
         progress=progress,
     )
+    write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -17,7 +17,7 @@ from podpath.library.case import NodeCase
 from podpath.library.given import Given, list_paths, list_pieces
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
-from podpath.library.result import Result
+from podpath.library.result import PAGE_STYLE, Result
 from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.capture_text import render_capture
 from podpath.report.style import Style
@@ -104,6 +104,15 @@ class CapturesResult(Result):
         from podpath.report.ladder_svg import render_ladder_svg  # noqa: PLC0415 - only where something is drawn
 
         return render_ladder_svg(self.drawn or self.ladder())
+
+    def html(self) -> str:
+        """Return the answer as one HTML file, with the ladder where it has one."""
+        from podpath.report.ladder_svg import STYLE, render_ladder_svg  # noqa: PLC0415 - only where it is asked for
+        from podpath.report.pages.text_page import render_text_page  # noqa: PLC0415 - only where it is asked for
+
+        text = render_capture(self.answer, PAGE_STYLE)
+        drawing = render_ladder_svg(self.drawn) if self.drawn is not None else ""
+        return render_text_page(text, self.exit_code, drawing, STYLE)
 
 
 def captures(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podpath.checks.finding import Finding
-from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis import diagnose as causes
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.several_nodes import choose_answer
@@ -18,7 +18,7 @@ from podpath.library.logged import read_chronicle
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
-from podpath.library.result import Result
+from podpath.library.result import DrawnResult
 from podpath.library.when import When
 from podpath.net.provenance import Gap, Source
 from podpath.node import case as facts
@@ -27,7 +27,7 @@ from podpath.report.style import Style
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DiagnosisResult(Result):
+class DiagnosisResult(DrawnResult):
     """The answer of `diagnose`."""
 
     diagnosis: Diagnosis
@@ -74,6 +74,21 @@ class DiagnosisResult(Result):
         from podpath.report.json_documents import render_diagnosis_json  # noqa: PLC0415 - only where it is asked for
 
         return render_diagnosis_json(self.diagnosis)
+
+    def html(self) -> str:
+        """Return the answer as one HTML file: the claim, the path, the deciding lines, the fix, and
+        everything else to be opened.
+        """
+        from podpath.report.pages.diagnosis_page import render_diagnosis_page  # noqa: PLC0415 - only where it is asked for
+
+        return render_diagnosis_page(self.diagnosis)
+
+    @property
+    def drawn(self) -> Branch | None:
+        """The branch that shows the first finding, else one of a walked connection."""
+        from podpath.report.pages.diagnosis_page import find_branch  # noqa: PLC0415 - only where something is drawn
+
+        return find_branch(self.diagnosis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

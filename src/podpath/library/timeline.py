@@ -12,7 +12,7 @@ from podpath.library.clocks import chronicle_logs, make_clock
 from podpath.library.given import Given, Pasted, ThisNode, list_paths, list_pieces, name_piece
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
-from podpath.library.result import Result
+from podpath.library.result import PAGE_STYLE, Result
 from podpath.library.when import When
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.provenance import Source
@@ -66,6 +66,13 @@ class TimelineResult(Result):
         from podpath.report.timeline_svg import render_timeline_svg  # noqa: PLC0415 - only where something is drawn
 
         return render_timeline_svg(self.chronicle)
+
+    def html(self) -> str:
+        """Return the answer as one HTML file with the timeline drawn."""
+        from podpath.report.pages.text_page import render_text_page  # noqa: PLC0415 - only where it is asked for
+        from podpath.report.timeline_svg import STYLE  # noqa: PLC0415 - only where it is asked for
+
+        return render_text_page(self.text(PAGE_STYLE), self.exit_code, self.svg(), STYLE)
 
 
 def timeline(

@@ -16,7 +16,7 @@ from podpath.library.given import Asked, Given, place_probes
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
-from podpath.library.result import Result
+from podpath.library.result import DrawnResult
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap
 from podpath.report.style import Style
@@ -30,7 +30,7 @@ forbids to say more.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TraceResult(Result):
+class TraceResult(DrawnResult):
     """The answer of `trace`."""
 
     conversation: Conversation
@@ -68,6 +68,19 @@ class TraceResult(Result):
         from podpath.report.json_documents import render_trace_json  # noqa: PLC0415 - only where it is asked for
 
         return render_trace_json(self.conversation, self.gaps, self.forbids, self.owners)
+
+    def html(self) -> str:
+        """Return the answer as one HTML file: the path, the line that ended it, and every step."""
+        from podpath.report.pages.trace_page import render_trace_page  # noqa: PLC0415 - only where it is asked for
+
+        return render_trace_page(self.conversation, self.gaps, self.forbids, self.owners)
+
+    @property
+    def drawn(self) -> Branch | None:
+        """The branch that the text shows."""
+        from podpath.report.walked_text import representative  # noqa: PLC0415 - only where something is drawn
+
+        return representative(self.conversation)
 
 
 def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> TraceResult:

@@ -44,7 +44,7 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
     screen holds.
     """
     lines = render_headline(diagnosis, style)
-    first = _first(diagnosis)
+    first = find_first(diagnosis)
     if first is not None:
         spans, quoted = _decisive(first, style)
         lines += [*quoted, *render_owned(diagnosis.owners.list_owned(spans), style, INDENT)]
@@ -67,7 +67,7 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
 
 def render_brief(diagnosis: Diagnosis) -> list[str]:
     """Render three lines: the verdict, the line that decides, the cure or the question."""
-    first = _first(diagnosis)
+    first = find_first(diagnosis)
     headline = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
     spans = (
         first.evidence
@@ -89,7 +89,7 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
     return [headline, *(_summary(diagnosis) for _ in diagnosis.conversations[:1])]
 
 
-def _first(diagnosis: Diagnosis) -> Finding | None:
+def find_first(diagnosis: Diagnosis) -> Finding | None:
     """Return the finding that the headline speaks of."""
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
     if diagnosis.verdict is Verdict.FAULT:

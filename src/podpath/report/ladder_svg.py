@@ -15,7 +15,7 @@ from podpath.report.escape import clip, escape
 from podpath.report.ladder import choose_steps, describe_post, letter, spell_title
 
 LEFT, COLUMN, ROW, RIGHT = 260, 190, 28, 260
-_STYLE = (
+STYLE = (
     "text{font:12px sans-serif;fill:#263238}.small{font-size:11px;"
     "fill:#607d8b}.title{font-size:15px;font-weight:bold}"
     ".post{stroke:#b0bec5;stroke-width:1}.way{stroke:#1565c0;stroke-width:1.5}.back{stroke:#2e7d32;"
@@ -37,7 +37,7 @@ def render_ladder_svg(ladder: Ladder) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             f'width="{width}" height="{height}" role="img">'
         ),
-        f"<style>{_STYLE}</style>",
+        f"<style>{STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text class="title" x="16" y="26">{_safe(clip(spell_title(ladder), 150))}</text>',
         *_legend(ladder),

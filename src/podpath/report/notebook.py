@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 
 from podpath.report.style import SGR
 
@@ -29,17 +30,26 @@ _FRAME = '<pre class="podpath" style="white-space:pre-wrap;overflow-wrap:anywher
 
 def render_html(text: str) -> str:
     """Render a report's colored text as one HTML element, with a line end."""
+    return f"{_FRAME}{tag_colors(text, _TAGS)}</pre>\n"
+
+
+def tag_colors(text: str, tags: Mapping[str, str]) -> str:
+    """Escape a report's colored text for HTML, with the start tag of a span for each sequence."""
     pieces: list[str] = []
     open_tags = at = 0
     for found in _SEQUENCE.finditer(text):
         pieces.append(html.escape(text[at : found.start()]))
         at = found.end()
-        tag = _TAGS.get(found["code"])
+        tag = tags.get(found["code"])
         if tag is not None:
             pieces.append(tag)
             open_tags += 1
         else:  # a reset ends all that is open
             pieces.append("</span>" * open_tags)
             open_tags = 0
-    pieces.append(html.escape(text[at:]) + "</span>" * open_tags)
-    return f"{_FRAME}{''.join(pieces)}</pre>\n"
+    return "".join([*pieces, html.escape(text[at:]), "</span>" * open_tags])
+
+
+def strip_colors(text: str) -> str:
+    """Return a report's text without its colors."""
+    return _SEQUENCE.sub("", text)

@@ -41,7 +41,7 @@ def render_path(branch: Branch, style: Style, indent: str) -> list[str]:
         arrived = isinstance(trace.outcome, (Delivered, Transmitted))
         unwanted = arrived and branch.works is False and trace is branch.last
         sign = style.broken if unwanted else _sign(trace.outcome, style)
-        words = f"{_ending(trace, style)}{_unwanted(branch.kind, style) if unwanted else ''}"
+        words = f"{describe_end(trace, style)}{_unwanted(branch.kind, style) if unwanted else ''}"
         tail = f"{sign} {words}"
         hops = style.hop.join(_shorten(list(_hops(trace)), style))
         if len(head) + len(hops) + len(words) + 3 <= style.width or len(head) > style.width:
@@ -99,7 +99,8 @@ def _sign(outcome: Outcome, style: Style) -> str:
             assert_never(outcome)
 
 
-def _ending(trace: Trace, style: Style) -> str:
+def describe_end(trace: Trace, style: Style) -> str:
+    """Say how a packet ended: where it arrived, as what, or what stopped it."""
     outcome = trace.outcome
     match outcome:
         case Delivered() | Transmitted():

@@ -49,7 +49,7 @@ _TICKS = 10
 _CHAR = 6.2
 """Width of a character of a label, in pixels, at 11 pixels' height."""
 _COLORS = {"told": "#c62828", "inside": "#ef6c00", "other": "#78909c", "failure": "#6a1b9a"}
-_STYLE = (
+STYLE = (
     "text{font:12px sans-serif;fill:#263238}.small{font-size:11px}.title{font-size:15px;"
     "font-weight:bold}.axis{stroke:#90a4ae;stroke-width:1}.lane{stroke:#eceff1;"
     "stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}"
@@ -88,7 +88,7 @@ def render_timeline_svg(chronicle: Chronicle) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
             f'width="{WIDTH}" height="{height}" role="img">'
         ),
-        f"<style>{_STYLE}</style>",
+        f"<style>{STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         *_titles(chronicle, zone),
         *(_band(chronicle.window, scale, len(lanes)) if chronicle.window is not None else ()),

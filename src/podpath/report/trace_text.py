@@ -40,14 +40,11 @@ def render_trace(
         Reachability.NEVER: "bad",
         Reachability.SOMETIMES: "bad",
     }.get(conversation.verdict, "warn")
-    said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
-    if forbids:
-        told = f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
-        lines = [style.paint("warn", "UNDECIDED: ") + told, *render_forbids(forbids, style)]
-    else:
-        lines = [style.paint(color, f"{escape(conversation.verdict)}: ") + said]
+    word, told = say_trace(conversation, forbids)
+    painted = style.paint("warn" if forbids else color, f"{word}: ")
+    lines = [painted + told, *render_forbids(forbids, style)]
     branch = representative(conversation)
-    spans, ask = _decisive(branch), _next_question(conversation, branch, forbids)
+    spans, ask = list_decisive(branch), _next_question(conversation, branch, forbids)
     if style.brief:
         return render_brief_answer(lines[:1], spans, ask=ask)
     lines += render_decisive(spans, style, ask=ask)
@@ -63,7 +60,15 @@ def render_trace(
     return "\n".join(lines) + "\n"
 
 
-def _decisive(branch: Branch | None) -> tuple[Span, ...]:
+def say_trace(conversation: Conversation, forbids: Sequence[Forbids] = ()) -> tuple[str, str]:
+    """Return the verdict's word and what it says."""
+    said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
+    if not forbids:
+        return escape(conversation.verdict), said
+    return "UNDECIDED", f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
+
+
+def list_decisive(branch: Branch | None) -> tuple[Span, ...]:
     """Return the lines that ended the connection, or left it undecided, else the last that decided
     anything of it.
     """

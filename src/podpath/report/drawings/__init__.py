@@ -1,0 +1,1 @@
+"""The path of a connection as a picture: what is drawn, and how SVG and Mermaid draw it."""

@@ -1,0 +1,19 @@
+"""An answer that is a text as a page."""
+
+from __future__ import annotations
+
+from podpath.report.pages.text_page import render_text_page
+from tests.report.pages.documents import Document
+
+
+def test_first_line_is_the_headline() -> None:
+    """The verdict's word is set apart by the color of the exit code; the rest is as printed."""
+    page = render_text_page("\x1b[1;31mFAULT:\x1b[0m 2 of 3 fail\n  <b>\n", 1)
+    assert '<span class="verdict bad">FAULT</span> 2 of 3 fail</h1>' in page
+    assert "<pre>  &lt;b&gt;\n</pre>" in page
+    assert Document(page).strange == []
+
+
+def test_text_without_a_verdict() -> None:
+    """A first line without a word before a colon is the claim."""
+    assert "<h1>nothing</h1>" in render_text_page("nothing\n", 3)
