@@ -84,6 +84,7 @@ from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
 from podpath.evidence.nft import trace as nft_trace
 from podpath.evidence.ovs import bond as ovs_bond
+from podpath.evidence.ovs import ofctl as ovs_ofctl
 from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import HeadingRecord, MessageRecord, Reading, SettingsRecord
 from podpath.evidence.tcpdump import output as tcpdump
@@ -143,6 +144,7 @@ FORMATS: tuple[Format, ...] = (
     nft_json.FORMAT,
     nft_trace.FORMAT,
     ovs_vsctl.FORMAT,
+    *ovs_ofctl.FORMATS,
     ovs_bond.FORMAT,
     bundle_manifest.FORMAT,
     picked.FORMAT,

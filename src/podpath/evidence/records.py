@@ -335,6 +335,50 @@ class OvsBondRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OvsFlowListingRecord(Record):
+    """The head of a listing of flows or groups (`ovs-ofctl dump-flows`, `dump-groups`)."""
+
+    bridge: str
+    """Empty where no command names it."""
+    what: str
+    """`flows` or `groups`."""
+    whole: bool
+    """False where the command asked for some of them, or a filter stands behind it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsFlowRecord(Record):
+    """A flow of a bridge."""
+
+    bridge: str
+    table: int
+    priority: int
+    match: tuple[tuple[str, str], ...]
+    """Fields with their values; empty for `tcp` and the like."""
+    actions: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsGroupRecord(Record):
+    """A group of a bridge."""
+
+    bridge: str
+    number: int
+    type: str
+    buckets: tuple[str, ...]
+    """The actions of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OvsPortNumberRecord(Record):
+    """A port's OpenFlow number (`ovs-ofctl show`)."""
+
+    bridge: str
+    port: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRecord(Record):
     """A connection that somebody tried, and what came of it: a curl, a ping, a probe, a client's
     log line.

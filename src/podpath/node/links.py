@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.net.provenance import Fact, Inferred, Span
+from podpath.node.openflow import OpenFlow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,4 +239,8 @@ class OvsBridge:
     ports: Mapping[str, tuple[IfName, ...]] = field(default_factory=dict)
     bond_mode: str | None = None
     active_slave: IfName | None = None
+    openflow: OpenFlow | None = None
+    """None where no output shows its flows."""
+    program: Span | None = None
+    """The line that says that a program puts flows into it (a controller, `fail_mode: secure`)."""
     span: Span | None = None

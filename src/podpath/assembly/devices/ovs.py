@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from podpath.assembly.devices.openflow import assemble_openflow
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
@@ -76,6 +77,7 @@ def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) ->
                 name=bridge, ports=members, bond_mode=mode, active_slave=active, span=spans[bridge]
             )
         )
+    draft.ovs[:] = assemble_openflow(evidence, draft.ovs, disputes)
     for name, bond in bonds.items():
         if not any(name in members for members in ports.values()):
             disputes.gap(

@@ -1,1 +1,1 @@
-"""Open vSwitch: bridges, ports and bonds."""
+"""Open vSwitch: bridges, ports, bonds, flows and groups."""
