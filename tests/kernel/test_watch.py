@@ -20,6 +20,7 @@ import pytest
 
 from podpath.collect import bpf
 from podpath.collect.beside import BesideWorker
+from podpath.collect.changes import ChangeListener
 from podpath.collect.drop_sources import ProgramSource
 from podpath.collect.netns import inside
 from podpath.diagnosis.freed import DropAgreement
@@ -28,10 +29,11 @@ from podpath.drops.instructions import Register, assemble, leave, move
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
+    PartReaders,
     ToldDrop,
     locate_namespaces,
-    read_node,
 )
+from podpath.library.watched_node import WatchedNode, read_node, reread_apart
 
 pytestmark = pytest.mark.kernel("iptables", "nft", "tc", "bridge")
 
@@ -467,6 +469,52 @@ def pin(kind: int, answer: int) -> None:
     path = ctypes.create_string_buffer(str(PINNED).encode())
     bpf._bpf(6, struct.pack("=QI", ctypes.addressof(path), program), "pin a program")
     os.close(program)
+
+
+@pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy"])
+def test_a_rule_that_comes_meanwhile_is_named(
+    program: str,
+    world: None,  # noqa: ARG001  # it is there
+    say: Callable[[str], None],
+) -> None:
+    """While it is watched: the kernel announces rules of nftables, and legacy ones show in that
+    their drops do not fit. The node is not read again for either.
+    """
+    whole: list[float] = []
+
+    def reread() -> WatchedNode:
+        whole.append(time.monotonic())
+        return read_node(node=HOST)
+
+    source = ProgramSource(1000)
+    changes = ChangeListener(f"/run/netns/{HOST}")
+    try:
+        explainer = DropExplainer(
+            time.monotonic,
+            BesideWorker(),
+            reread,
+            lambda: locate_namespaces(HOST),
+            parts=PartReaders(reread_apart, changes),
+        )
+        seen = DropWatch(source, explainer, DropChoice(), time.monotonic)
+        end = time.monotonic() + PATIENCE
+        list(seen.run(0.5, lambda: True))
+        run(program, "-I", "FORWARD", "-d", OUT_IP, "-p", "udp", "--dport", "5300", "-j", "DROP")
+        datagram(POD, OUT_IP, 5300)
+        named = (
+            told
+            for told in seen.run(0.5, lambda: time.monotonic() > end)
+            if isinstance(told, ToldDrop) and told.explanation.agreement is DropAgreement.NAMED
+        )
+        told = next(named)
+    finally:
+        source.close()
+        changes.close()
+
+    assert "--dport 5300 -j DROP" in told.explanation.spans[0].text
+    assert told.age == 0
+    assert len(whole) == 1
+    say(f"{program}: named {told.seconds * 1000:.0f} ms after the drop")
 
 
 def watch(send: Callable[[], None], reason: str) -> ToldDrop | None:

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from podpath.collect.changes import HeardChanges
 from podpath.collect.drop_program import DropLosses
+from podpath.collect.netns_files import NetnsAspect
 from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.freed import DropAgreement
 from podpath.drops.choice import DropChoice
@@ -18,12 +20,12 @@ from podpath.drops.tally import FlowCount
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
+    PartReaders,
     ReadBeside,
     ToldDrop,
     ToldTurn,
-    WatchedNode,
-    find_owners,
 )
+from podpath.library.watched_node import RereadNode, WatchedNode, find_owners
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -240,6 +242,152 @@ def test_an_old_model_is_not_believed_for_ever() -> None:
         found = explainer.explain(drop("NOT_SPECIFIED", time=moment), "f")
         assert found.explanation.agreement is DropAgreement.NAMED
         assert (made.reads, found.doubtful) == (reads, doubtful)
+
+
+class Kept(Made):
+    """A node whose namespaces are read again by themselves, as changes are announced."""
+
+    def __init__(self) -> None:
+        """Begin with nothing announced; all readings are there when they are asked for."""
+        super().__init__()
+        self.announced: dict[int | None, NetnsAspect] = {}
+        self.lost = False
+        self.wanted: list[Mapping[str, NetnsAspect]] = []
+        self.spent, self.refused = 0.05, False
+        self.beside.done = True
+        self.hearing = KeptChanges(self)
+
+    def again(self, before: WatchedNode, wanted: Mapping[str, NetnsAspect]) -> RereadNode:
+        """Read namespaces, which takes its time."""
+        self.wanted.append(wanted)
+        self.clock.now += 0.1
+        found = {name: (aspect, self.node.namespaces[name]) for name, aspect in wanted.items()}
+        return RereadNode(None if self.refused else before.renew(found), self.spent)
+
+    def reread(self) -> WatchedNode:
+        """Read the node with a number for its own namespace."""
+        return replace(super().reread(), numbers={None: "host"})
+
+    def explainer(self) -> DropExplainer:
+        """Return an explainer of the node."""
+        parts = PartReaders(self.again, self.hearing)
+        return DropExplainer(self.clock, self.beside, self.reread, self.locate, parts=parts)
+
+
+class KeptChanges:
+    """What hears of the changes that a test announces."""
+
+    def __init__(self, made: Kept) -> None:
+        """Be of a node."""
+        self._made = made
+
+    def read(self) -> HeardChanges:
+        """Tell what was announced since."""
+        heard, self._made.announced = self._made.announced, {}
+        return HeardChanges(heard, self._made.lost)
+
+
+BLACKHOLE = "blackhole 198.51.100.0/24"
+
+
+def test_what_is_announced_is_read_by_itself() -> None:
+    """Before any drop meets it, which then is explained by what was just read."""
+    made = Kept()
+    explainer = made.explainer()
+    made.clock.now, made.node = 110.0, node(BLACKHOLE)
+    made.announced = {None: NetnsAspect.ROUTES, 99: NetnsAspect.WHOLE}  # 99 is none of the node's
+    assert not explainer.refresh()
+    assert explainer.busy
+    assert explainer.refresh()
+
+    found = explainer.explain(drop("NOT_SPECIFIED", time=110.05), "f")
+    assert found.explanation.agreement is DropAgreement.NAMED
+    assert made.wanted == [{"host": NetnsAspect.ROUTES}]
+    assert made.reads == 1
+
+
+def test_a_drop_meanwhile_is_explained_again() -> None:
+    """It is told at once, as it was; what is being read may say otherwise."""
+    made = Kept()
+    watch = made.watch()
+    made.clock.now, made.node = 110.0, node(BLACKHOLE)
+    made.announced = {None: NetnsAspect.ROUTES}
+    made.drops = [drop("NOT_SPECIFIED", time=110.0)]
+
+    assert [one.explanation.agreement for one in drops(made.run(watch))] == [
+        DropAgreement.DISAGREES,
+        DropAgreement.NAMED,
+    ]
+    assert made.wanted == [{"host": NetnsAspect.ROUTES}]
+
+
+def test_a_drop_that_does_not_fit_has_its_namespace_read() -> None:
+    """What the kernel's reason is about first, where nothing was announced; then all of it."""
+    made = Kept()
+    explainer = made.explainer()
+    for moment in (110.0, 111.0):
+        made.clock.now = moment
+        explainer.explain(drop(time=110.0), "f")
+        assert explainer.refresh()
+    found = explainer.explain(drop(time=110.0), "f")
+
+    assert made.wanted == [{"host": NetnsAspect.RULES}, {"host": NetnsAspect.WHOLE}]
+    assert (found.explanation.agreement, found.age) == (DropAgreement.DISAGREES, 0.0)
+    assert (made.reads, explainer.busy) == (1, False)
+
+
+def test_what_changed_since_says_nothing_of_a_drop() -> None:
+    """No disagreement is claimed where the node was another when it dropped the packet."""
+    made = Kept()
+    explainer = made.explainer()
+    made.clock.now = 111.0
+    made.announced = {None: NetnsAspect.WHOLE}
+    explainer.refresh()
+    assert explainer.refresh()
+    found = explainer.explain(drop(time=110.0), "f")
+
+    assert found.explanation.agreement is DropAgreement.DISAGREES
+    assert found.age > 0
+    assert not explainer.busy
+
+
+def test_reading_again_takes_a_bounded_share() -> None:
+    """A second at once, then 15 % of a processor, however much is announced."""
+    made = Kept()
+    made.spent = 0.4
+    explainer = made.explainer()
+    began = made.clock.now
+    while made.clock.now < began + 100:
+        made.announced = {None: NetnsAspect.RULES}
+        explainer.refresh()
+        made.clock.now += 0.05
+    assert 0.4 * len(made.wanted) == pytest.approx(1 + 0.15 * 100, abs=0.5)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_cannot_be_read_by_itself_has_the_node_read(lost: bool) -> None:  # noqa: FBT001
+    """Where its devices are others by now, or more was announced than was heard."""
+    made = Kept()
+    explainer = made.explainer()
+    made.clock.now = 130.0
+    made.refused, made.lost = not lost, lost
+    made.announced = {None: NetnsAspect.WHOLE}
+    for _ in range(3):
+        explainer.refresh()
+        made.lost = False
+
+    assert made.reads == 2
+
+
+def test_what_is_no_packet_has_nothing_read() -> None:
+    """No state of a node explains a frame of another protocol."""
+    made = Kept()
+    explainer = made.explainer()
+    made.clock.now = 110.0
+    found = explainer.explain(drop("IP_INHDR", time=110.0)._replace(packet=None), "f")
+
+    assert (found.explanation.agreement, found.doubtful) == (DropAgreement.ELSEWHERE, False)
+    assert not explainer.busy
 
 
 def test_strange_namespaces_cost_one_look() -> None:

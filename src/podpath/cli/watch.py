@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,9 +19,11 @@ from click.core import ParameterSource
 from podpath.cli.cluster_watch import ClusterOptions, DropPrinter, watch_cluster
 from podpath.cli.terminal import ProgressLine, choose_style
 from podpath.collect.beside import BesideWorker
+from podpath.collect.changes import ChangeListener
 from podpath.collect.drop_program import DropLosses
 from podpath.collect.drop_sources import open_source
-from podpath.collect.namespaces import find_namespaces
+from podpath.collect.namespaces import find_namespaces, find_own
+from podpath.collect.netns import NetnsError
 from podpath.collect.snapshot import collect_bundle
 from podpath.diagnosis.freed import DropAgreement
 from podpath.drops.choice import DropChoice
@@ -31,13 +33,12 @@ from podpath.library.progress import Progress
 from podpath.library.watch import (
     DropExplainer,
     DropWatch,
+    PartReaders,
     ToldDrop,
     ToldTurn,
-    WatchedNode,
     locate_namespaces,
-    read_node,
-    read_node_apart,
 )
+from podpath.library.watched_node import WatchedNode, read_node, read_node_apart, reread_apart
 from podpath.net.addresses import Prefix
 from podpath.net.errors import UsageError
 from podpath.report.drop_json import render_counts_line, render_drop_line, render_listening_line
@@ -225,7 +226,7 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
         source = stack.enter_context(closing(open_source(way, int(BUDGET * every))))
         if source.lacks:
             click.echo(f"watching without {source.lacks}", err=True)
-        explainer = _explain_by(node_netns)
+        explainer = _explain_by(node_netns, stack)
         _say_lacking(explainer, pods)
         until = stack.enter_context(stopping(seconds, until_eof=until_eof))
         seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
@@ -254,9 +255,12 @@ def _choose_drops(
     return DropChoice(prefixes, frozenset(ports), names, everything)
 
 
-def _explain_by(node_netns: str | None) -> DropExplainer:
+def _explain_by(node_netns: str | None, stack: ExitStack) -> DropExplainer:
     """Return what explains drops by this node's state, which it reads again as it changes."""
     first: list[Progress] = [ProgressLine()]
+    changes: ChangeListener | None = None
+    with suppress(NetnsError, OSError):  # where nothing is announced, drops that do not fit tell
+        changes = stack.enter_context(closing(ChangeListener(find_own(node_netns))))
 
     def reread() -> WatchedNode:
         if first:
@@ -268,6 +272,7 @@ def _explain_by(node_netns: str | None) -> DropExplainer:
         BesideWorker(),
         reread,
         lambda: locate_namespaces(node_netns),
+        parts=PartReaders(reread_apart, changes),
     )
 
 

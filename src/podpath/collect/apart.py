@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from podpath.capture.workers import LostError
 from podpath.net.errors import PodpathError
@@ -30,8 +30,17 @@ _FIRST_OWN = 3
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def run_apart(work: Callable[[], T]) -> T:
-    """Do a piece of work in a process of its own, and return what came of it.
+class ApartResult(NamedTuple, Generic[T]):
+    """What came of a piece of work."""
+
+    found: T
+    spent: float
+    """Seconds of a processor that it took, with the programs that it ran."""
+
+
+def run_apart(work: Callable[[], T], nice: int = NICE) -> ApartResult[T]:
+    """Do a piece of work in a process of its own, and return what came of it; the process yields to
+    others by `nice`.
 
     Raises what the work raised of `PodpathError` and `OSError`, and `LostError` where the process
     ended before it said anything.
@@ -48,7 +57,7 @@ def run_apart(work: Callable[[], T]) -> T:
         os.close(writing)
         raise
     if child == 0:
-        _be_apart(work, writing, parent)
+        _be_apart(work, writing, parent, nice)
     os.close(writing)
     try:
         with os.fdopen(reading, "rb") as pipe:
@@ -56,17 +65,16 @@ def run_apart(work: Callable[[], T]) -> T:
     finally:
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        _, _, used = os.wait4(child, 0)
     if not said:
         raise LostError("the process that worked beside ended early")
     done, result = pickle.loads(said)  # noqa: S301 - our own copy wrote it
     if not done:
         raise result
-    found: T = result
-    return found
+    return ApartResult(result, used.ru_utime + used.ru_stime)
 
 
-def _be_apart(work: Callable[[], object], writing: int, parent: int) -> NoReturn:
+def _be_apart(work: Callable[[], object], writing: int, parent: int, nice: int) -> NoReturn:
     """Do the work, say what came of it, and end: nothing of what the first process is to do at its
     end is done twice.
     """
@@ -76,7 +84,7 @@ def _be_apart(work: Callable[[], object], writing: int, parent: int) -> NoReturn
         if os.getppid() != parent:  # it ended before the kernel was told
             os._exit(code)
         _close_all_but(writing)
-        os.nice(NICE)
+        os.nice(nice)
         said = _try(work)
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(said)

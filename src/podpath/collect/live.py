@@ -7,8 +7,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
-from podpath.collect.namespaces import find_namespaces
-from podpath.collect.snapshot import collect_files
+from podpath.collect.namespaces import FoundNamespaces, find_namespaces
+from podpath.collect.snapshot import Collected, collect_files
 from podpath.evidence.bundle import assemble_bundle
 from podpath.evidence.gathered import Evidence, make_gap
 
@@ -28,7 +28,21 @@ def read_live(
     of process 1.
     """
     found = find_namespaces(node=node, wanted=wanted)
-    collected = collect_files(found, now=time.time(), progress=progress, logs=logs)
+    return gather_collected(collect_live(found, progress, logs=logs))
+
+
+def collect_live(
+    found: FoundNamespaces,
+    progress: Callable[[float], None] = lambda _: None,
+    *,
+    logs: bool = False,
+) -> Collected:
+    """Collect the namespaces that were found, as they are now."""
+    return collect_files(found, now=time.time(), progress=progress, logs=logs)
+
+
+def gather_collected(collected: Collected) -> Evidence:
+    """Return what was collected as evidence."""
     evidence = assemble_bundle(
         (name, f"{NAME}/{name}", data) for name, data in collected.files.items()
     )

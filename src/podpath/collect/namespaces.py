@@ -122,6 +122,11 @@ def find_namespaces(
     return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=node or None)
 
 
+def find_own(node: str | None = None) -> str:
+    """Return the file that stands for a node's own namespace, as `find_namespaces` takes it."""
+    return str(_find_home(Path("/proc"), Path("/run/netns"), node))
+
+
 def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:
     """Yield every namespace that a process lives in or that has a name."""
     oldest: dict[int, int] = {}

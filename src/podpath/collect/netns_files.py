@@ -8,6 +8,8 @@ to nft 1.0.6 it loses the devices of ingress chains.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import NamedTuple
 
 
@@ -61,9 +63,36 @@ NETNS_FILES: tuple[FileCommand, ...] = (
 moment as far as it can be.
 """
 
+
+class NetnsAspect(StrEnum):
+    """What of a namespace changes by itself, and can be taken by itself."""
+
+    RULES = "rules"
+    """Of Netfilter, with their sets."""
+    ROUTES = "routes"
+    """With the rules of the routing policy."""
+    WHOLE = "whole"
+
+
+ASPECT_FILES: Mapping[NetnsAspect, tuple[str, ...]] = {
+    NetnsAspect.RULES: (
+        "iptables-save.txt", "iptables-legacy-save.txt", "ip6tables-save.txt",
+        "ip6tables-legacy-save.txt", "nft.json", "nft.txt", "ipset.txt",
+    ),
+    NetnsAspect.ROUTES: ("ip-route.json", "ip6-route.json", "ip-rule.json", "ip6-rule.json"),
+    NetnsAspect.WHOLE: tuple(each.name for each in NETNS_FILES),
+}  # fmt: skip
+"""The files that tell each."""
 NODE_FILES: tuple[FileCommand, ...] = (
     FileCommand("modules.txt", ("lsmod",), "kmod"),
     FileCommand("ovs-vsctl.txt", ("ovs-vsctl", "show"), "openvswitch-switch"),
     FileCommand("bond-show.txt", ("ovs-appctl", "bond/show"), "openvswitch-switch"),
 )
 """Node-wide files, taken once."""
+
+
+def aspect_of(file: str) -> NetnsAspect:
+    """Return the aspect of which a file, by its path, tells."""
+    name = file.rpartition("/")[2]
+    aspects = (each for each, names in ASPECT_FILES.items() if name in names)
+    return next(aspects, NetnsAspect.WHOLE)

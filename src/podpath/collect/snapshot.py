@@ -20,7 +20,7 @@ from typing import NamedTuple
 from podpath.capture.workers import AllGather, LostError
 from podpath.collect.namespaces import HOST, CollectedNamespace, CollectError, FoundNamespaces
 from podpath.collect.netns import NetnsError, inside
-from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
+from podpath.collect.netns_files import ASPECT_FILES, NETNS_FILES, NODE_FILES, NetnsAspect
 from podpath.collect.netns_state import NamespaceState, Taker
 from podpath.collect.node_logs import collect_logs
 from podpath.collect.parallel import ForkedWorkers
@@ -101,6 +101,28 @@ def collect_files(
     collected = [each for each in found.collected if each.name in states]
     files["bundle.json"] = _emit_manifest(collected, surveyed, now, missing, found)
     return Collected(files, (*missing, *_say_left_out(found.left_out)))
+
+
+def collect_namespace(
+    name: str, path: str, inode: int, aspect: NetnsAspect
+) -> NamespaceState | None:
+    """Take one namespace by itself, or what of it is asked for; None where it is not the one that
+    it was (`inode`) any more.
+    """
+    names = ASPECT_FILES[aspect]
+    commands = [each for each in NETNS_FILES if each.name in names]
+    with held({name: path}) as descriptors:
+        if name not in descriptors or os.fstat(descriptors[name]).st_ino != inode:
+            return None
+        devices = survey(descriptors).devices
+        if name not in devices:
+            return None
+        owners = list_owners() if aspect is NetnsAspect.WHOLE else {}
+        try:
+            with inside(descriptors[name]):
+                return Taker(commands, owners).take(name, devices[name])
+        except (NetnsError, OSError):
+            return None
 
 
 def _take_all(

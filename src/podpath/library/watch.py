@@ -1,36 +1,29 @@
 """Drops as they happen, each with what the model of this node makes of it.
 
-The node is read when the watch begins, and again when a drop does not fit what was read: its rules
-or devices may have changed. It takes as long as a snapshot, so it is done beside the telling, and
-not again before ten times that has passed. No drop waits for it: it is told by the model that there
-is, with the model's age, and again once the node was read anew, if that says something else.
+The node is read when the watch begins. A namespace of it, or what of it changed, is read again when
+the kernel announces a change there or a drop does not fit what was read; the whole node where there
+are new namespaces or devices. All of it is done beside the telling, and takes a bounded share of a
+processor. No drop waits for it: it is told by the model that there is, with the model's age, and
+again once that was read anew, if it says something else.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from podpath.collect.apart import run_apart
+from podpath.collect.changes import HeardChanges, join_aspects
 from podpath.collect.drop_program import DropLosses
 from podpath.collect.drop_sources import DropSource
 from podpath.collect.namespaces import find_namespaces, list_inodes
-from podpath.datapath.netfilter.ruleset import compile_ruleset
-from podpath.datapath.netfilter.tracking import track_known
-from podpath.datapath.walk.compiled import Engine
-from podpath.diagnosis.freed import DropAgreement, DropExplanation, explain_drop
+from podpath.collect.netns_files import NetnsAspect, aspect_of
+from podpath.diagnosis.freed import FILTERED, DropAgreement, DropExplanation, explain_drop
 from podpath.drops.choice import DropChoice
 from podpath.drops.events import DropKey, DropNames, HeardDrop
 from podpath.drops.tally import DropTally, FlowCount, TurnCount, group
-from podpath.library.given import ThisNode
-from podpath.library.memory import collecting_nothing
-from podpath.library.progress import Progress, silent
-from podpath.library.reading import read
-from podpath.net.addresses import WIDTH, Address
-from podpath.node.node import NetnsRole, Node
+from podpath.library.watched_node import RereadNode, WatchedNode, read_node
 from podpath.report.drop_json import CountedFlow
 
 Clock = Callable[[], float]
@@ -38,101 +31,27 @@ Clock = Callable[[], float]
 PATIENCE = 10
 """How many times as long as reading the node took it is not read again."""
 MOST_AGE = 60.0
-"""Seconds after which the node is read again at the next drop, even if the drop fits."""
+"""Seconds after which what explains a drop is read again, even if the drop fits."""
+SHARE, BURST = 0.15, 1.0
+"""What share of a processor reading namespaces again takes in the long run, and how many seconds of
+one it takes at once.
+"""
 LAST_WAIT = 1.0
 """Seconds beside twice the last reading's that the end of a watch waits for one under way."""
 LOOK_AGAIN = 1.0
 """Seconds between two looks at which namespaces the node has, which cost little."""
+WAKING, SOON = 0.1, 0.01
+"""Seconds between two looks at what changed, and at what is read beside while that goes on."""
 COUNTED_AT_ONCE = 256
 """Flows of a turn that are counted before it is looked at what was dropped meanwhile."""
+_A_MOMENT = 0.001
 _REMEMBERED = 4096
 _UNFIT = frozenset({DropAgreement.DISAGREES, DropAgreement.OTHERWISE, DropAgreement.ELSEWHERE})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchedNode:
-    """This node as it was read, and which namespace each number of the kernel's stands for."""
-
-    engine: Engine
-    netns: Mapping[int, str]
-    """Names by the namespaces' inodes."""
-    pods: Mapping[str, str] = field(default_factory=dict)
-    """What namespaces' pods are called, `NAMESPACE/NAME`, where a runtime says so."""
-    owners: Mapping[Address, str] = field(default_factory=dict)
-    """The namespace of the one pod that has an address."""
-
-    def list_parts(self) -> list[object]:
-        """Return the parts that hold nearly all of it."""
-        engine = self.engine
-        compiled = (engine.namespaces, engine.rulesets, engine.tracked, engine.lines)
-        parts = [part for parts in compiled for part in parts.values()]
-        return [*engine.node.namespaces.values(), *parts]
 
 
 def locate_namespaces(node: str | None = None) -> Mapping[int, str]:
     """Return the names of this node's namespaces by their inodes."""
     return list_inodes(find_namespaces(node=node))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReadFacts:
-    """What is read of this node, before anything is compiled of it. Local to this module."""
-
-    node: Node
-    netns: Mapping[int, str]
-    pods: Mapping[str, str]
-
-
-def read_node(progress: Progress = silent, *, node: str | None = None) -> WatchedNode:
-    """Read this node; `node` names its own namespace where that is not process 1's. Needs root."""
-    with collecting_nothing():
-        return _compile(_read_facts(progress, node))
-
-
-def read_node_apart(node: str | None = None) -> WatchedNode:
-    """Read this node in a process of its own, and take over what it found: that is a small part of
-    the work, in which other threads have their turns.
-    """
-    found = run_apart(lambda: pickle.dumps(_read_facts(silent, node), pickle.HIGHEST_PROTOCOL))
-    with collecting_nothing():
-        return _compile(pickle.loads(found))  # noqa: S301 - our own copy wrote it
-
-
-def _read_facts(progress: Progress, node: str | None) -> _ReadFacts:
-    found = find_namespaces(node=node)
-    netns = list_inodes(found)
-    case = read(ThisNode(node=node), progress=progress)
-    known = {inode: name for inode, name in netns.items() if name in case.node.namespaces}
-    pods = {each.name: each.pod for each in found.collected if each.pod is not None}
-    return _ReadFacts(node=case.node, netns=known, pods=pods)
-
-
-def _compile(facts: _ReadFacts) -> WatchedNode:
-    """Compile what the first walks would have to wait for."""
-    engine = Engine(facts.node)
-    for namespace in facts.node.namespaces.values():
-        track_known(engine, namespace)
-        for family in WIDTH:
-            compile_ruleset(engine, namespace, family)
-    return WatchedNode(
-        engine=engine, netns=facts.netns, pods=facts.pods, owners=find_owners(facts.node)
-    )
-
-
-def find_owners(node: Node) -> Mapping[Address, str]:
-    """Return which pod's namespace has each address, of addresses that one alone has."""
-    owners: dict[Address, str] = {}
-    shared: set[Address] = set()
-    for name, namespace in node.namespaces.items():
-        for each in namespace.addresses.items:
-            if owners.setdefault(each.address, name) != name:
-                shared.add(each.address)
-    return {
-        address: name
-        for address, name in owners.items()
-        if node.namespaces[name].role is NetnsRole.POD
-        and not (address in shared or address.is_loopback)
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,13 +70,24 @@ class NodeReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceLook:
-    """Whether a namespace belongs to the node by now."""
+    """Which namespaces belong to the node by now, of some that it did not have."""
 
-    inode: int
-    known: bool
+    asked: frozenset[int]
+    """Their inodes."""
+    known: frozenset[int]
 
 
-ReadBeside = NodeReading | NamespaceLook
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainReading:
+    """Some namespaces of the node as they were read again between two moments."""
+
+    wanted: Mapping[str, NetnsAspect]
+    found: RereadNode
+    began: float
+    ended: float
+
+
+ReadBeside = NodeReading | NamespaceLook | AgainReading
 """What is found out beside the telling."""
 
 
@@ -210,6 +140,29 @@ class BesideReader(Protocol):
         """Return what came of it; None where it is not done within so many seconds."""
 
 
+class ChangeReader(Protocol):
+    """What hears of changes (`collect.changes.ChangeListener`)."""
+
+    def read(self) -> HeardChanges:
+        """Return what changed since the last look."""
+
+
+class PartReaders(NamedTuple):
+    """What keeps single namespaces fresh."""
+
+    again: Callable[[WatchedNode, Mapping[str, NetnsAspect]], RereadNode]
+    """Reads namespaces of a node again (`library.watched_node.reread_apart`)."""
+    changes: ChangeReader | None = None
+    """None where nothing is announced."""
+
+
+class ReadSpan(NamedTuple):
+    """When something was read."""
+
+    began: float
+    ended: float
+
+
 class DropExplainer:
     """Explains drops by a model of this node that is kept fresh beside it."""
 
@@ -220,29 +173,57 @@ class DropExplainer:
         reread: Callable[[], WatchedNode] = read_node,
         locate: Callable[[], Mapping[int, str]] = locate_namespaces,
         patience: float = PATIENCE,
+        parts: PartReaders | None = None,
     ) -> None:
         """Read the node for the first time, which everybody waits for; after that not before
-        `patience` times as long has passed as it took.
+        `patience` times as long has passed as it took. With `parts` single namespaces are read
+        again, where a change is announced or a drop does not fit.
         """
         self._clock, self._beside, self._patience = clock, beside, patience
         self._reread, self._locate = reread, locate
+        self._parts = parts
         self._known: dict[DropKey, DropExplanation] = {}
         self._strangers: set[int] = {0}
         """Inodes of namespaces that are none of the node's; 0 stands for none at all."""
+        self._unplaced: set[int] = set()
+        """Inodes of which it is not known yet whether they are."""
         self._looked = clock()
         self._outdated: list[object] = []
         """Parts of the last model, which are let go one by one: all at once takes longer than a
         drop may wait.
         """
+        self._spans: dict[tuple[str, NetnsAspect], ReadSpan] = {}
+        """When namespaces were read by themselves, since the whole node was."""
+        self._changed: dict[str, NetnsAspect] = {}
+        """What is announced to be another by now, and not yet read again."""
+        self._heard: dict[str, float] = {}
+        """When a change of a namespace was heard last."""
+        self._being_read: Mapping[str, NetnsAspect] = {}
+        self._incomplete = False
+        """True where only the whole node, read again, tells."""
+        self._credit, self._counted = BURST, clock()
+        """Seconds of a processor that may be spent on reading namespaces again, and as of when."""
+        if parts is not None and parts.changes is not None:
+            parts.changes.read()  # what was before the first reading is read by it
         self._reading = self._read()
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether something is read beside."""
+        return self._beside.busy
 
     def _read(self) -> NodeReading:
         began = self._clock()
         node = self._reread()
         return NodeReading(node=node, began=began, ended=self._clock())
 
-    def _look_for(self, inode: int) -> NamespaceLook:
-        return NamespaceLook(inode=inode, known=inode in self._locate())
+    def _read_again(self, parts: PartReaders, wanted: Mapping[str, NetnsAspect]) -> AgainReading:
+        began = self._clock()
+        found = parts.again(self._reading.node, wanted)
+        return AgainReading(wanted=wanted, found=found, began=began, ended=self._clock())
+
+    def _look_for(self, inodes: frozenset[int]) -> NamespaceLook:
+        return NamespaceLook(asked=inodes, known=inodes.intersection(self._locate()))
 
     def name(self, key: DropKey) -> str:
         """Return the name of the namespace of a drop; empty where the node has none such."""
@@ -270,28 +251,76 @@ class DropExplainer:
         """
         found = self._look(drop, function)
         now = self._clock()
-        if drop.time / 1e9 <= self._reading.began:
-            return ExplainedDrop(found, 0.0, doubtful=False)
-        age = now - self._reading.ended
+        name = self.name(drop.key)
+        # what is no IP packet no state of the node explains
+        unfit = found.agreement in _UNFIT and not (name and drop.packet is None)
+        read = self._find_span(name, NetnsAspect.WHOLE if unfit else _aspect_of(found))
+        heard = drop.time / 1e9
+        age = now - read.ended
+        if heard <= read.began:
+            past = unfit and self._is_past(name, drop)
+            return ExplainedDrop(found, max(age, _A_MOMENT) if past else 0.0, doubtful=False)
         aged = age > max(MOST_AGE, 2 * self._patience * self._reading.cost)
-        unfit = found.agreement in _UNFIT
+        changed = name in self._changed or name in self._being_read
         if unfit or aged:
-            self._ask(drop.key, aged=aged)
-        return ExplainedDrop(found, age, doubtful=unfit or aged)
+            self._ask(drop, found, aged=aged)
+        return ExplainedDrop(found, age, doubtful=unfit or aged or changed)
 
-    def _ask(self, key: DropKey, *, aged: bool) -> None:
-        """Begin to read the node beside the telling, where that may find something else. For a
-        namespace that is not known, only whether the node has it is looked at first.
+    def _is_past(self, name: str, drop: HeardDrop) -> bool:
+        """Tell whether a namespace changed after a drop: as it is now says nothing of that."""
+        return self._heard.get(name, 0.0) > drop.time / 1e9
+
+    def _find_span(self, name: str, aspect: NetnsAspect) -> ReadSpan:
+        """Return when an aspect of a namespace was read last."""
+        spans = (self._spans.get((name, each)) for each in (aspect, NetnsAspect.WHOLE))
+        node = ReadSpan(self._reading.began, self._reading.ended)
+        return max((node, *(span for span in spans if span is not None)))
+
+    def _ask(self, drop: HeardDrop, found: DropExplanation, *, aged: bool) -> None:
+        """Begin to read beside the telling what may explain a drop otherwise. For a namespace that
+        is not known, only whether the node has it is looked at first.
         """
+        name = self.name(drop.key)
+        if not name and drop.key.inode not in self._strangers:
+            self._unplaced.add(drop.key.inode)
         if self._beside.busy:
             return
-        if not aged and not self.name(key):
-            if key.inode in self._strangers or self._clock() - self._looked < LOOK_AGAIN:
+        if not name:
+            asked = frozenset(self._unplaced - self._strangers)
+            if asked and self._clock() - self._looked >= LOOK_AGAIN:
+                self._looked = self._clock()
+                self._unplaced.clear()
+                self._beside.begin(partial(self._look_for, asked))
+            return
+        if self._parts is None:
+            self._begin_whole()
+            return
+        self._listen()  # what is announced tells which part it is
+        aspect = NetnsAspect.RULES if drop.key.reason == FILTERED else _aspect_of(found)
+        if aged or self._find_span(name, aspect).began >= drop.time / 1e9:
+            if self._is_past(name, drop):
                 return
-            self._looked = self._clock()
-            self._beside.begin(partial(self._look_for, key.inode))
-        elif self._may_read():
+            aspect = NetnsAspect.WHOLE
+        self._begin_again(self._parts, {name: aspect})
+
+    def _begin_whole(self) -> None:
+        """Begin to read the node, where that is not too soon."""
+        if not self._beside.busy and self._may_read():
+            self._incomplete = False
+            self._changed.clear()
             self._beside.begin(self._read)
+
+    def _begin_again(self, parts: PartReaders, wanted: Mapping[str, NetnsAspect]) -> None:
+        """Begin to read namespaces again, where that is not too much."""
+        now = self._clock()
+        self._credit = min(BURST, self._credit + SHARE * (now - self._counted))
+        self._counted = now
+        if self._beside.busy or self._credit <= 0:
+            return
+        for name in wanted:
+            self._changed.pop(name, None)
+        self._being_read = wanted
+        self._beside.begin(partial(self._read_again, parts, wanted))
 
     def _may_read(self) -> bool:
         return self._clock() - self._reading.ended > self._patience * self._reading.cost
@@ -302,19 +331,55 @@ class DropExplainer:
         """
         if self._outdated:
             self._outdated.pop()
+        renewed = False
         match self._beside.take(seconds):
             case NodeReading() as reading:
                 self._outdated += [*self._known.values(), *self._reading.node.list_parts()]
                 self._reading = reading
                 self._known.clear()
-                return True
-            case NamespaceLook(known=False, inode=inode):
-                self._strangers.add(inode)
-            case NamespaceLook() if self._may_read():
-                self._beside.begin(self._read)
+                self._spans.clear()
+                renewed = True
+            case AgainReading() as reading:
+                renewed = self._take_over(reading)
+            case NamespaceLook() as look:
+                self._strangers |= look.asked - look.known
+                self._incomplete |= bool(look.known)
             case _:
                 pass
-        return False
+        self._listen()
+        return renewed
+
+    def _take_over(self, reading: AgainReading) -> bool:
+        """Take over what was read again of some namespaces; tell whether that did."""
+        self._being_read = {}
+        self._credit -= reading.found.spent
+        if reading.found.node is None:
+            self._incomplete = True
+            return False
+        before = self._reading.node
+        self._outdated += before.list_parts_of(reading.wanted)
+        self._reading = replace(self._reading, node=reading.found.node)
+        for name, aspect in reading.wanted.items():
+            self._spans[name, aspect] = ReadSpan(reading.began, reading.ended)
+        for key in [key for key in self._known if self.name(key) in reading.wanted]:
+            self._outdated.append(self._known.pop(key))
+        return True
+
+    def _listen(self) -> None:
+        """Hear what changed, and begin to read that again."""
+        changes = self._parts.changes if self._parts is not None else None
+        if changes is not None:
+            heard = changes.read()
+            self._incomplete |= heard.lost
+            for number, aspect in heard.aspects.items():
+                name = self._reading.node.numbers.get(number)
+                if name is not None:
+                    self._heard[name] = self._clock()
+                    self._changed[name] = join_aspects(self._changed.get(name), aspect)
+        if self._incomplete:
+            self._begin_whole()
+        if self._parts is not None and self._changed and not self._beside.busy:
+            self._begin_again(self._parts, dict(self._changed))
 
     def finish(self) -> bool:
         """Wait for what is read beside, as long as it may take; tell whether the model is a new
@@ -409,7 +474,7 @@ class DropWatch:
             over = until()
             left = began + turn - self._clock()
             if left > 0 and not over:
-                self._source.wait(min(left, 0.1))
+                self._source.wait(min(left, SOON if self._explainer.busy else WAKING))
             renewed = self._explainer.refresh()
             yield from self._tell(self._source.read())
             if over and self._doubtful:
@@ -484,6 +549,11 @@ class DropWatch:
     def recall(self, key: DropKey) -> ToldDrop | None:
         """Return what was told of a flow last; None where nothing was, or it is forgotten."""
         return self._told.get(key)
+
+
+def _aspect_of(found: DropExplanation) -> NetnsAspect:
+    """Return what of a namespace tells the line that decides."""
+    return aspect_of(found.spans[0].source.name) if found.spans else NetnsAspect.WHOLE
 
 
 def _says(told: ToldDrop) -> tuple[object, ...]:
