@@ -1,8 +1,8 @@
 """Run a reader on inputs that atheris makes: `python -m fuzz NAME OPTIONS...`, the options being
 libFuzzer's.
 
-The first inputs are captures, printed packets and log lines from the tests, so that much of what is
-made of them is read.
+The first inputs are captures, printed packets, log lines and what tenants write, from the tests,
+so that much of what is made of them is read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["podpath"]):
+with atheris.instrument_imports(include=["podpath", "podpath_capture", "podpath_protect"]):
     from fuzz.readers import READERS
 
 from fuzz.seeds import seeds_of

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from fuzz.tenants import read_tenant
 from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
@@ -127,5 +128,6 @@ def short_lanes() -> Iterator[None]:
 
 READERS: dict[str, Callable[[bytes], None]] = {
     "pcap": read_pcap, "pcapng": read_pcapng, "tcpdump": read_text, "log": read_log,
+    "tenant": read_tenant,
 }  # fmt: skip
 """By the name that `scripts/fuzz` takes."""

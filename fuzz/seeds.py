@@ -34,8 +34,28 @@ def seeds_of(name: str) -> Iterator[bytes]:
     elif name == "tcpdump":
         yield from (text.encode() for text in _texts(DATA.glob("consoles/captures/*.txt")))
         yield from _printed()
+    elif name == "tenant":
+        yield from _written()
     else:
         yield from _logged()
+
+
+def _written() -> Iterator[bytes]:
+    """Give what tenants write; the first byte draws where it stands."""
+    rules = "*nat\n:OUTPUT ACCEPT [0:0]\n:A - [0:0]\n-A OUTPUT -p tcp -j A\n-A A -p tcp -j RETURN\n"
+    for number, text in enumerate(
+        (
+            "4190,4191,10-20", "10.0.0.0/8,fd00::/8", "2102", "9" * 5000, "[::]:4140,0.0.0.0:4143",
+            f"{rules}-A A -p tcp -j REDIRECT --to-ports 4140\nCOMMIT\n",
+            "   0: 00000000:102C 00000000:0000 0A 00000000:00000000",
+            "        |-- 10.244.0.5\n           /32 host LOCAL\n",
+        )
+    ):  # fmt: skip
+        yield bytes([number]) + text.encode()
+    yield b"GET /metrics HTTP/1.0\r\n\r\n"
+    yield b"podpath-reflect/2 " + b"a" * 32 + b" 15104,4191 " + b"0" * 32
+    yield b'{"cniVersion": "1.0.0", "name": "n", "plugins": [{"type": "bridge", "mtu": 1e3}]}'
+    yield b'{"cniVersion": "0.3.1", "name": "n", "type": "bridge"}'
 
 
 def _texts(paths: Iterator[Path]) -> Iterator[str]:

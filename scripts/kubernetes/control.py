@@ -20,6 +20,8 @@ from scripts.kubernetes.plan import POD_CIDR, SERVICE_CIDR, Plan
 from scripts.kubernetes.programs import BUILT, ETCD, KUBECTL
 
 PORT = 6443
+_STORE = "http://127.0.0.1:2379"
+_TOKENS = "tokens.csv"
 _ADMIN = "admin-token-0123456789"
 _USER = "user-token-0123456789"
 USER = "asker"
@@ -31,30 +33,17 @@ _PATIENCE = 60.0
 def start_control(control: Member) -> None:
     """Start the control plane, and wait until the API server says that it is ready."""
     plan, folder = control.plan, control.inside
-    client, peer = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
+    peer = "http://127.0.0.1:2380"
     control.start(
         *("etcd", ETCD, "--data-dir", folder / "etcd", "--unsafe-no-fsync", "--log-level=error"),
-        *("--listen-client-urls", client, "--advertise-client-urls", client),
+        *("--listen-client-urls", _STORE, "--advertise-client-urls", _STORE),
         *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer),
         *("--initial-cluster", f"default={peer}"),
     )
     control.run("openssl", "genrsa", "-out", folder / "sa.key", "2048")
-    tokens = control.folder / "tokens.csv"
     users = f'{_ADMIN},admin,1,"system:masters"\n{_USER},{USER},2\n'
-    tokens.write_text(users, encoding="utf-8")
-    control.start(
-        *("kube-apiserver", BUILT / "kube-apiserver", f"--etcd-servers={client}"),
-        *(f"--bind-address={plan.control_address}", f"--advertise-address={plan.control_address}"),
-        *(f"--secure-port={PORT}", f"--cert-dir={folder / 'certs'}"),
-        *(f"--token-auth-file={folder / tokens.name}", "--authorization-mode=Node,RBAC"),
-        *("--allow-privileged=true", f"--service-cluster-ip-range={SERVICE_CIDR}"),
-        "--service-account-issuer=https://kubernetes.default",
-        f"--service-account-key-file={folder / 'sa.key'}",
-        f"--service-account-signing-key-file={folder / 'sa.key'}",
-        "--kubelet-preferred-address-types=InternalIP",
-        "--disable-admission-plugins=ServiceAccount",
-    )
-    wait(lambda: _is_ready(plan), "kube-apiserver to be ready", control, "kube-apiserver")
+    (control.folder / _TOKENS).write_text(users, encoding="utf-8")
+    start_api_server(control)
     write_kubeconfig(control)
     known = f"--kubeconfig=/run/cluster/{plan.kubeconfig.name}"
     alone = (known, "--leader-elect=false")
@@ -65,6 +54,24 @@ def start_control(control: Member) -> None:
         *("--node-monitor-period=1s", "--node-monitor-grace-period=20s"),
     )
     control.start("kube-scheduler", BUILT / "kube-scheduler", *alone)
+
+
+def start_api_server(control: Member) -> None:
+    """Start the API server, and wait until it says that it is ready; its store runs already."""
+    plan, folder = control.plan, control.inside
+    control.start(
+        *("kube-apiserver", BUILT / "kube-apiserver", f"--etcd-servers={_STORE}"),
+        *(f"--bind-address={plan.control_address}", f"--advertise-address={plan.control_address}"),
+        *(f"--secure-port={PORT}", f"--cert-dir={folder / 'certs'}"),
+        *(f"--token-auth-file={folder / _TOKENS}", "--authorization-mode=Node,RBAC"),
+        *("--allow-privileged=true", f"--service-cluster-ip-range={SERVICE_CIDR}"),
+        "--service-account-issuer=https://kubernetes.default",
+        f"--service-account-key-file={folder / 'sa.key'}",
+        f"--service-account-signing-key-file={folder / 'sa.key'}",
+        "--kubelet-preferred-address-types=InternalIP",
+        "--disable-admission-plugins=ServiceAccount",
+    )
+    wait(lambda: _is_ready(plan), "kube-apiserver to be ready", control, "kube-apiserver")
 
 
 def write_kubeconfig(control: Member) -> None:

@@ -31,7 +31,7 @@ _DROPS = """\
 metrics = true
 watchers = 2
 """
-_CREDENTIALS: list[dict[str, Any]] = [
+CREDENTIALS: list[dict[str, Any]] = [
     {
         "op": "add",
         "path": "/spec/template/spec/volumes/-",
@@ -99,7 +99,7 @@ def agents(cluster: Cluster, folder: Path, *, drops: bool = False) -> Iterator[N
                 "options": {"disableNameSuffixHash": True},
             }
         ],
-        "patches": [{"patch": json.dumps(_CREDENTIALS), "target": {"kind": "DaemonSet"}}],
+        "patches": [{"patch": json.dumps(CREDENTIALS), "target": {"kind": "DaemonSet"}}],
     }
     (folder / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     cluster.kubectl("apply", "-k", str(folder))

@@ -42,6 +42,8 @@ class Installer(ABC):
     programs: Path
     kind: str
     version: int = 1
+    program: bytes = b"#!/bin/sh\n"
+    """What it copies."""
     running: bool = True
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -105,7 +107,7 @@ class LinkerdInstaller(Installer):
         program = self.programs / self.kind
         program.write_bytes(b"")  # cp truncates and fills
         yield
-        program.write_bytes(b"#!/bin/sh\n")
+        program.write_bytes(self.program)
         program.chmod(0o755)
         self.heard()
         yield
@@ -182,7 +184,7 @@ class IstioInstaller(Installer):
 
     def install(self) -> Steps:
         """Copy the program, patch the first configuration that loads, and watch anew."""
-        self._replace(self.programs / self.kind, b"#!/bin/sh\n", 0o755)
+        self._replace(self.programs / self.kind, self.program, 0o755)
         yield
         path = self._first()
         if path is None or (value := self.load(path)) is None:
