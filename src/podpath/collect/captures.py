@@ -112,7 +112,8 @@ def read_packets(
     `MissingExtra` where NumPy is not installed.
     """
     try:
-        from podpath_capture.reading.read import read_capture  # noqa: PLC0415 - an extra
+        from podpath_capture.decoding.undecoded import describe_undecoded  # noqa: PLC0415 - an extra
+        from podpath_capture.reading.read import read_capture  # noqa: PLC0415 - as above
     except ImportError as error:
         raise MissingExtra(
             f"{name}: reading a capture needs podpath-capture: pip install 'podpath[capture]'"
@@ -139,6 +140,9 @@ def read_packets(
         for interface in capture.interfaces
         if interface.dropped
     ]
+    undecoded = describe_undecoded(capture.packets, capture.interfaces) if survey is None else ""
+    if undecoded:
+        gaps.append(make_gap(name, undecoded, kind=GapKind.NOT_MODELLED))
     if not kept.total:
         return Evidence((), (*gaps, make_gap(name, "expected packets, saw a capture of none")))
     return _show(kept, gaps)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from podpath_capture.columns import Arps, PacketColumns, Packets, Quotes, empty_arrays, join_rows
 from podpath_capture.decoding import icmp, link_layer, network_layer, transport_layer, tunnels
 from podpath_capture.decoding.layers import Group, HeaderBytes, Output, merge_groups
+from podpath_capture.decoding.undecoded import name_link
 from podpath_capture.decoding.work import Layer, Work
 from podpath_capture.files.index import Bytes, CaptureDamage, Index, Interface
 
@@ -161,7 +162,5 @@ class LayerQueue:
 def unread_link_types(interfaces: Sequence[Interface]) -> list[CaptureDamage]:
     """Say which link types of a file are not read."""
     unread = sorted({interface.link_type for interface in interfaces} - set(link_layer.LINK_TYPES))
-    return [
-        CaptureDamage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}")
-        for number in unread
-    ]
+    known = "expected Ethernet, Linux cooked, raw IP or null"
+    return [CaptureDamage(0, f"{known}, saw {name_link(number)}") for number in unread]
