@@ -119,6 +119,14 @@ class CapturedFlow(Generic[F]):
             server_resets=_have(self.backward, protocols.RST),
         )
 
+    @property
+    def stands(self) -> bool:
+        """Tell whether the client, or the server where this point shows it alone, sends what only
+        an established connection lets it send: it acknowledges, and opens and ends nothing.
+        """
+        own = self.forward or self.backward
+        return any(opening(seen.packet) == protocols.ACK for seen in own)
+
     def first_number(self, frames: Sequence[F]) -> int | None:
         """Return the sequence number of a direction's SYN, as on the wire; None where it was not
         seen.

@@ -143,6 +143,8 @@ class PacketLoss:
     """
     repeated: bool
     """True where the same bytes, or the same SYN, passed that point in another copy."""
+    resent: bool = False
+    """True where its sender sent the same bytes, SYN or FIN again: it got no acknowledgment."""
 
     @property
     def last_seen(self) -> SeenPacket:

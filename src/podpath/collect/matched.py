@@ -199,7 +199,16 @@ class MatchedCaptures:
             after=self._quote(loss.after),
             basis=loss.basis,
             repeated=loss.repeated,
+            doubtful=not loss.resent and self._is_of_all_devices(points[loss.missing_at]),
         )
+
+    def _is_of_all_devices(self, point: Point) -> bool:
+        """Tell whether a point is of a capture on `any` that does not say what it dropped: such a
+        one drops packets even where few pass.
+        """
+        file = next(file for file in self._files if file.name == point.file)
+        counted = file.dropped is not None or bool(point.dropped)
+        return bool(point.direction) and not counted
 
 
 def spell_connection(connection: MatchedConnection) -> str:

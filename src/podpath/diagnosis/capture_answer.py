@@ -20,6 +20,8 @@ from podpath.node.case import ArpSighting, CapturedPoint, Case, Sighting
 
 GOOD = ("SF", "S1", "S2", "S3", "OTH")
 """States of connections that work, as far as a capture shows; those that fail are listed first."""
+_NOT_OPENED = ("S0", "SH", "SHR")
+"""States of connections whose opening is not whole, and that nobody resets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,13 @@ def list_connections(traffic: Traffic[Sighting]) -> tuple[ConnectionSummary, ...
     return tuple(sorted(found, key=lambda one: (not one.fails, not one.state)))
 
 
+def _is_half_seen(connection: CapturedConnection[Sighting], state: str) -> bool:
+    """Tell whether a handshake that is not whole here went on nevertheless: a bridge under
+    br_netfilter shows the two directions under different addresses, and captures drop packets.
+    """
+    return state in _NOT_OPENED and any(flow.stands for flow in connection.flows)
+
+
 def _summarise(connection: CapturedConnection[Sighting]) -> ConnectionSummary:
     start = connection.start
     frames = start.frames
@@ -195,5 +204,5 @@ def _summarise(connection: CapturedConnection[Sighting]) -> ConnectionSummary:
         packets=len(frames),
         first=frames[0].time,
         span=frames[0].span,
-        fails=bool(state) and state not in GOOD,
+        fails=bool(state) and state not in GOOD and not _is_half_seen(connection, state),
     )

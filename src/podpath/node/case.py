@@ -165,6 +165,10 @@ class LostPacket:
     """
     repeated: bool
     """True where the same bytes passed there in another copy."""
+    doubtful: bool = False
+    """True where a capture of all devices, which drops packets unasked, does not say how many it
+    dropped, and nobody sent the packet again.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

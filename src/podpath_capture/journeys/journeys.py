@@ -10,9 +10,8 @@ from itertools import chain
 
 from podpath.capture.sightings import Journey, PacketLoss
 from podpath_capture.journeys.followed import Followed, follow_way
-from podpath_capture.journeys.losses import judge_way
+from podpath_capture.journeys.losses import find_losses
 from podpath_capture.journeys.packet_words import name_packet
-from podpath_capture.journeys.witnesses import Watch, Ways
 from podpath_capture.matching.copies import ABSENT, Item
 from podpath_capture.matching.matching import Matching
 
@@ -24,13 +23,14 @@ def follow_packets(matching: Matching, number: int) -> tuple[Journey, ...]:
     """Return the packets of a connection, in the order of time; segments that become others on the
     way are one journey.
     """
-    watch, ways = Watch(matching), Ways(matching)
+    losses = [loss for loss in find_losses(matching).lost if loss.connection == number]
     journeys: list[Journey] = []
     for way in (2 * number, 2 * number + 1):
         if matching.order(way):
             lost: dict[tuple[str, int], list[PacketLoss]] = defaultdict(list)
-            for loss in judge_way(matching, way, watch, ways).lost:
-                lost[loss.last_seen.file, loss.last_seen.number].append(loss)
+            for loss in losses:
+                if loss.forward is not bool(way & 1):
+                    lost[loss.last_seen.file, loss.last_seen.number].append(loss)
             followed = follow_way(matching, way, every=True)
             journeys += (_travel(matching, followed, items, lost) for items in _group(followed))
     return tuple(sorted(journeys, key=lambda journey: journey.time))

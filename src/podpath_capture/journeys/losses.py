@@ -30,6 +30,9 @@ UNMEASURED = 20_000_000
 known.
 """
 FILTERED = "the capture there leaves out packets of its kind: it shows none, though others did pass"
+LEAKING = "the capture there leaves out packets that did pass it, and nobody sent this one again"
+AGAIN = 1_000_000
+"""Nanoseconds from which on what is sent twice is no copy of what a capture shows on its way."""
 INCOMPARABLE = "no clock tells when it should have come there"
 
 
@@ -39,14 +42,43 @@ def find_losses(matching: Matching) -> Losses:
     lost: list[PacketLoss] = []
     unseen: list[Unseen] = []
     for way in find_open_ways(matching):
-        judged = judge_way(matching, way, watch, ways)
+        judged = _judge_way(matching, way, watch, ways)
         lost += judged.lost
         unseen += judged.unseen
+    doubtful = [loss for loss in lost if _is_doubtful(matching, loss, watch)]
+    unseen += _doubt(doubtful)
+    known = set(map(id, doubtful))
+    lost = [loss for loss in lost if id(loss) not in known]
     lost.sort(key=lambda loss: (loss.connection, loss.seen[0].time))
     return Losses(lost=tuple(lost), unseen=tuple(unseen))
 
 
-def judge_way(matching: Matching, way: int, watch: Watch, ways: Ways) -> Losses:
+def _is_doubtful(matching: Matching, loss: PacketLoss, watch: Watch) -> bool:
+    """Tell whether a capture that left out packets which did pass it may have left out this one,
+    too: nobody sent it again.
+    """
+    return not loss.resent and matching.points[loss.missing_at].file in watch.leaking
+
+
+def _doubt(losses: Sequence[PacketLoss]) -> list[Unseen]:
+    groups: dict[tuple[int, bool, int], list[PacketLoss]] = {}
+    for loss in losses:
+        groups.setdefault((loss.connection, loss.forward, loss.missing_at), []).append(loss)
+    return [
+        Unseen(
+            connection=connection,
+            forward=forward,
+            packets=len(found),
+            first=min((loss.last_seen for loss in found), key=lambda seen: seen.time),
+            last=max((loss.last_seen for loss in found), key=lambda seen: seen.time),
+            missing_at=point,
+            why=LEAKING,
+        )
+        for (connection, forward, point), found in groups.items()
+    ]
+
+
+def _judge_way(matching: Matching, way: int, watch: Watch, ways: Ways) -> Losses:
     """Look for what did not arrive in one direction of a connection."""
     placed = matching.order(way)
     further = ways.extend(way, placed)
@@ -89,6 +121,7 @@ class _Judge:
     def judge(self) -> Losses:
         """Tell losses from what was merely not seen."""
         missing = list(self._missing())
+        self._find_leaks(missing)
         bypassed = {
             each.place
             for each in missing
@@ -106,6 +139,27 @@ class _Judge:
             lost=tuple(lost),
             unseen=tuple(self._unseen(*key, found) for key, found in unseen.items()),
         )
+
+    def _find_leaks(self, missing: Sequence[_Missing]) -> None:
+        """Note which captures leave out what passed them: a later point shows it, or the other side
+        acknowledged it.
+        """
+        for item in self._followed.items:
+            for place in range(item.last):
+                if item.rows[place] == ABSENT and self._begins_before(item, place):
+                    self._note_leak(item, place)
+        for each in missing:
+            if each.why == ACKNOWLEDGED and self._expected[each.place].basis == SAME:
+                self._note_leak(each.item, each.place)
+
+    def _begins_before(self, item: Item, place: int) -> bool:
+        """Tell whether an item was seen before a place that does not show it, and behind it."""
+        return any(row != ABSENT for row in item.rows[:place])
+
+    def _note_leak(self, item: Item, place: int) -> None:
+        point, time = self._expected[place].point, self._due(item, place)
+        if not self._watch.blind(point, time, self._followed.spread[place]):
+            self._watch.leaking.add(self._matching.points[point].file)
 
     def _missing(self) -> Iterator[_Missing]:
         """Yield each item that was not seen to the end, with the first place that could have seen
@@ -200,7 +254,24 @@ class _Judge:
             after=after,
             basis=self._expected[missing.place].basis,
             repeated=self._repeats(item, missing.place),
+            resent=self._is_resent(item),
         )
+
+    def _is_resent(self, item: Item) -> bool:
+        """Tell whether the place that saw an item last shows it sent again."""
+        joined, row = self._matching.joined, item.rows[item.last]
+        times = joined.column("time")
+        if item.begin < item.end:
+            rows = [copy.row for copy in self._followed.segments[item.last].covering(item.begin)]
+        elif joined.column("flags")[row] & (SYN | FIN):
+            alike = self._followed.placed[item.last].rows
+            for name in ("flags", "seq", "payload"):
+                values = joined.column(name)
+                alike = alike[values[alike] == values[row]]
+            rows = alike.tolist()
+        else:
+            return False
+        return any(int(times[other]) - int(times[row]) > AGAIN for other in rows)
 
     def _sightings(self, item: Item) -> tuple[SeenPacket, ...]:
         return tuple(self._matching.joined.sighting(row) for row in item.rows if row != ABSENT)

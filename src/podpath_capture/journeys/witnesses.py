@@ -40,6 +40,8 @@ class Watch:
         self._matching = matching
         self._times: dict[int, tuple[Numbers, Numbers]] = {}
         self._blind = [self._damaged(file) for file in range(len(matching.joined.files))]
+        self.leaking: set[str] = set()
+        """Files that leave out packets which passed where they were taken."""
 
     def _damaged(self, file: int) -> list[tuple[int, int]]:
         """Return the times between which a damaged file shows nothing: from the packet before the

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.capture.sightings import Losses
-from podpath_capture.journeys.losses import FILTERED, find_losses
+from podpath_capture.journeys.losses import FILTERED, LEAKING, find_losses
 from podpath_capture.matching.matching import Matching, match_captures
 from podpath_capture.points import CapturedFile
 from podpath_capture.reading.read import read_capture
@@ -398,3 +398,28 @@ def test_losses_without_clocks() -> None:
         losses.lost,
         [each.why for each in losses.unseen],
     )
+
+
+@pytest.mark.parametrize("leaks", [False, True])
+def test_a_capture_that_leaves_out_what_passed_is_not_believed(leaks: bool) -> None:  # noqa: FBT001 - pytest gives it
+    """A point that misses a packet which a later one shows may have missed the next one, too, that
+    nobody sends again.
+    """
+    world = chain(whole=True)
+    beat(world)
+    talker = Talker(world, ENDS, START + 50 * SECOND)
+    talker.open()
+    talker.talk(forward=True, size=100)
+    missed = talker.packet(forward=True, flags=ACK, size=100)
+    world.send([missed], ENDS, talker.time)
+    if leaks:
+        world.shots[1] = [shot for shot in world.shots[1] if shot.packet is not missed]
+    talker.time += 200 * MILLISECOND
+    talker.next[True] += 100
+    world.send([talker.packet(forward=True, flags=ACK)], ENDS, talker.time, cut_at=1)
+    talker.time += 200 * MILLISECOND
+    talker.talk(forward=False, size=100)
+    _, losses = judged(world)
+    left_out = [each.why for each in losses.unseen]
+
+    assert [not leaks, leaks] == [len(losses.lost) == 1, LEAKING in left_out]

@@ -88,6 +88,7 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     first = found[0]
     gone = [lost for lost in found if not lost.repeated] or list(found)
     healed = spare or all(lost.repeated for lost in found)
+    doubtful = all(lost.doubtful for lost in gone)
     last_seen, span = gone[0].seen[-1]
     way = "" if first.forward else ", on its way back"
     shown, verb = _name_lost(gone)
@@ -102,18 +103,23 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     ]
     if healed:
         reasons.append("Other copies of it passed: the loss was recovered.")
+    elif doubtful:
+        reasons.append(
+            "A capture of all devices leaves out packets when it cannot keep up, and nobody sends "
+            "these again: it may merely not show them."
+        )
     spans = [lost.seen[-1][1] for lost in gone[:SHOWN]]
     spans += [at for _, at in gone[0].seen]
     return Finding(
         check=NAME,
-        severity=Severity.NOTE if healed else Severity.FAULT,
+        severity=Severity.NOTE if healed or doubtful else Severity.FAULT,
         claim=(
             f"{first.connection}: {shown} {verb} lost between {last_seen} and "
             f"{first.missing_at}{way}."
         ),
         evidence=tuple(dict.fromkeys((*spans, first.before, first.after))),
         reasoning=tuple(reasons),
-        breaks=() if healed else (first.connection,),
+        breaks=() if healed or doubtful else (first.connection,),
     )
 
 
