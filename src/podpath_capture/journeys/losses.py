@@ -64,18 +64,21 @@ def _doubt(losses: Sequence[PacketLoss]) -> list[Unseen]:
     groups: dict[tuple[int, bool, int], list[PacketLoss]] = {}
     for loss in losses:
         groups.setdefault((loss.connection, loss.forward, loss.missing_at), []).append(loss)
-    return [
-        Unseen(
-            connection=connection,
-            forward=forward,
-            packets=len(found),
-            first=min((loss.last_seen for loss in found), key=lambda seen: seen.time),
-            last=max((loss.last_seen for loss in found), key=lambda seen: seen.time),
-            missing_at=point,
-            why=LEAKING,
+    found: list[Unseen] = []
+    for (connection, forward, point), some in groups.items():
+        last = sorted((loss.last_seen for loss in some), key=lambda seen: seen.time)
+        found.append(
+            Unseen(
+                connection=connection,
+                forward=forward,
+                packets=len(some),
+                first=last[0],
+                last=last[-1],
+                missing_at=point,
+                why=LEAKING,
+            )
         )
-        for (connection, forward, point), found in groups.items()
-    ]
+    return found
 
 
 def _judge_way(matching: Matching, way: int, watch: Watch, ways: Ways) -> Losses:
