@@ -72,7 +72,7 @@ def test_a_connection_that_works_is_no_reason_for_anything() -> None:
 
 
 def test_a_connection_that_fails_forbids_the_all_clear() -> None:
-    """It is listed before those that work, and quoted by its first packet."""
+    """It is listed before those that work, and quoted by its first packet; a refusal is a fault."""
     refused = (
         seen("10.0.0.7:9 > 10.0.0.3:81", SYN, "in eth0", at=9.0),
         seen("10.0.0.3:81 > 10.0.0.7:9", RST, "out eth0", at=9.1),
@@ -82,6 +82,14 @@ def test_a_connection_that_fails_forbids_the_all_clear() -> None:
 
     assert [True, False] == [each.fails for each in answer.connections]
     assert [(refused[0].span,)] == [each.spans for each in failing]
+    assert ("fault", 1) == (answer.verdict, answer.exit_code)
+    assert ["connections-refused"] == [finding.check for finding in answer.findings]
+
+
+def test_a_syn_alone_is_undecided() -> None:
+    """No known fault says why it fails."""
+    answer = answered(*handshake(), seen("10.0.0.7:9 > 10.0.0.3:81", SYN, "in eth0", at=9.0))
+
     assert ("undecided", 3) == (answer.verdict, answer.exit_code)
 
 

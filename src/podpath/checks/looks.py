@@ -17,7 +17,9 @@ from podpath.checks.captures import (
     lost_between,
     one_way,
     path_mtu,
+    refused,
     reset_storm,
+    unanswered,
     untranslated_reply,
 )
 from podpath.checks.finding import Finding
@@ -44,6 +46,8 @@ LOOKS: tuple[Look, ...] = (
     handshake_repeated.look,
     path_mtu.look,
     reset_storm.look,
+    refused.look,
+    unanswered.look,
     icmp_error.look,
     mac_flap.look,
     gratuitous_arp.look,
@@ -53,12 +57,18 @@ LOOKS: tuple[Look, ...] = (
     checksum_offload.look,
 )
 """In the order of the manual, which `checks.registry` keeps."""
+SYMPTOMS = frozenset({refused.look, unanswered.look})
+"""Failures that a diagnosis explains by itself, by walks: they are told of captures alone."""
 
 
-def look_at_captures(case: Case) -> Iterator[Finding]:
-    """Say what the captures of a case show by themselves, the faults in the manual's order."""
+def look_at_captures(case: Case, *, alone: bool = False) -> Iterator[Finding]:
+    """Say what the captures of a case show by themselves, the faults in the manual's order;
+    `alone`, where nothing else tells of what fails.
+    """
     traffic = gather_traffic(case.sightings)
     if not traffic.flows and not case.arps:
         return
     for look in LOOKS:
+        if look in SYMPTOMS and not alone:
+            continue
         yield from look(case, traffic)

@@ -29,7 +29,9 @@ from podpath.checks.captures import (
     lost_between,
     one_way,
     path_mtu,
+    refused,
     reset_storm,
+    unanswered,
     untranslated_reply,
 )
 from podpath.checks.category import Category
@@ -391,6 +393,8 @@ MODULES: tuple[ModuleType, ...] = (
     handshake_repeated,
     path_mtu,
     reset_storm,
+    refused,
+    unanswered,
     icmp_error,
     mac_flap,
     gratuitous_arp,

@@ -30,7 +30,7 @@ TAUGHT = (wrong_mac.NAME, one_way.NAME, mac_flap.NAME, gratuitous_arp.NAME)
 
 def check_captures(case: Case) -> tuple[Finding, ...]:
     """Say what captures show without a node's evidence, faults first."""
-    found = [*foreign_arp.check(case), *look_at_captures(case)]
+    found = [*foreign_arp.check(case), *look_at_captures(case, alone=True)]
     found = [finding for finding in found if not _is_told_by_arp(finding, found)]
     order = {"cause": 0, "fault": 1, "risk": 2, "note": 3}
     return tuple(sorted(found, key=lambda finding: order[finding.severity]))

@@ -1,0 +1,149 @@
+"""unanswered: name lookups or pings get no answer.
+
+What it is
+    A capture shows DNS queries or echo requests, and no answer to them, though it goes on long
+    enough, or they are sent again. Those to one address are counted together.
+
+Why it breaks
+    The request or its answer is lost, or the server does not answer. Programs wait for name lookups
+    before anything else: with glibc, a query is sent again after 5 s, and a lookup fails after
+    10 s. A host may also ignore pings by choice.
+
+How to confirm
+    dig +tries=1 +time=2 @SERVER NAME; ping -c 3 ADDRESS
+    # further along the path: how far do the requests get, and do answers leave?
+    tcpdump -nni any 'host SERVER and (port 53 or icmp)'
+    conntrack -L -p udp --dport 53               # UNREPLIED entries
+
+How to fix
+    Capture further along the path until the requests no longer show up, or the answers do: the
+    fault lies between the last two points. If requests reach the server and no answer leaves, look
+    at the server: its log, its upstream, a policy in front of it.
+
+References
+    resolv.conf(5), timeout and attempts; icmp_echo (net/ipv4/icmp.c); RFC 1035, 4.2.1
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.capture.connections import CapturedFlow
+from podpath.checks.captured import CapturedTraffic, count, quote
+from podpath.checks.captures.icmp_error import is_refused_by_error
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import endpoint
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.OUTSIDE_NODE,)
+NAME = "unanswered"
+PORT = 53
+PATIENCE = 2.0
+"""Seconds after which an answer that is not there is late: resolvers take milliseconds."""
+POSSIBLE = 0.5
+"""Where the capture shows nothing at all that comes to who asks: a filter may leave answers out."""
+ASK = FollowUp(
+    "whether the capture shows answers at all",
+    "tcpdump -nni DEVICE 'host SERVER'  # without a direction in the filter",
+    "answers show up: the first capture left them out; none do: they are lost, or never sent",
+)
+_Flow = CapturedFlow[Sighting]
+
+
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
+    """Report each server whose answers are missing, once, with how many of how many."""
+    ends = _list_ends(case)
+    answered = _list_answered(case)
+    asked: dict[tuple[int, Address], list[_Flow]] = defaultdict(list)
+    open_still: dict[tuple[int, Address], list[_Flow]] = defaultdict(list)
+    for flow in traffic.flows:
+        if not _asks(flow):
+            continue
+        key = flow.protocol, flow.server[0]
+        asked[key].append(flow)
+        known = (flow.protocol, *flow.client) in answered
+        if not flow.backward and not known and _is_late(flow, ends):
+            open_still[key].append(flow)
+    heard = {seen.packet.dst for seen in case.sightings}
+    for key, flows in open_still.items():
+        missing = [flow for flow in flows if not is_refused_by_error(case, flow)]
+        if missing:
+            sure = any(flow.client[0] in heard for flow in missing)
+            yield _report(missing, len(asked[key]), sure=sure)
+
+
+def _asks(flow: _Flow) -> bool:
+    """Tell whether a flow is of name lookups or pings to one host."""
+    if not flow.forward or flow.server[0].is_multicast or str(flow.server[0]).endswith(".255"):
+        return False
+    if flow.protocol == protocols.UDP:
+        return flow.server[1] == PORT
+    kind = protocols.ECHO_REQUESTS.get(flow.protocol)
+    return kind is not None and flow.forward[0].packet.icmp_type == kind
+
+
+def _list_ends(case: Case) -> dict[int, float]:
+    """Return when each capture ends."""
+    ends: dict[int, float] = {}
+    for seen in case.sightings:
+        if seen.time is not None:
+            ends[seen.capture] = max(seen.time, ends.get(seen.capture, seen.time))
+    return ends
+
+
+def _list_answered(case: Case) -> set[tuple[int, Address, int]]:
+    """Return whom an answer comes to, under whatever address its sender answers: NAT may be undone
+    behind this point.
+    """
+    found: set[tuple[int, Address, int]] = set()
+    for seen in case.sightings:
+        packet = seen.packet
+        names = packet.protocol == protocols.UDP and packet.sport == PORT
+        if names or protocols.ECHO_REPLIES.get(packet.protocol) == packet.icmp_type:
+            found.add((packet.protocol, packet.dst, packet.dport))
+    return found
+
+
+def _is_late(flow: _Flow, ends: dict[int, float]) -> bool:
+    """Tell whether an answer should have been seen: the request is sent again, or the capture goes
+    on. A capture of all devices drops packets, so there the first alone counts.
+    """
+    times = [seen.time for seen in flow.forward if seen.time is not None]
+    if not times:
+        return len(flow.forward) > 2
+    again = times[-1] - times[0] >= PATIENCE / 2
+    of_all = flow.forward[0].direction is not None
+    return again or (not of_all and ends[flow.point.capture] - times[-1] >= PATIENCE)
+
+
+def _report(missing: Sequence[_Flow], total: int, *, sure: bool) -> Finding:
+    first = missing[0]
+    requests = sum(len(flow.forward) for flow in missing)
+    if first.protocol == protocols.UDP:
+        what, to = "DNS queries", endpoint(first.server[0], PORT)
+    else:
+        what, to = "Pings", str(first.server[0])
+    some = f"{what} to {to} get no answer"
+    if total > len(missing):
+        some += f": {len(missing)} of {total}"
+    clients = {flow.client[0] for flow in missing}
+    who, verb = count(len(clients), "client"), "is" if requests == 1 else "are"
+    seen = f"{count(requests, 'request')} from {who} {verb} seen at {first.where}"
+    reasons = [f"{seen}, and no answer."]
+    if not sure:
+        reasons.append("Nothing at all that comes to who asks is seen here.")
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
+        claim=f"{some}.",
+        evidence=quote([flow.forward[0] for flow in missing], missing[0].forward[1:]),
+        reasoning=tuple(reasons),
+        breaks=tuple(flow.words for flow in missing[:3]),
+        marks=(str(first.server[0]),),
+    )
