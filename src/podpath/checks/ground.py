@@ -65,5 +65,9 @@ class Ground(Enum):
     """What stands in the place of a masked address says that it is a service's."""
     OTHERS_ANSWERED = auto()
     """People say that names resolve, and only a question of another sort goes unanswered."""
+    OWN_REJECT = auto()
+    """Who prohibits is who is asked: the firewall is its own."""
+    INSISTED = auto()
+    """The hop says so again and again, so the sender does not take it."""
     SYMPTOM = auto()
     """What people say fails is what this state breaks."""

@@ -46,6 +46,7 @@ from podpath.checks.cni import (
     pod_address_twice,
     pod_cidr,
     runtime_configuration,
+    runtime_network,
     written_in_turn,
 )
 from podpath.checks.conntrack import (
@@ -444,6 +445,7 @@ MODULES: tuple[ModuleType, ...] = (
     bound_to_loopback,
     node_address_of_bridge,
     runtime_configuration,
+    runtime_network,
     written_in_turn,
     allowed_twice,
     bond_slave_down,

@@ -24,7 +24,7 @@ from podpath.node.links import Link
 _NAMES = ("device", "bond", "bridge", "link")
 """Values of a message that name a device."""
 _UP = re.compile(
-    r"\b[Ll]ink (?:status )?(?:is )?(?:definitely )?up\b|\blink becomes ready|"
+    r"\b[Ll]ink (?:status )?(?:is )?(?:definitely )?[Uu]p\b|\blink becomes ready|"
     r"\bactive interface up|\bnew active (?:one|slave|interface)|\bcarrier (?:acquired|up)|"
     r"\bGained carrier|\breset completed success"
 )

@@ -162,6 +162,32 @@ def _find_others_answered(case: Case, finding: Finding) -> Iterator[Span]:
                 yield one.span
 
 
+def _find_own_reject(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted errors that who is asked sends, where people say that anything fails."""
+    if not any(True for _ in list_failing(case)):
+        return
+    asked = {str(attempt.probe.dst) for attempt in case.attempts if attempt.is_bad}
+    for message in case.messages:
+        hop, target = message.values.get("hop"), message.values.get("target")
+        own = hop == target if target is not None else hop in asked
+        if message.span in finding.evidence and hop is not None and own:
+            yield message.span
+
+
+def _find_insisted(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted errors that a hop sends several times to one client about one target, where
+    people say that anything fails.
+    """
+    if not any(True for _ in list_failing(case)):
+        return
+    for message in case.messages:
+        ends = {"client", "target"} <= message.values.keys()
+        if message.span in finding.evidence and ends and message.times >= INSISTS:
+            yield message.span
+
+
+INSISTS = 3
+"""Errors about one target after which a sender that takes them would send smaller packets."""
 LASTING = frozenset({
     "is a directory", "not a directory", "read-only file system", "function not implemented",
     "operation not supported", "exec format error", "protocol not supported",
@@ -177,6 +203,8 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.OUTSIDE_NAMES: _find_outside_names,
     Ground.SERVICE_MASKED: _find_masked_service,
     Ground.OTHERS_ANSWERED: _find_others_answered,
+    Ground.OWN_REJECT: _find_own_reject,
+    Ground.INSISTED: _find_insisted,
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
 }

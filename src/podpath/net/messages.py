@@ -212,7 +212,11 @@ class MessageKind(StrEnum):
     KERNEL_FAULT = "kernel fault"
     BOND_SLAVE_DOWN = "bond slave down"
 
+    FUNCTION_WITHOUT_PARENT = "function without parent"
+
     # Engines and their plugins
+    NETWORK_FOUND = "network found"
+    DEFAULT_NETWORK_CHOSEN = "default network chosen"
     PLUGIN_FAILED = "plugin failed"
     PLUGIN_CRASHED = "plugin crashed"
     PROGRAM_MISSING = "program missing"
@@ -249,6 +253,8 @@ class MessageKind(StrEnum):
     RESOLVER_WITHOUT_UPSTREAM = "resolver without upstream"
 
     # Programs that answer, and refuse
+    PROXY_ANSWERED = "proxy answered"
+    NODE_NOT_UPDATED = "node not updated"
     CLIENT_REFUSED = "client refused"
     MESSAGE_TOO_LARGE = "message too large"
     PINGS_REFUSED = "pings refused"

@@ -56,6 +56,13 @@ _ACT = re.compile(
     r"wicked|NetworkManager|kubectl|helm|cilium|calicoctl|reboot)\b"
 )
 """Programs that do more than their words say; what `ip` or `iptables` does is what they say."""
+_STARTS = re.compile(
+    r"\s*(?:sudo\s+)?(?:(?:docker|podman|nerdctl)\s+(?:run|start|compose\s.*\bup)|"
+    r"(?:docker|podman)-compose\b.*\bup|virsh\s+start|kubectl\s+run)\b"
+)
+"""Commands that start a container or guest: they change nothing that an output shows but what its
+network brings about.
+"""
 _LISTS: Mapping[ShiftKind, frozenset[str]] = {
     ShiftKind.ADDRESS: frozenset({"addr"}),
     ShiftKind.ROUTE: frozenset({"route"}),
@@ -79,6 +86,14 @@ class _ListedThing(NamedTuple):
     port: int | None = None
     common: bool = False
     """True where every host has it."""
+
+
+class _Act(NamedTuple):
+    """A command that was typed, and where."""
+
+    file: str
+    line: int
+    command: str
 
 
 class _OutputState(NamedTuple):
@@ -110,13 +125,22 @@ def list_shifts(evidence: ReadSources) -> tuple[Shift, ...]:
     return tuple(found)
 
 
-def _list_acts(evidence: ReadSources) -> tuple[ChangeCommandRecord, ...]:
-    """Return the commands that start, stop or reload a program, which then does what it does."""
-    return tuple(
-        record
+def _list_acts(evidence: ReadSources) -> tuple[_Act, ...]:
+    """Return the commands that start, stop or reload a program, which then does what it does, in
+    their order.
+    """
+    changed = [
+        _Act(record.span.source.name, record.span.line, record.command)
         for _, record in evidence.records(ChangeCommandRecord)
         if _ACT.match(record.command) is not None
-    )
+    ]
+    sources = [scene.source for scene in evidence.scenes]
+    started = [
+        _Act(source.name, source.first_line, source.command)
+        for source in sources
+        if source.command is not None and _STARTS.match(source.command)
+    ]
+    return tuple(sorted((*changed, *started)))
 
 
 def _add_empty(
@@ -167,7 +191,7 @@ _SHORT = {
 
 
 def _compare(
-    kind: ShiftKind, one: _OutputState, other: _OutputState, acts: Sequence[ChangeCommandRecord]
+    kind: ShiftKind, one: _OutputState, other: _OutputState, acts: Sequence[_Act]
 ) -> Iterator[Shift]:
     differing = {
         key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
@@ -218,7 +242,7 @@ def _list_own(state: _OutputState) -> list[_ListedThing]:
     return [thing for thing in state.things.values() if not thing.common]
 
 
-def _find_act(one: ReadSource, other: ReadSource, acts: Sequence[ChangeCommandRecord]) -> str:
+def _find_act(one: ReadSource, other: ReadSource, acts: Sequence[_Act]) -> str:
     """Return the last command that was typed between two outputs of one file; empty where none
     was.
     """
@@ -228,8 +252,7 @@ def _find_act(one: ReadSource, other: ReadSource, acts: Sequence[ChangeCommandRe
     between = [
         act.command.strip()
         for act in acts
-        if act.span.source.name == first.name
-        and first.first_line < act.span.line < second.first_line
+        if act.file == first.name and first.first_line < act.line < second.first_line
     ]
     return between[-1] if between else ""
 

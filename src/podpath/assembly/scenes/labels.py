@@ -114,6 +114,18 @@ def _words() -> _StateWords:
     )
 
 
+_FAILS = re.compile(
+    r"(?<!\w)(?:not ?ready|can ?not|can't|no longer|not any ?more|los(?:es?|t)|unreachable|"
+    r"tim(?:es?|ed) ?out|refused?|stop(?:s|ped)?|gone|vanish\w*|disappear\w*|do(?:es)?(?: not|n't)|"
+    r"(?:is|are) (?:down|missing|cut off|not reachable)|breaks?|broke|no (?:internet|network|"
+    r"connection|route|answer|access))(?!\w)",
+    re.IGNORECASE,
+)
+"""What a sentence says that blames what was changed: the output shows the failure."""
+_CURED = re.compile(
+    r"(?<!\w)(?:fix|repair|cur(?:e|ed|ing)|mend|restor|recover|resolv|solv|workaround)\w*",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
 _LABEL_WIDTH = 90
 
@@ -144,7 +156,8 @@ def _judge_sentence(label: str) -> StateLikelihood:
     if words.elsewhere.search(label):
         return StateLikelihood.ELSEWHERE
     if words.after.search(label) and not words.not_yet.search(label):
-        return StateLikelihood.AFTER
+        blamed = _FAILS.search(label) and not _CURED.search(label)
+        return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER
     return StateLikelihood.GOOD if words.good.search(label) else StateLikelihood.PLAIN
 
 

@@ -33,7 +33,8 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_failing
+from podpath.checks.told import find_told, list_failing
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
@@ -55,6 +56,7 @@ _MANAGERS = re.compile(
     r"\b(?:restart|reload|apply|reconfigure)\b.*\b(?:systemd-networkd|NetworkManager|networking)\b|"
     r"\b(?:networkctl (?:reload|reconfigure)|netplan apply|nmcli (?:connection|con|c) reload)\b"
 )
+_STARTS = re.compile(r"\b(?:docker|podman|nerdctl|docker-compose)\b.*\b(?:run|start|restart|up)\b")
 _SINGLE = re.compile(r"\b(?:from|to) (?:\d+\.){3}\d+(?![\d/.])|\b(?:from|to) \S+/32\b")
 """A policy rule for one address, as plugins write one for a pod, and networkd for an uplink."""
 _ORDER = (ShiftKind.ROUTE, ShiftKind.RULE, ShiftKind.ADDRESS, ShiftKind.ZONE, ShiftKind.LISTENER)
@@ -74,7 +76,12 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     first = lost[0]
     failing = any(not one.works for one in case.complaints)
     gone = first.bad is None
-    told = first.told or _is_blamed(case, first) or _is_managers(case, lost)
+    told = (
+        first.told
+        or _is_blamed(case, first)
+        or _is_managers(case, lost)
+        or _is_of_start(case, first)
+    )
     sure = told and failing and (gone or first.kind is ShiftKind.ROUTE)
     since = first.act or first.between
     after = f" ({since.strip()[:80]})" if since and told else ""
@@ -128,6 +135,14 @@ def _is_managers(case: Case, lost: Sequence[Shift]) -> bool:
     refused = any(one.failure is FailureKind.REFUSED for one in list_failing(case))
     works = any(one.works and not one.addresses for one in case.complaints)
     return narrow and not refused and not works and _MANAGERS.search(first.act) is not None
+
+
+def _is_of_start(case: Case, shift: Shift) -> bool:
+    """Tell whether a thing is gone behind the start of a container, and people say that it begins
+    with one.
+    """
+    started = _STARTS.search(shift.act) is not None
+    return shift.bad is None and started and bool(find_told(case, Circumstance.AT_CONTAINER_START))
 
 
 def _is_blamed(case: Case, shift: Shift) -> bool:

@@ -51,6 +51,10 @@ _SERVES = re.compile(r".+\.(?:service|socket)$")
 _PLAIN_UNIT = re.compile(r"(?!-)[\w.@:-]+", re.ASCII)
 _COMMON = frozenset({"network", "networking", "docker", "container", "host", "node", "local"})
 """Stems of units that every sentence about a network speaks of."""
+_READY = frozenset({"notready", "ready"})
+_HOST = re.compile(r"@([\w-]+)")
+_NODE = re.compile(r"[a-z][\w-]*\d|[a-z]+-[\w-]+")
+"""A word that may be a node's name."""
 _ABSENT = frozenset({
     FailureKind.REFUSED, FailureKind.NOT_STARTED, FailureKind.UNREACHABLE, FailureKind.TIMEOUT,
     FailureKind.NAME_NOT_RESOLVED, None,
@@ -71,7 +75,22 @@ def check(case: Case) -> Iterator[Finding]:
         named = _find_named(case, unit)
         down = _SERVES.match(name) and _is_down(unit) and name not in told
         if down and (named is not None or not unit.once or unit.enabled == "enabled"):
-            yield _report(unit, stated.span, named)
+            yield _report(unit, stated.span, named, missed=_is_missed(case, unit, stated.span))
+
+
+def _is_missed(case: Case, unit: UnitState, span: Span) -> bool:
+    """Tell whether people say that a node is not ready whose kubelet this is: the prompt names no
+    other node than they do.
+    """
+    if unit.unit != "kubelet.service":
+        return False
+    host = _HOST.search(span.source.prompt or "")
+    for complaint in list_failing(case):
+        ready = bool(_READY & complaint.spoken) and "node" in complaint.spoken
+        named = {word for word in complaint.words if _NODE.fullmatch(word)}
+        if ready and (host is None or not named or host[1] in named):
+            return complaint.failure is FailureKind.NOT_STARTED
+    return False
 
 
 def _is_down(unit: UnitState) -> bool:
@@ -83,7 +102,7 @@ def _is_down(unit: UnitState) -> bool:
     return unit.active == "inactive"
 
 
-def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
+def _report(unit: UnitState, span: Span, named: Span | None, *, missed: bool) -> Finding:
     stopped = unit.active == "inactive" and unit.loaded != "not-found" and not unit.once
     likely = named is not None and stopped and unit.enabled != "disabled"
     possible = 0.5 if unit.once else 0.6
@@ -111,8 +130,9 @@ def _report(unit: UnitState, span: Span, named: Span | None) -> Finding:
                 else (),
             ),
         ),
-        certainty=0.9 if likely else possible,
-        asks=(ask,),
+        certainty=1.0 if missed else 0.9 if likely else possible,
+        asks=() if missed else (ask,),
+        explains=frozenset({FailureKind.NOT_STARTED}) if missed else None,
         marks=(unit.active, unit.detail),
     )
 

@@ -28,9 +28,11 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.told import list_failing
 from podpath.checks.topology import known_sysctl
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
+from podpath.node.shifts import ShiftKind
 
 CATEGORIES = (
     Category.IPV6,
@@ -60,6 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
         route.type == "unicast" and route.protocol not in {"ra", "kernel"} for route in defaults
     ):
         return
+    gone = _find_gone(case)
     for key, fact in host.sysctls.items():
         device = key.removeprefix(PREFIX).removesuffix(SUFFIX).replace("/", ".")
         stated = (
@@ -76,7 +79,7 @@ def check(case: Case) -> Iterator[Finding]:
                 f"{device} ignores router advertisements because the host forwards IPv6 and {key} "
                 f"is {fact.value}."
             ),
-            evidence=(fact.span, forwarding.span),
+            evidence=(fact.span, forwarding.span, *gone),
             reasoning=("A host that forwards accepts advertisements only if accept_ra is 2.",),
             breaks=("IPv6 to other networks, once the default route has expired",),
             repairs=(
@@ -86,7 +89,20 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
             prevention="Keep accept_ra=2 in /etc/sysctl.d, or set the default route by hand.",
-            certainty=0.5,
+            certainty=1.0 if gone else 0.5,
             marks=(f"{fact.value}", device),
         )
         return
+
+
+def _find_gone(case: Case) -> tuple[Span, ...]:
+    """Return the default route by advertisement that an earlier output lists and a later one does
+    not, where people say that something fails.
+    """
+    lost = (
+        shift.good
+        for shift in case.shifts
+        if shift.kind is ShiftKind.ROUTE and shift.bad is None and shift.good is not None
+    )
+    found = next((span for span in lost if "proto ra" in span.text), None)
+    return () if found is None or not any(True for _ in list_failing(case)) else (found,)

@@ -25,12 +25,14 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from ipaddress import ip_address
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.told import find_told, list_lost
+from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
@@ -44,24 +46,33 @@ CATEGORIES = (
 NAME = "balancer-address-on-node"
 
 
-def _is_public_local(route: Route) -> bool:
-    """Tell whether a route makes a public address one of the node's own, on kube-ipvs0."""
-    if route.type != "local" or route.table != LOCAL or route.span is None:
-        return False
-    public = ip_address(str(route.prefix.address)).is_global
-    return public and any(hop.link == "kube-ipvs0" for hop in route.nexthops)
+def _is_balancers(address: Address, told: Span | None) -> bool:
+    """Tell whether an address may be a balancer's: a public one, or the one that people say probes
+    come from.
+    """
+    named = told is not None and str(address) in re.findall(r"[0-9a-f.:]*[0-9a-f]", told.text)
+    return named or ip_address(str(address)).is_global
+
+
+def _is_own(route: Route) -> bool:
+    """Tell whether a route makes an address one of the node's own, on kube-ipvs0."""
+    local = route.type == "local" and route.table == LOCAL and route.span is not None
+    return local and any(hop.link == "kube-ipvs0" for hop in route.nexthops)
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report public addresses on kube-ipvs0."""
+    """Report on kube-ipvs0 public addresses, and those that people say probes come from."""
+    told = find_told(case, Circumstance.PROBED_BY_BALANCER)
     held = [
         item
         for item in case.node.host.addresses.items
-        if item.link == "kube-ipvs0"
-        and item.span is not None
-        and ip_address(str(item.address)).is_global
+        if item.link == "kube-ipvs0" and item.span is not None and _is_balancers(item.address, told)
     ]
-    listed = [route for route in case.node.host.routes.items if _is_public_local(route)]
+    listed = [
+        route
+        for route in case.node.host.routes.items
+        if _is_own(route) and _is_balancers(route.prefix.address, told)
+    ]
     names = dict.fromkeys(
         [*(str(item.address) for item in held), *(str(route.prefix.address) for route in listed)]
     )
