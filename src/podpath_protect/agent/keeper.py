@@ -16,7 +16,7 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
@@ -81,6 +81,11 @@ class KeeperStatus:
     """Ready, and yet something is missing (a drop-in that cannot be written, a watch that had to
     become a poll).
     """
+
+
+def all_hold(statuses: Mapping[str, KeeperStatus]) -> bool:
+    """Tell whether everything that is kept holds: what readiness, taint and condition say alike."""
+    return bool(statuses) and all(status.ready for status in statuses.values())
 
 
 STARTING = KeeperStatus(ready=False, why="it has not looked yet")

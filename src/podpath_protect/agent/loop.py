@@ -20,7 +20,7 @@ from typing import IO
 from podpath.net.tables import TableError
 from podpath_protect.agent.config import AgentConfig, Listen, listen_address, load_config, node_name
 from podpath_protect.agent.health import Answer, Endpoints, HealthServer, say
-from podpath_protect.agent.keeper import Keeper, KeeperStatus, Sample
+from podpath_protect.agent.keeper import Keeper, KeeperStatus, Sample, all_hold
 from podpath_protect.agent.logs import configure_logs
 from podpath_protect.agent.metrics import gather_samples, render_metrics
 from podpath_protect.agent.parts import (
@@ -231,7 +231,7 @@ class Agent:
             for name, status in statuses.items()
         }
         return say(
-            bool(statuses) and all(status.ready for status in statuses.values()),
+            all_hold(statuses),
             parts=parts,
             config=self._config_error or "ok",
         )

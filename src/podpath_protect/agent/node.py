@@ -19,7 +19,7 @@ from pathlib import Path
 from podpath.kube import access
 from podpath.kube.client import Client, KubeError
 from podpath_protect.agent.config import KubernetesOptions
-from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, Sample
+from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, Sample, all_hold
 from podpath_protect.cluster import conditions, taints
 from podpath_protect.cluster.backoff import Backoff
 from podpath_protect.cluster.conditions import NodeStanding
@@ -112,7 +112,7 @@ class _Publisher:
 
     def step(self, statuses: Mapping[str, KeeperStatus], now: float) -> None:
         """Say what is to be said now; where the server is away, wait."""
-        ready = bool(statuses) and all(status.ready for status in statuses.values())
+        ready = all_hold(statuses)
         wanted = self._taint.hear(ready, now) if self._voice.options.taint else False
         self._gather(statuses)
         if now < self._not_before:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from podpath.net.tables import TableError
 from podpath_protect.agent.config import load_config
-from podpath_protect.agent.keeper import AgentFinding, KeeperStatus
+from podpath_protect.agent.keeper import AgentFinding, KeeperStatus, all_hold
 from podpath_protect.agent.loop import Agent
+from podpath_protect.agent.node import TaintPolicy
 from podpath_protect.chain.keeper import ChainKeeperState, _log_news
 from podpath_protect.order.guard import OrderOutcome
 from podpath_protect.order.keeper import _make_status
@@ -59,12 +60,15 @@ def test_readiness_liveness_taint_and_metrics_agree(states: dict[str, str]) -> N
         agent._parts = {name: ((), Fixed(name, state)) for name, state in states.items()}
         statuses = agent.statuses()
         ready = bool(states) and set(states.values()) <= {"ready", "degraded"}
+        tainted = TaintPolicy(grace=0.0)
+        tainted.hear(all_hold(statuses), 1.0)
+        wanted = tainted.hear(all_hold(statuses), 2.0)
         told = agent.metrics()
         os.close(agent._wake)
 
         assert ready == agent.ready().good
         assert agent.live().good == ("dead" not in states.values())
-        assert ready == (bool(statuses) and all(each.ready for each in statuses.values()))
+        assert ready == (not wanted)
         for name, state in states.items():
             holds = state in {"ready", "degraded"}
             assert f'part_ready{{part="{name}"}} {int(holds)}\n' in told
