@@ -120,6 +120,43 @@ def test_few_tokens_a_second_are_asked_about(tmp_path: Path) -> None:
             assert len(server.asked) == asked + 2
 
 
+def test_strangers_keep_nobody_out_who_was_let_in(tmp_path: Path) -> None:
+    """Whoever reaches the port can use the questions of a second up; a scraper that was let in
+    before is asked about all the same, until it is refused once.
+    """
+    now, allowed = [50.0], [True]
+
+    def answer_some(asked: Asked) -> Answer:
+        spec = json.loads(asked.body)["spec"]
+        status: dict[str, object] = {"allowed": allowed[0]}
+        if "tokenreviews" in asked.path:
+            good = spec["token"] == TOKEN
+            user = {"username": "somebody"}
+            status = {"authenticated": good, "user": user, "audiences": spec["audiences"]}
+        return Answer(201, [json.dumps({"status": status}).encode()])
+
+    def ask_with_strangers(gate: Gate) -> list[str]:
+        now[0] += 2 * REMEMBERED_SECONDS
+        fakes = [f"{TOKEN}{now[0]:.0f}{number}" for number in range(MOST_REVIEWS)]
+        return [gate.admit(token).entry for token in (*fakes, TOKEN)][-2:]
+
+    with Scripted(answer_some) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        with Client(access.find(path)) as client:
+            gate = Gate(client, NODE, lambda: now[0])
+            before = ask_with_strangers(gate)
+            now[0] += REMEMBERED_SECONDS
+            first = gate.admit(TOKEN).entry
+            again = ask_with_strangers(gate)
+            allowed[0] = False
+            refused = ask_with_strangers(gate)
+            after = ask_with_strangers(gate)
+
+    assert ["unknown", "held"] == before
+    assert ("allowed", ["unknown", "allowed"]) == (first, again)
+    assert (["unknown", "forbidden"], ["unknown", "held"]) == (refused, after)
+
+
 def test_a_server_that_checks_no_audience_lets_nobody_through(tmp_path: Path) -> None:
     """An authenticator that leaves audiences out of its answer has not looked at them."""
     said = {"status": {"authenticated": True, "user": {"username": "somebody"}}}
