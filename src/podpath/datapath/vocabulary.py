@@ -205,6 +205,7 @@ class BoundaryName(StrEnum):
     EBTABLES = "ebtables"
     ARPTABLES = "arptables"
     OPENFLOW = "OpenFlow"
+    FLOW_TABLES = "flow tables"
     EARLY_DEMUX = "early demux"
     BPF_POLICY = "network policy of BPF"
     MULTICAST_SNOOPING = "multicast snooping"
@@ -256,6 +257,8 @@ class DropCause(StrEnum):
     VXLAN_LOOP = "vxlan loop"
     TUNNEL_END = "no such end of a tunnel"
     REROUTE = "reroute"
+    NO_OUTPUT = "no output"
+    """Flows of Open vSwitch send the packet nowhere."""
 
 
 StepStage = StageName | HookStage | BoundaryName

@@ -445,6 +445,8 @@ def _name_bridge(reason: BridgeReason) -> str:
             return ""
         case bridges.RoutedAfterTranslation() | bridges.HandedToSwitch() | bridges.Switched():
             return ""
+        case bridges.SentByFlows() | bridges.DroppedByFlows():
+            return ""
         case _:
             assert_never(reason)
 

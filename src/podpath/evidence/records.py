@@ -321,6 +321,10 @@ class OvsPortRecord(Record):
     interfaces: tuple[tuple[str, str | None], ...]
     """Interface names with their type (`internal`, `patch`; None for a system device)."""
     tag: int | None = None
+    peer: str = ""
+    """Of a patch port, the port of another bridge that it leads to."""
+    program: Span | None = None
+    """The line above it that says that a program puts flows into the bridge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

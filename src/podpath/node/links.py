@@ -239,6 +239,8 @@ class OvsBridge:
     ports: Mapping[str, tuple[IfName, ...]] = field(default_factory=dict)
     bond_mode: str | None = None
     active_slave: IfName | None = None
+    patches: Mapping[str, str] = field(default_factory=dict)
+    """Patch ports, each with the port of another bridge that it leads to."""
     openflow: OpenFlow | None = None
     """None where no output shows its flows."""
     program: Span | None = None

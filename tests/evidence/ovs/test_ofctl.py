@@ -74,9 +74,12 @@ def test_flows_with_counters_and_without() -> None:
 )
 def test_flows_of_other_commands(line: str, table: int, priority: int) -> None:
     """`--no-stats` and `ovs-appctl bridge/dump-flows` print the same in other forms."""
-    (flow,) = read(block(line)).of(OvsFlowRecord)
+    reading = read(block(line))
+    (flow,) = reading.of(OvsFlowRecord)
+    named = read(block(line, "ovs-ofctl --no-stats dump-flows br0")).of(OvsFlowListingRecord)
 
     assert (table, priority) == (flow.table, flow.priority)
+    assert ([], [True]) == (reading.of(OvsFlowListingRecord), [head.whole for head in named])
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,18 @@ def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) ->
     """
     ports: dict[str, dict[str, tuple[IfName, ...]]] = {}
     spans: dict[str, Span] = {}
+    patches: dict[str, dict[str, str]] = {}
+    programs: dict[str, Span] = {}
     for scene, record in evidence.records(OvsPortRecord):
         if scene.is_elsewhere:
             continue
         names = tuple(IfName(name) for name, kind in record.interfaces if kind not in _NO_DEVICE)
         ports.setdefault(record.bridge, {}).setdefault(record.port, names)
         spans.setdefault(record.bridge, record.span)
+        if record.peer:
+            patches.setdefault(record.bridge, {})[record.port] = record.peer
+        if record.program is not None:
+            programs[record.bridge] = record.program
     bonds = {
         _find_bond(evidence, bond): bond
         for scene, bond in evidence.records(OvsBondRecord)
@@ -74,7 +80,13 @@ def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) ->
         mode = None if bond is None else bond.mode
         draft.ovs.append(
             OvsBridge(
-                name=bridge, ports=members, bond_mode=mode, active_slave=active, span=spans[bridge]
+                name=bridge,
+                ports=members,
+                bond_mode=mode,
+                active_slave=active,
+                span=spans[bridge],
+                patches=patches.get(bridge, {}),
+                program=programs.get(bridge),
             )
         )
     draft.ovs[:] = assemble_openflow(evidence, draft.ovs, disputes)

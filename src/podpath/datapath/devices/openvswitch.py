@@ -1,6 +1,7 @@
 """Open vSwitch, as far as the node's devices show it: internal ports, system ports, bonds.
 
-Its flows are not read: it is taken to switch by MAC address (action NORMAL), and each step says so.
+It switches by MAC address here (action NORMAL), as bridges do without flows of a program; flows
+that are shown are walked by `datapath.openflow`, which comes here for NORMAL.
 A system port that the host routes packets to directly still sends them, with its own MAC; what
 comes in on it goes to the switch before IP sees it
 (`net/openvswitch/vport-netdev.c:netdev_port_receive v6.12`).
@@ -13,12 +14,14 @@ from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.bridges import HandedToSwitch, Switched, SwitchFloods
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import is_symbolic
-from podpath.datapath.tracing.paths import RECEIVE, Next
+from podpath.datapath.tracing.paths import EMIT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.net.addresses import Mac
+from podpath.net.provenance import Known
 from podpath.node.links import Link, OvsBridge
 from podpath.node.node import HOST, Node
 
@@ -37,6 +40,8 @@ def bridge_of(node: Node, link: Link) -> OvsBridge | None:
     """Return the Open vSwitch bridge that a device is an interface of."""
     for bridge in node.ovs:
         if any(link.name in interfaces for interfaces in bridge.ports.values()):
+            return bridge
+        if not bridge.ports and bridge.openflow and link.name in bridge.openflow.ports:
             return bridge
     return None
 
@@ -104,21 +109,40 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         if other.name != link.name and dmac == namespace.mac(other):
             skb.link = other
             return RECEIVE
-    out = next(iter(system_ports(namespace, bridge)), None)
+    out = _leads_to(walk, namespace, bridge, link, dmac)
     if out is None:
         return wire.send(walk, skb, link)
-    spans = (bridge.span,) if bridge.span is not None else ()
+    _switch(walk, skb, bridge, link, out)
+    skb.port = skb.link = out
+    return EMIT if out.peer is not None else wire.send(walk, skb, out)
+
+
+def _leads_to(
+    walk: Walk, namespace: Namespace, bridge: OvsBridge, source: Link, dmac: Mac | None
+) -> Link | None:
+    """Return the port behind which a MAC is: that of a pod that has it, else one that leads out."""
+    outward = None
+    for port in system_ports(namespace, bridge):
+        peer = port.peer.value if isinstance(port.peer, Known) else None
+        if peer is None or peer.netns not in walk.engine.node.namespaces:
+            outward = outward or port
+        elif port.name != source.name:
+            space = walk.engine.namespace(peer.netns)
+            if dmac == space.mac(space.link(peer.link)):
+                return port
+    return outward
+
+
+def _switch(walk: Walk, skb: Skb, bridge: OvsBridge, source: Link, port: Link) -> None:
     walk.trace.step(
         StageName.OPEN_VSWITCH,
         skb,
         FUNCTION,
         skb.packet,
         StepDecision.SWITCH,
-        Switched(bridge.name, link.name, out.name),
-        spans=spans,
+        Switched(bridge.name, source.name, port.name),
+        spans=(bridge.span,) if bridge.span is not None else (),
     )
-    skb.port = skb.link = out
-    return wire.send(walk, skb, out)
 
 
 def receive(walk: Walk, skb: Skb, link: Link) -> Next:
@@ -138,18 +162,14 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
             or dmac == namespace.mac(port)
             or (port.mac is None and not is_symbolic(dmac))
         ):
-            reason = Switched(bridge.name, link.name, port.name)
-            walk.trace.step(
-                StageName.OPEN_VSWITCH,
-                skb,
-                FUNCTION,
-                skb.packet,
-                StepDecision.SWITCH,
-                reason,
-                spans=spans,
-            )
+            _switch(walk, skb, bridge, link, port)
             skb.link = port
             return RECEIVE
+    out = _leads_to(walk, namespace, bridge, link, dmac)
+    if out is not None and (link.peer is not None or out.peer is not None) and out is not link:
+        _switch(walk, skb, bridge, link, out)
+        skb.port = skb.link = out
+        return EMIT
     floods = SwitchFloods(bridge.name, tuple(port.name for port in inside), dmac)
     walk.trace.step(
         StageName.OPEN_VSWITCH,

@@ -84,8 +84,23 @@ class _Survey:
         for port in openvswitch.internal_ports(namespace, switch):
             if port.name != link.name:
                 self.stations.append(Station(namespace.name, port))
+        self.emit_by_ports(namespace, link, switch)
+
+    def emit_by_ports(self, namespace: Namespace, link: Link, switch: OvsBridge) -> None:
+        """Let a frame out of the other system ports of a switch: to pods, or out of the model.
+
+        Where flows decide, a device that is no station may answer: flows do it for whom they know.
+        """
+        inside = link.peer is not None or openvswitch.is_internal(switch, link)
         for port in openvswitch.system_ports(namespace, switch):
-            self.exits.append(Station(namespace.name, port))
+            if port.name == link.name:
+                continue
+            if port.peer is not None:
+                self.emit(namespace.name, port)
+            elif inside:
+                self.exits.append(Station(namespace.name, port))
+        if switch.openflow is not None or switch.program is not None:
+            self.exits.append(Station(namespace.name, link))
 
     def passes(self, bridge: Link, source: Link | None, port: Link, vlan: int | None) -> bool:
         """Tell whether a bridge lets the frame out of a port (`br_forward.c:br_flood`)."""
@@ -132,6 +147,8 @@ class _Survey:
             self.stations += [
                 Station(netns, port) for port in openvswitch.internal_ports(namespace, switch)
             ]
+            self.seen.add((netns, link.name))
+            self.emit_by_ports(namespace, link, switch)
         elif link.master is not None and link.master != openvswitch.SYSTEM:
             self.stations.append(Station(netns, namespace.link(link.master)))
         else:

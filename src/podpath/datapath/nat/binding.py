@@ -34,7 +34,7 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     if connection.dst_nat_done:
         return DROP
     before = inverse(connection.reply)
-    _set_up(state, connection, allowed, source=False)
+    set_up(state, connection, allowed, source=False)
     after = inverse(connection.reply)
     state.decision = Decision(
         StepDecision.DNAT, DestinationRewritten(rule, before, after), rule.span
@@ -50,7 +50,7 @@ def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
     if connection.src_nat_done:
         return DROP
     before = inverse(connection.reply)
-    _set_up(state, connection, allowed, source=True)
+    set_up(state, connection, allowed, source=True)
     after = inverse(connection.reply)
     rewritten = SourceRewritten(rule, before, after, connection.port_at_random)
     state.decision = Decision(StepDecision.SNAT, rewritten, rule.span)
@@ -64,10 +64,11 @@ def bind_nothing(state: HookState, connection: Connection, *, source: bool) -> N
     if connection.confirmed:
         return
     address = connection.reply.dst if source else connection.reply.src
-    _set_up(state, connection, NatRange(low=address.value, high=address.value), source=source)
+    set_up(state, connection, NatRange(low=address.value, high=address.value), source=source)
 
 
-def _set_up(state: HookState, connection: Connection, allowed: NatRange, *, source: bool) -> None:
+def set_up(state: HookState, connection: Connection, allowed: NatRange, *, source: bool) -> None:
+    """Give a connection a source or a destination in the range (`nf_nat_setup_info`)."""
     current = inverse(connection.reply)
     new = _unique_tuple(state, connection, current, allowed, source=source)
     if new != current:

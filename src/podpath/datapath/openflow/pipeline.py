@@ -178,8 +178,8 @@ class _Xlate:
             raise _LeftOpen(asked, found.open)
         if table in self.unsure:
             raise self.end(f"learned flows of table {table}")
-        if found.flow is None and not self.tables.complete:
-            raise self.end(f"flows of table {table} that are not shown")
+        if not self.tables.complete:
+            raise _LeftOpen(f"flows of table {table} that are not shown", found.flow)
         self.met.append(found.flow or table)
         if found.flow is None:
             return

@@ -160,8 +160,30 @@ class SwitchFloods(NamedTuple):
     mac: Mac | None
 
 
+@distinct
+class SentByFlows(NamedTuple):
+    """The flows of an Open vSwitch bridge send the frame out of a port."""
+
+    bridge: str
+    source: str
+    port: str
+    tables: tuple[int, ...]
+    """Those that it passed, in order."""
+
+
+@distinct
+class DroppedByFlows(NamedTuple):
+    """The flows of an Open vSwitch bridge send the frame nowhere."""
+
+    bridge: str
+    source: str
+    tables: tuple[int, ...]
+    missed: bool
+    """True where no flow of the last table takes it."""
+
+
 BridgeReason = (
     NotTakenIn | NotSentOut | Bridged | FloodedForNobody | SentOutOfPort | SentWhileResolving
     | HiddenFromNetfilter | StaysOnBridge | RoutedAfterTranslation | HandedToSwitch | Switched
-    | SwitchFloods
+    | SwitchFloods | SentByFlows | DroppedByFlows
 )  # fmt: skip

@@ -42,6 +42,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.VXLAN_VNI: (((6, 13), "VXLAN_VNI_NOT_FOUND"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.TUNNEL_END: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.VXLAN_LOOP: (((6, 13), "LOCAL_MAC"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.NO_OUTPUT: (((6, 6), "OVS_DROP_LAST_ACTION"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.REROUTE: (((0, 0), "NETFILTER_DROP"),),
 }
 """For each cause, since which version which name: the newest first."""

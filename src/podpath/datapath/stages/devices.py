@@ -7,6 +7,7 @@ from collections.abc import Callable
 from podpath.datapath.bridging import bridge
 from podpath.datapath.devices import openvswitch, tunnel, veth, wire, wireguard
 from podpath.datapath.nftables import netdev
+from podpath.datapath.openflow import switch
 from podpath.datapath.reasons import devices as reasons
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import with_macs
@@ -48,7 +49,8 @@ def emit(walk: Walk, skb: Skb) -> Next:
     if link.peer is not None:
         return veth.emit(walk, skb, link)
     if openvswitch.bridge_of(walk.engine.node, link) is not None:
-        return openvswitch.emit(walk, skb, link)
+        emitted = switch.emit if switch.decides(walk, link) else openvswitch.emit
+        return emitted(walk, skb, link)
     by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
     return by_kind(walk, skb, link) if by_kind is not None else wire.send(walk, skb, link)
 

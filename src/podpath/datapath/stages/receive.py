@@ -11,6 +11,7 @@ from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.nftables import netdev
+from podpath.datapath.openflow import switch
 from podpath.datapath.reasons import devices, routes
 from podpath.datapath.routing.input import FUNCTION, InputRoute, route_input
 from podpath.datapath.routing.reasons import drop_reason
@@ -95,7 +96,8 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
         openvswitch.bridge_of(walk.engine.node, link) is not None
         or link.master == openvswitch.SYSTEM
     ):
-        return openvswitch.receive(walk, skb, link)
+        received = switch.receive if switch.decides(walk, link) else openvswitch.receive
+        return received(walk, skb, link)
     if link.master is None:
         return _classify(walk, skb, namespace, link)
     master = namespace.link(link.master)

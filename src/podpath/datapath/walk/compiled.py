@@ -26,6 +26,7 @@ class Engine:
     __slots__ = (
         "cilium",
         "device_chains",
+        "flow_tables",
         "lines",
         "namespace",
         "namespaces",
@@ -44,6 +45,8 @@ class Engine:
         """
         self.device_chains: dict[str, Any] = {}
         """Native chains at devices, by namespace."""
+        self.flow_tables: dict[str, Any] = {}
+        """The compiled flows of Open vSwitch, by bridge."""
         self.tracked: dict[str, Any] = {}
         """The conntrack entries of the evidence, by namespace."""
         self.lines: dict[str, Any] = {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.table import ConntrackTable
 from podpath.net.addresses import Address, Mac
 from podpath.node.links import Link
@@ -95,5 +96,7 @@ class Learned:
     """The port behind which a bridge saw a MAC."""
     bpf: dict[BpfKey, BpfTranslation] = field(default_factory=dict)
     """What Cilium's programs hold of connections."""
+    labels: dict[Connection, int] = field(default_factory=dict)
+    """Labels of connections that flows of Open vSwitch have set, or left at 0."""
     endpoints: dict[PeerKey, tuple[Address, int]] = field(default_factory=dict)
     """Where peers of WireGuard devices sent from."""

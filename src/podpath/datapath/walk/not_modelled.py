@@ -96,6 +96,11 @@ _ENDS = (
         "conntrack -L -o extended",
     ),
     Boundary(
+        BoundaryName.FLOW_TABLES,
+        "what the flows of an Open vSwitch bridge do with it is not known",
+        "ovs-appctl ofproto/trace BRIDGE FLOW; ovs-ofctl dump-flows BRIDGE",
+    ),
+    Boundary(
         BoundaryName.IPVS,
         "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",
@@ -133,7 +138,7 @@ _PASSED = (
     ),
     Boundary(
         BoundaryName.OPENFLOW,
-        "Open vSwitch is assumed to switch by MAC (NORMAL); its flows are not read",
+        "where no output shows its flows, Open vSwitch is assumed to switch by MAC (NORMAL)",
         "ovs-ofctl dump-flows BRIDGE",
     ),
     Boundary(

@@ -78,11 +78,18 @@ def read_flows(source: Source) -> Reading:
     """Read every flow."""
     ledger = Ledger(source)
     bridge, whole = _bridge_of(source, "dump-flows", "bridge/dump-flows")
+    whole = whole and not source.open_end
+    headed = False
     for index, line in enumerate(source.lines):
+        found = _FLOW.match(line)
+        if not headed and whole and bridge and found is not None:
+            # `--names` and `--no-stats` print no head.
+            span, headed = ledger.span(index), True
+            ledger.add(OvsFlowListingRecord(span=span, bridge=bridge, what="flows", whole=True))
         if _FLOW_HEAD.match(line.strip()):
-            span = ledger.span(index)
+            span, headed = ledger.span(index), True
             ledger.add(OvsFlowListingRecord(span=span, bridge=bridge, what="flows", whole=whole))
-        elif found := _FLOW.match(line):
+        elif found is not None:
             _read_flow(ledger, index, bridge, found)
     return ledger.close("a flow of Open vSwitch")
 

@@ -12,11 +12,13 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import OvsPortRecord, Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.tokenizer import scan_quoted
-from podpath.net.provenance import Source
+from podpath.net.provenance import Source, Span
 
 _TABLE = re.compile(r"\s*(?P<table>Bridge|Port|Interface)\s+(?P<name>\"[^\"]*\"|\S+)\s*$")
 _TYPE = re.compile(r"\s*type:\s+(?P<type>\S+)\s*$")
 _TAG = re.compile(r"\s*tag:\s+(?P<tag>\d+)\s*$")
+_PEER = re.compile(r"\s*options: .*\bpeer=\"?(?P<peer>[^\s\",}]+)")
+_PROGRAM = re.compile(r"\s*(?:Controller \S|fail_mode: \"?secure)")
 _OTHER = re.compile(
     r"\s*(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\s*$|ovs_version: |(?:Controller|Manager) |"
     r"is_connected: |fail_mode: |trunks: |options: |datapath_type: |vlan_mode: |error: |qos: |"
@@ -46,17 +48,18 @@ def read_show(source: Source) -> Reading:
     bridge name.
     """
     ledger = LineLedger(source)
-    bridge = ""
+    bridge, program = "", None
     rows = list(_rows(ledger))
     ends = _ends(rows, len(ledger.lines))
     ported = False
     for row, following in zip(rows, ends, strict=True):
         if row.table == "Bridge":
             bridge = row.name
+            program = _find_program(ledger, row.first, following)
             ledger.head(row.first)
         elif row.table == "Port":
             ported = True
-            _read_port(ledger, bridge, row, following)
+            _read_port(ledger, (bridge, program), row, following)
         elif not ported:
             ledger.gap(row.first, "expected a port around the interface, saw none")
     for index, line in enumerate(ledger.lines):
@@ -82,9 +85,22 @@ def _rows(ledger: LineLedger) -> Iterator[_VsctlRow]:
             yield _VsctlRow(found["table"], scan_quoted(found["name"])[0].text, index)
 
 
-def _read_port(ledger: LineLedger, bridge: str, port: _VsctlRow, following: int) -> None:
+def _find_program(ledger: LineLedger, first: int, following: int) -> Span | None:
+    """Return the line of a bridge that names a controller, or leaves all flows to one."""
+    for index in range(first + 1, following):
+        if _PROGRAM.match(ledger.lines[index]):
+            ledger.head(index)
+            return ledger.span(index)
+    return None
+
+
+def _read_port(
+    ledger: LineLedger, place: tuple[str, Span | None], port: _VsctlRow, following: int
+) -> None:
+    bridge, program = place
     interfaces: list[tuple[str, str | None]] = []
     tag: int | None = None
+    peer = ""
     last = port.first
     for index in range(port.first + 1, following):
         line = ledger.lines[index]
@@ -97,6 +113,8 @@ def _read_port(ledger: LineLedger, bridge: str, port: _VsctlRow, following: int)
             interfaces[-1] = (interfaces[-1][0], kind["type"])
         elif vlan is not None:
             tag = int(vlan["tag"])
+        elif patch := _PEER.match(line):
+            peer = patch["peer"]
         elif not line.strip().startswith(
             ("options:", "trunks:", "vlan_mode:", "error:", "qos:", "bfd", "lldp")
         ):
@@ -109,6 +127,8 @@ def _read_port(ledger: LineLedger, bridge: str, port: _VsctlRow, following: int)
             port=port.name,
             interfaces=tuple(interfaces),
             tag=tag,
+            peer=peer,
+            program=program,
         )
     )
 

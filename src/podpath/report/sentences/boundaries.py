@@ -12,6 +12,7 @@ from podpath.xtables.registry import TARGETS
 DETAILS = {
     "circle": "{0} is reached from within a tunnel",
     "IPVS": "{0} is on {1}",
+    "flow tables": "{1} at {0}",
     "OpenFlow": "{0} is a port of a switch that ovs-vsctl show would name",
     "unseen namespace": "{0} may have {1}",
     "tunnel": "{0} is of kind {1}",

@@ -8,7 +8,7 @@ from podpath.datapath.reasons import bridges
 from podpath.datapath.reasons.bridges import BridgeReason, Hold
 
 
-def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm for each reason
+def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each reason
     """Say what a bridge decided about a frame."""
     match reason:
         case bridges.NotTakenIn(bridge, hold):
@@ -34,15 +34,21 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.HandedToSwitch(link, bridge):
             return f"{link} hands it to bridge {bridge}"
         case bridges.Switched(bridge, source, port):
-            return (
-                f"bridge {bridge} switches it from {source} to {port} (by MAC; "
-                "its flows are not read)"
-            )
+            return f"bridge {bridge} switches it from {source} to {port} (by MAC)"
+        case bridges.SentByFlows(bridge, source, port, tables):
+            return f"flows of bridge {bridge} send it from {source} to {port} ({_spell(tables)})"
+        case bridges.DroppedByFlows(bridge, source, tables, missed):
+            why = f"no flow of table {tables[-1]} matches it" if missed else "a flow drops it"
+            return f"bridge {bridge} drops it as it comes from {source}: {why} ({_spell(tables)})"
         case bridges.SwitchFloods(bridge, ports, mac):
             names = ", ".join(ports) or "no device of the host"
             return f"bridge {bridge} floods it, but {names} does not have the MAC {mac}"
         case _:
             assert_never(reason)
+
+
+def _spell(tables: tuple[int, ...]) -> str:
+    return f"table{'s' if len(tables) > 1 else ''} {', '.join(map(str, tables))}"
 
 
 def _spell_hold(hold: Hold) -> str:  # as above
