@@ -180,6 +180,30 @@ def _pin(scene: Scene, kind: int, answer: int) -> Iterator[None]:
         scene.run("umount @kept; rmdir @kept")
 
 
+@contextmanager
+def hooked(scene: Scene) -> Iterator[None]:
+    """Keep a program at FORWARD of the node that drops every packet (BPF_PROG_TYPE_NETFILTER): it
+    is no rule of any table.
+    """
+    code = ctypes.create_string_buffer(assemble([move(Register.R0, 0), leave()]), 16)
+    licence = ctypes.create_string_buffer(b"GPL")
+    loaded = struct.pack(
+        "=IIQQIIQII16sII", 32, 2, ctypes.addressof(code), ctypes.addressof(licence),
+        0, 0, 0, 0, 0, b"dropping", 0, _BPF_NETFILTER,
+    )  # fmt: skip
+    program = bpf._bpf(5, loaded, "load a program")
+    try:
+        with inside(scene.places["node"]):
+            hook = (socket.AF_INET, 2, 50)  # NF_INET_FORWARD, behind filter's chains
+            link = bpf._bpf(
+                28, struct.pack("=IIIIIIiI", program, 0, _BPF_NETFILTER, 0, *hook, 0), "attach it"
+            )
+        yield
+        os.close(link)
+    finally:
+        os.close(program)
+
+
 @dataclass(frozen=True, slots=True)
 class Datagrams:
     """Datagrams that are sent from a place one after another."""
@@ -227,6 +251,7 @@ def packet(
         sender.send(b"".join(macs) + b"\x08\0" + header(*ends, protocol, body))
 
 
+_BPF_NETFILTER = 45
 _TO_FAR = f"-d @far/32 -p udp -m udp --dport {PORT} -j DROP"
 _PAST = DropAgreement.OUTSIDE
 _STRANGE = struct.pack("!HHIIBBHHH", 40000, 80, 1, 1, 0x50, 0x3F, 500, 0, 0)

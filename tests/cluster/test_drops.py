@@ -31,6 +31,7 @@ from tests.cluster.conftest import need_programs
 from tests.cluster.dropping import APPS, KINDS, SPACE, Datagrams, DropKind, Scene, planted
 from tests.cluster.shapes import SEED
 from tests.command import COMMAND
+from tests.command import podpath as podpath_command
 
 SOURCE = Path(podpath.__file__).parents[1]
 PATIENCE = 120.0
@@ -128,9 +129,9 @@ class ToldDrops:
 
 
 @contextmanager
-def watching(scene: Scene) -> Iterator[ToldDrops]:
+def watching(scene: Scene, *words: str) -> Iterator[ToldDrops]:
     """Watch a node for a block, which begins when the node was read and drops are told."""
-    watch = ToldDrops(watch_here(scene, "--until-eof"))
+    watch = ToldDrops(watch_here(scene, "--until-eof", *words))
     try:
         until = time.monotonic() + PATIENCE
         told = None
@@ -189,6 +190,25 @@ def test_they_are_named_soon(delays: dict[str, float], say: Callable[[str], None
     late = {name: delay for name, delay in delays.items() if delay > SOON}
     say(f"{len(ordered)} kinds: median {median(ordered)} ms, latest {ordered[-1]} ms; late: {late}")
     assert median(ordered) < SOON
+
+
+def test_what_the_model_lets_pass_is_kept(scene: Scene, tmp_path: Path) -> None:
+    """A program of BPF at the hook, which no listing of rules shows: the node is kept with the
+    packet, and the model, asked again about what was kept, lets it pass still.
+    """
+    with watching(scene, "--save", str(tmp_path)) as watch, dropping.hooked(scene):
+        Datagrams()(scene)
+        told = watch.find(
+            lambda each: each["agreement"] == "disagrees" and not each["model_age"], PATIENCE
+        )
+        assert told is not None, watch.drops
+        control.wait(lambda: any("kept in" in each for each in watch.said), "what is kept")
+    (folder,) = tmp_path.iterdir()
+    kept = json.loads((folder / "drop.json").read_text(encoding="utf-8"))
+    assert (kept["reason"], kept["dport"]) == ("NETFILTER_DROP", dropping.PORT)
+    assert (folder / "bundle" / "bundle.json").is_file()
+    replayed = podpath_command("lab", "replay", folder, "--model-only", timeout=120)
+    assert replayed.returncode == 1, replayed.stdout + replayed.stderr
 
 
 def find_inner(process: subprocess.Popen[bytes]) -> int | None:

@@ -10,12 +10,14 @@ import random
 import subprocess
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from podpath.collect.netns import inside
 from podpath.sources.collector import NAMESPACE
 from scripts.kubernetes import cluster as clusters
 from scripts.kubernetes import control
@@ -203,6 +205,35 @@ def test_agents_tell_of_drops(agents: Cluster) -> None:
         )
     assert done.returncode == 0, done.stderr
     check_told(done.stdout.splitlines())
+
+
+def read_counter(live: Cluster, name: str, *words: str) -> float:
+    """Return the sum of an agent's counters on whose lines all words stand."""
+    with (
+        inside(live.nodes[name].netns),
+        urllib.request.urlopen("http://127.0.0.1:9809/metrics", timeout=10) as answer,
+    ):
+        lines = answer.read().decode("utf-8").splitlines()
+    return sum(
+        float(line.rpartition(" ")[2])
+        for line in lines
+        if not line.startswith("#") and all(word in line for word in words)
+    )
+
+
+def test_agents_count_drops(agents: Cluster) -> None:
+    """For Prometheus: by the kernel's reason, and by the kind of line that decided."""
+    by_reason = ("podpath_protect_drops_total{", 'reason="NETFILTER_DROP"')
+    by_line = ("podpath_protect_drops_decided_total{", 'line="iptables-save"')
+    before = [read_counter(agents, "node2", *words) for words in (by_reason, by_line)]
+    with dropped(agents):
+        for words, count in zip((by_reason, by_line), before, strict=True):
+            control.wait(
+                lambda words=words, count=count: read_counter(agents, "node2", *words) > count,  # type: ignore[misc]
+                f"{words[0]} to grow",
+                seconds=DEADLINE,
+            )
+    assert read_counter(agents, "node2", "podpath_protect_drops_listening") == 1
 
 
 def test_a_killed_agent_leaves_nothing(agents: Cluster, say: Callable[[str], None]) -> None:
