@@ -1,8 +1,10 @@
 """Measures how long `podpath why` takes on a real cluster of two nodes whose agents serve
 snapshots, as it is and with many tracked connections on each node.
 
-Usage, as root, on a cluster that `scripts/cluster up` made and that has agents:
-python -m bench.why_cluster FROM TO [--times N] [--entries N ...] [--name CLUSTER] [--json]
+Usage, as root: python -m bench.why_cluster [FROM TO] [--times N] [--entries N ...] [--json]
+brings up a cluster with agents, and takes it down again; with --name CLUSTER it asks one that
+`scripts/cluster up` made and that has agents. What was measured is printed also where it is ended
+early.
 """
 
 from __future__ import annotations
@@ -13,15 +15,21 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.measurement import Measurement, emit
 from scripts.kubernetes import cluster
 from scripts.kubernetes.cluster import Cluster
+from scripts.kubernetes.plan import Plan
+from tests.cluster import deployed
 
+SPACE = "asked"
+ENDS = (f"pod/{SPACE}/web-0", f"svc/{SPACE}/api:http")
 SECONDS = 10.0
 FILL = Path(__file__).resolve().parents[1] / "tests" / "cluster" / "full_table.py"
 PYTHON = "/usr/bin/python3"
@@ -73,27 +81,65 @@ def summarize(answers: Sequence[Answer], what: str) -> tuple[Measurement, ...]:
     )
 
 
-def main() -> None:
-    """Measure, as it is first."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("ends", nargs=2)
-    parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--entries", type=int, nargs="*", default=[])
-    parser.add_argument("--name", default="podpath")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    found = cluster.find(options.name)
+@contextmanager
+def own_cluster() -> Iterator[Cluster]:
+    """Bring a cluster of two nodes up whose agents serve snapshots, and take it down again."""
+    name = f"b{os.getpid()}"
+    try:
+        made = cluster.up(Plan(name=name, overlay="vxlan"))
+        deployed.supply(made, SPACE)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            deployed.agents(made, Path(folder) / "deploy"),
+        ):
+            yield made
+    finally:
+        cluster.down(name)
+
+
+@contextmanager
+def known_cluster(name: str) -> Iterator[Cluster]:
+    """Take a cluster that is there."""
+    found = cluster.find(name)
     if found is None:
-        raise SystemExit(f"no cluster {options.name}: scripts/cluster up")
-    measured = [*summarize([ask(found, options.ends) for _ in range(options.times)], "an answer")]
-    for count in options.entries:
+        raise SystemExit(f"no cluster {name}: scripts/cluster up")
+    yield found
+
+
+def measure(
+    found: Cluster, ends: Sequence[str], times: int, entries: Sequence[int]
+) -> Iterator[Measurement]:
+    """Yield what answers take, as the cluster is first."""
+    answers: list[Answer] = []
+    try:
+        answers.extend(ask(found, ends) for _ in range(times))
+    finally:  # also of those before one that did not come
+        if answers:
+            yield from summarize(answers, "an answer")
+    for count in entries:
         try:
             run_on_nodes(found, str(count))
-            answers = [ask(found, options.ends) for _ in range(3)]
+            full = [ask(found, ends) for _ in range(3)]
         finally:
             run_on_nodes(found, "empty")
-        measured += summarize(answers, f"with {count} connections tracked on each node")
-    emit(measured)
+        yield from summarize(full, f"with {count} connections tracked on each node")
+
+
+def main() -> None:
+    """Measure, and print what was measured so far."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ends", nargs="*")
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--entries", type=int, nargs="*", default=[])
+    parser.add_argument("--name", default="")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    measured: list[Measurement] = []
+    with known_cluster(options.name) if options.name else own_cluster() as found:
+        try:
+            measured.extend(measure(found, options.ends or ENDS, options.times, options.entries))
+        finally:
+            emit(measured)
 
 
 if __name__ == "__main__":
