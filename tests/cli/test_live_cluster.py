@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from tests.apiserver import free_port
 from tests.clusters import OBJECTS, RECORDED
 from tests.kube.scripted import Answer, Asked, Scripted, write_kubeconfig
 from tests.sources.test_gathering import SHOP, answer, make_agent
+
+PATIENCE = 60.0
 
 
 def why(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -135,6 +139,46 @@ def test_a_recorded_cluster_is_asked_as_a_live_one(tmp_path: Path) -> None:
     assert live.stdout.splitlines()[0] == by_hand.stdout.splitlines()[0]
     assert again.stdout.splitlines()[0] == by_hand.stdout.splitlines()[0]
     assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
+
+
+def test_what_walks_is_imported_while_the_cluster_is_waited_for(tmp_path: Path) -> None:
+    """Not before anything is asked, and beside the answer to the first question."""
+    told = tmp_path / "imported"
+    asked = threading.Event()
+
+    def answer_late(request: Asked) -> Answer:
+        if not asked.is_set():
+            asked.set()
+            until = time.monotonic() + PATIENCE
+            while not told.exists() and time.monotonic() < until:
+                time.sleep(0.02)
+        return answer_recorded(request)
+
+    program = (
+        "import runpy, sys, threading; from importlib.abc import MetaPathFinder\n"
+        "class Finder(MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'podpath.library.why':\n"
+        f"            main = threading.current_thread() is threading.main_thread()\n"
+        f"            open({str(told)!r}, 'w').write('main' if main else 'beside')\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "runpy.run_module('podpath', run_name='__main__')\n"
+    )
+    with Scripted(answer_late) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        done = subprocess.run(
+            (
+                *(sys.executable, "-c", program, "why", "shop/web-node1", "pod/shop/far"),
+                *("--brief", "--kubeconfig", str(path)),
+            ),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 0, done.stderr
+    assert told.read_text(encoding="utf-8") == "beside"
+    assert asked.is_set()
 
 
 def test_a_node_that_gives_nothing_is_no_all_clear(tmp_path: Path) -> None:

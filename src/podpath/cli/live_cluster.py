@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -118,9 +119,15 @@ def cluster_options(command: F) -> F:
 
 
 def read_cluster(
-    options: LiveOptions, ends: tuple[str, ...], known: Collection[str], progress: Progress
+    options: LiveOptions,
+    ends: tuple[str, ...],
+    known: Collection[str],
+    progress: Progress,
+    meanwhile: Callable[[], object] | None = None,
 ) -> LiveEvidence:
-    """Read the cluster; `NothingTaken` where no node has a snapshot, and none is given by hand."""
+    """Read the cluster; `NothingTaken` where no node has a snapshot, and none is given by hand.
+    `meanwhile` is done while the nodes are waited for.
+    """
     if options.collect and not options.image:
         raise UsageError("--collect: expected --image IMAGE too, with podpath in it")
     save = None if options.save is None else Path(options.save)
@@ -135,8 +142,11 @@ def read_cluster(
     found = access.find(
         None if options.kubeconfig is None else Path(options.kubeconfig), context=options.context
     )
+    made = _make_options(options, known)
+    if meanwhile is not None:  # nobody waits for it where reading the cluster fails
+        Thread(target=meanwhile, daemon=True).start()
     with Client(found) as client:
-        evidence = gather_cluster(client, ends, _make_options(options, known), progress)
+        evidence = gather_cluster(client, ends, made, progress)
     if save is not None:
         _save(save, evidence)
     if not evidence.bundles and not known:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +12,16 @@ from podpath.cli.options import AnswerFiles, drawing_options, output_options
 from podpath.cli.output import show, write_files
 from podpath.cli.terminal import ProgressLine
 from podpath.library.given import Given, Piece
-from podpath.library.why import why as find_out
+
+if TYPE_CHECKING:
+    from podpath.library.why import WhyResult
+
+
+def _import_walking() -> Callable[..., WhyResult]:
+    """Import what walks, which takes longer than all else that is imported."""
+    from podpath.library.why import why as find_out  # noqa: PLC0415  # while a cluster is waited for
+
+    return find_out
 
 
 def _parse_nodes(
@@ -103,12 +113,12 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     said: tuple[Piece, ...] = objects
     absent: tuple[str, ...] = ()
     if cluster.asked_for or not (nodes or objects):
-        read = read_cluster(cluster, (source, destination), nodes, progress)
+        read = read_cluster(cluster, (source, destination), nodes, progress, _import_walking)
         given |= read.nodes
         said, absent = (*said, *read.objects), read.absent
         for sentence in read.lacking:
             click.echo(f"not read: {sentence}", err=True)
-    answer = find_out(
+    answer = _import_walking()(
         source,
         destination,
         nodes=given,
