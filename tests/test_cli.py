@@ -98,6 +98,7 @@ def test_standard_input_is_evidence() -> None:
     ("arguments", "words"),
     [
         (("frobnicate",), "No such command"),
+        (("diagnos", "x"), "Did you mean 'diagnose'?"),
         (("diagnose",), "Missing argument"),
         (("diagnose", "--nonsense", "x"), "No such option"),
         (("diagnose", "nothing-here.md"), "nothing-here.md"),

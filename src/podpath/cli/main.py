@@ -169,6 +169,20 @@ class LazyGroup(click.Group):
             module = importlib.import_module(entry.module)
         return cast("click.Command", getattr(module, cmd_name.replace("-", "_")))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; where there is none, name those that are near."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415 - only where a name is wrong
+
+            near = get_close_matches(args[0], self.table, n=2)
+            if near:
+                error.message += f" Did you mean {' or '.join(map(repr, near))}?"
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
         """Write the commands' list without importing any of them."""
         if not self.table:

@@ -116,6 +116,18 @@ def test_pods_of_other_nodes_come_in_through_ciliums_tunnel() -> None:
     assert "cilium_vxlan" == (place.link.name if place.link else "")
 
 
+def test_unseen_pods_of_the_node_do_not_come_in_through_ciliums_tunnel() -> None:
+    """A source in the range of the node's own pods, which nobody is shown to have, is behind a
+    device that is not shown.
+    """
+    route = "10.2.0.0/16 via 10.2.0.1 dev cilium_host src 10.2.0.1"
+    node = given_node(
+        given_netns("host", "cilium_host 10.2.0.1/32", "cilium_vxlan", routes=[route]),
+        cilium=given_cilium(),
+    )
+    assert place_sender(given_walk(node), probe("tcp 10.2.0.9 > 10.1.0.2:80")).link is UNSEEN
+
+
 def placed(netns: str, device: str | None) -> ConnectionEnd:
     """Make a place."""
     walk = given_walk(NODE)

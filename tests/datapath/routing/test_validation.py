@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons.routes import ReversePathHolds
 from podpath.datapath.routing.validation import SourceCheck, check_source
@@ -210,3 +211,15 @@ def test_whether_an_unlisted_address_exists_is_asked_for_loose_mode() -> None:
         check(node, "10.1.0.9", "lxc1").cause,
         check(node, "10.1.0.9", "lxc1", 1).cause,
     )
+
+
+def test_a_made_up_device_is_what_the_answer_rests_on() -> None:
+    """Where a sender comes in on a device that no output shows, its filter is a guess, too."""
+    walk = given_walk(given(rp("1", "1")))
+    namespace = host(walk)
+    flow = FlowKey(ip("8.8.8.8"), ip("10.1.0.9"))
+    shown = check_source(walk.choices, namespace, flow, namespace.link("lxc1"), None)
+    unseen = check_source(walk.choices, namespace, flow, UNSEEN, None)
+
+    assert ("reverse path", "reverse path") == (shown.cause, unseen.cause)
+    assert (None, UNSEEN.inferred) == (shown.rests_on, unseen.rests_on)

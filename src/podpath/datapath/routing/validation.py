@@ -198,4 +198,5 @@ def _explain(
     spans = list_spans(known) + found.spans
     unnumbered = mode > 1 and link.name not in namespace.by_link
     failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
-    return SourceCheck(None, failed, spans, found.rests_on)
+    made_up = link.inferred if link.name not in namespace.links else None
+    return SourceCheck(None, failed, spans, made_up or found.rests_on)
