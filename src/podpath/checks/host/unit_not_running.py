@@ -106,6 +106,7 @@ def _report(unit: UnitState, span: Span, named: Span | None, *, missed: bool) ->
     stopped = unit.active == "inactive" and unit.loaded != "not-found" and not unit.once
     likely = named is not None and stopped and unit.enabled != "disabled"
     possible = 0.5 if unit.once else 0.6
+    unmissed = 0.9 if likely else possible
     how = f"{unit.active} ({unit.detail})" if unit.detail else unit.active
     plain = _PLAIN_UNIT.fullmatch(unit.unit) is not None
     ask = FollowUp(
@@ -130,7 +131,7 @@ def _report(unit: UnitState, span: Span, named: Span | None, *, missed: bool) ->
                 else (),
             ),
         ),
-        certainty=1.0 if missed else 0.9 if likely else possible,
+        certainty=1.0 if missed else unmissed,
         asks=() if missed else (ask,),
         explains=frozenset({FailureKind.NOT_STARTED}) if missed else None,
         marks=(unit.active, unit.detail),
