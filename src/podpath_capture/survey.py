@@ -22,6 +22,7 @@ from podpath_capture.columns import CUT, PacketColumns, Packets
 from podpath_capture.decoding.decode import unread_link_types
 from podpath_capture.files.file import as_bytes, index_packets
 from podpath_capture.files.index import Contents
+from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
 from podpath_capture.flows.tcp_states import find_tcp_states
@@ -51,6 +52,8 @@ class Survey:
     """How many TCP connections went how, by Zeek's word, in the order in which the first of each
     began.
     """
+    failures: Failures
+    """Who refuses how many of those that ask."""
     narrow: Narrow
     data: NDArray[np.uint8]
 
@@ -118,6 +121,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     columns = narrow.columns
     flows = number_flows(columns)
     states: Counter[str] = Counter()
+    failures = Failures()
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
         followed = find_tcp_states(some, mine)
@@ -125,10 +129,12 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
             state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
         )
         odd = find_odd(some, mine)
+        failures.add(some, mine, rows)
         chosen.append(rows[thin(some, mine, np.flatnonzero(odd[mine.number] & (mine.number >= 0)))])
         tell(0.8 + 0.15 * (int(rows[-1]) + 1) / len(columns))
     macs = find_changing_macs(lambda: narrow.slabs(BATCH), SHARE)
-    telling = choose(np.sort(np.concatenate(chosen)), (arps, errors, macs))
+    shown = np.sort(np.concatenate(chosen))
+    telling = choose(shown, failures.rows, (arps, errors, macs), len(columns))
     packets = decode_rows(data, columns, contents.interfaces, telling)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
     capture = DecodedCapture(
@@ -142,6 +148,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
         capture=capture,
         rows=tuple(telling.tolist()),
         states=states,
+        failures=failures,
         narrow=narrow,
         data=data,
     )

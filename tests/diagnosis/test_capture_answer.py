@@ -93,6 +93,28 @@ def test_a_syn_alone_is_undecided() -> None:
     assert ("undecided", 3) == (answer.verdict, answer.exit_code)
 
 
+def test_a_reset_that_closes_is_no_failure() -> None:
+    """Behind a FIN, or of a client that has its answer; any other reset of what stands is one."""
+    reset = seen(f"{CLIENT} > {SERVER}", RST, "in eth0", at=9.0)
+    ended = seen(f"{CLIENT} > {SERVER}", protocols.FIN | protocols.ACK, "in eth0", at=8.0)
+    dropped = seen(f"{SERVER} > {CLIENT}", RST, "in eth0", at=9.0)
+
+    assert [False] == [one.fails for one in answered(*handshake(), ended, reset).connections]
+    assert [False] == [one.fails for one in answered(*handshake(), reset).connections]
+    assert [True] == [one.fails for one in answered(*handshake(), dropped).connections]
+
+
+def test_states_of_a_long_capture_count_what_is_not_listed() -> None:
+    """Connections that fail forbid the all-clear though none of them is shown."""
+    case = Case(node=given_node(given_netns("host")), sightings=handshake())
+    answer = answer_captures(case, (point("a.pcap", 9000),), {"SF": 90, "S0": 7, "RSTO": 3})
+    (failing,) = answer.forbids
+
+    assert isinstance(failing, ConnectionsFail)
+    assert (7, 100) == (failing.count, failing.asked) == answer.failing
+    assert "undecided" == answer.verdict
+
+
 def test_what_is_no_tcp_is_answered_or_not() -> None:
     """It has no state, comes after TCP, and never counts as failing."""
     request = Packet(ip("10.0.0.1"), ip("10.0.0.2"), protocols.UDP, 1024, 53, length=60)

@@ -20,10 +20,11 @@ from podpath.collect.long_captures import say_unfollowed
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Gap, GapKind, Source, Span
-from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
+from podpath.node.case import CapturedPoint, Case, FailureTally, LostPacket, Sighting
 
 if TYPE_CHECKING:
     from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
@@ -136,6 +137,29 @@ class MatchedCaptures:
         return Counter(
             state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
         )
+
+    def tally_failures(self) -> Mapping[tuple[int, Address, int], FailureTally]:
+        """Count who refuses how many, or leaves them unanswered, in a long capture; nothing where
+        all of it is shown anyway, or there are several.
+        """
+        if len(self._kept) != 1:
+            return {}
+        (kept,) = self._kept.values()
+        if kept.total <= captures.WHOLE:
+            return {}
+        from podpath_capture.flows.failures import Failures  # noqa: PLC0415 - as above
+
+        addresses: Sequence[int] = kept.capture.packets.addresses
+        if kept.survey is not None:
+            failures, addresses = kept.survey.failures, kept.survey.narrow.addresses
+        else:
+            failures = Failures()
+            failures.add(kept.capture.packets.columns, self._flows[0])
+        found: dict[tuple[int, Address, int], FailureTally] = {}
+        for (protocol, version, value, port), tally in failures.tallies.items():
+            address = Address(4, value) if version == 4 else Address(6, addresses[value])
+            found[protocol, address, port] = FailureTally(*tally)
+        return found
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Return what was lost between points; nothing where there is one alone."""

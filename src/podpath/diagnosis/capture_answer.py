@@ -11,6 +11,7 @@ from itertools import chain
 
 from podpath.capture.connections import CapturedConnection, Traffic, gather_traffic
 from podpath.capture.states import STATES
+from podpath.checks.captures.reset_storm import closes
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
@@ -20,6 +21,9 @@ from podpath.node.case import ArpSighting, CapturedPoint, Case, Sighting
 
 GOOD = ("SF", "S1", "S2", "S3", "OTH")
 """States of connections that work, as far as a capture shows; those that fail are listed first."""
+_RESET = ("RSTO", "RSTR")
+WORKING = (*GOOD, *_RESET)
+"""Those that do not count as failed where nothing else is known: a reset may only close them."""
 _NOT_OPENED = ("S0", "SH", "SHR")
 """States of connections whose opening is not whole, and that nobody resets."""
 
@@ -68,6 +72,11 @@ class ConnectionsFail:
     """Connections fail as far as the captures show, and no finding says why."""
 
     connections: tuple[ConnectionSummary, ...]
+    """Those that are listed: of long captures some."""
+    count: int = 0
+    """How many fail."""
+    asked: int = 0
+    """Of how many."""
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -102,11 +111,24 @@ class CaptureAnswer:
         if dropping:
             found.append(PacketsDropped(points=dropping))
         failing = tuple(one for one in self.connections if one.fails)
-        if failing:
-            found.append(ConnectionsFail(connections=failing))
+        count, asked = self.failing
+        if count:
+            found.append(ConnectionsFail(connections=failing, count=count, asked=asked))
         if not any(point.packets for point in self.points):
             found.append(NoPacket())
         return tuple(found)
+
+    @property
+    def failing(self) -> tuple[int, int]:
+        """Return how many TCP connections fail, of how many; of a long capture, which lists some,
+        by their states.
+        """
+        listed = [one for one in self.connections if one.state]
+        counted = sum(self.states.values())
+        if counted <= len(listed):
+            return sum(one.fails for one in listed), len(listed)
+        failing = [number for state, number in self.states.items() if state not in WORKING]
+        return sum(failing), counted
 
     @property
     def verdict(self) -> str:
@@ -179,10 +201,13 @@ def list_connections(traffic: Traffic[Sighting]) -> tuple[ConnectionSummary, ...
     return tuple(sorted(found, key=lambda one: (not one.fails, not one.state)))
 
 
-def _is_half_seen(connection: CapturedConnection[Sighting], state: str) -> bool:
-    """Tell whether a handshake that is not whole here went on nevertheless: a bridge under
-    br_netfilter shows the two directions under different addresses, and captures drop packets.
+def _works_still(connection: CapturedConnection[Sighting], state: str) -> bool:
+    """Tell whether a connection works though its state does not say so: a reset only closes it, or
+    a handshake that is not whole here went on nevertheless. A bridge under br_netfilter shows the
+    two directions under different addresses, and captures drop packets.
     """
+    if state in _RESET:
+        return all(closes(flow, flow.resets[0]) for flow in connection.flows if flow.resets)
     return state in _NOT_OPENED and any(flow.stands for flow in connection.flows)
 
 
@@ -204,5 +229,5 @@ def _summarise(connection: CapturedConnection[Sighting]) -> ConnectionSummary:
         packets=len(frames),
         first=frames[0].time,
         span=frames[0].span,
-        fails=bool(state) and state not in GOOD and not _is_half_seen(connection, state),
+        fails=bool(state) and state not in GOOD and not _works_still(connection, state),
     )

@@ -130,6 +130,8 @@ def captures(
     with collecting_seldom(), stage(progress, "looking for faults"):
         points = read.matched.points if read.matched is not None else ()
         states = read.matched.count_states() if read.matched is not None and not wanted else None
+        if read.matched is not None and not wanted:
+            facts = replace(facts, tallies=read.matched.tally_failures())
         answer = answer_captures(facts, points, states)
     return CapturesResult(
         answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted

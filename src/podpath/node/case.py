@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from podpath.net.addresses import Address, Mac
 from podpath.net.clashes import Clash
@@ -171,6 +174,13 @@ class LostPacket:
     """
 
 
+class FailureTally(NamedTuple):
+    """How many of those that ask a server are refused, or get no answer, in a whole capture."""
+
+    failed: int
+    asked: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
     """Two outputs in the evidence that cannot both hold at the same time."""
@@ -255,6 +265,12 @@ class Case:
     arps: tuple[ArpSighting, ...] = ()
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
+    tallies: Mapping[tuple[int, Address, int], FailureTally] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """What a long capture, of which not all packets are here, shows of those that ask a server: by
+    protocol, address and port (0 of pings).
+    """
     contradictions: tuple[Contradiction, ...] = ()
     change_commands: tuple[ChangeCommand, ...] = ()
     messages: tuple[Message, ...] = ()

@@ -37,7 +37,7 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     """Render the whole answer; `drawings` are ladders, safe to print already."""
     weighty = [finding for finding in answer.findings if finding.severity in WEIGHTY]
     lesser = [finding for finding in answer.findings if finding.severity not in WEIGHTY]
-    lines = _headline(answer, weighty, style)
+    lines = [*_headline(answer, weighty, style), *_count_failing(answer, weighty, style)]
     first = weighty[0] if weighty else None
     spans = (
         first.evidence
@@ -101,6 +101,15 @@ def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -
     )
 
 
+def _count_failing(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:
+    """Say beside a fault how many connections fail at all."""
+    count, asked = answer.failing
+    if not weighty or not count:
+        return []
+    verb = "fails" if count == 1 else "fail"
+    return style.wrap(f"{count} of {asked} TCP connections {verb}.", "  ")
+
+
 def say_capture_forbids(one: CaptureForbids) -> str:
     """Say why captures do not show that nothing is wrong."""
     match one:
@@ -109,11 +118,13 @@ def say_capture_forbids(one: CaptureForbids) -> str:
         case PacketsDropped(points=points):
             count = sum(point.dropped for point in points)
             return f"the kernel dropped {count} packets at {points[0].name} that no capture shows"
-        case ConnectionsFail(connections=connections):
-            others = f", and {len(connections) - 1} more" if len(connections) > 1 else ""
+        case ConnectionsFail(connections=connections, count=count, asked=asked):
+            first = ""
+            if connections:
+                first = f", the first {connections[0].words} ({connections[0].meaning})"
+            verb = "fails" if count == 1 else "fail"
             return (
-                f"{connections[0].words} fails ({connections[0].meaning}){others}, and no known "
-                "fault explains it"
+                f"{count} of {asked} TCP connections {verb}{first}, and no known fault explains it"
             )
         case LinesUnread(gaps=gaps):
             return (
@@ -150,7 +161,7 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
 
 
 def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
-    if not answer.connections:
+    if not answer.connections and not answer.states:
         return []
     counts = ", ".join(
         f"{number} {state} ({STATES.get(state, '')})" for state, number in answer.states.items()

@@ -17,6 +17,7 @@ from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, FIN, ICMP, ICMP_ERRORS, ICMPV6, RST, SYN, TCP, UDP
 from podpath_capture.arrays.segments import begins, distinct, order_by
 from podpath_capture.columns import PacketColumns, Packets
+from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
 from podpath_capture.flows.tcp import analyse_segments
@@ -47,23 +48,24 @@ def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
     flows = number_flows(columns) if flows is None else flows
     odd = find_odd(columns, flows)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
+    failures = Failures()
+    failures.add(columns, flows)
     others = [
         packets.arps.row,
         np.flatnonzero(find_errors(columns)),
         find_changing_macs(lambda: [(0, columns)], SHARE),
     ]
-    return choose(thin(columns, flows, chosen), others)
+    return choose(thin(columns, flows, chosen), failures.rows, others, len(columns))
 
 
-def choose(connections: Rows, others: Iterable[Rows]) -> Rows:
-    """Put together what is shown: the first packets of connections, and the first ones of each
-    other kind.
+def choose(connections: Rows, failures: Rows, others: Iterable[Rows], count: int) -> Rows:
+    """Put together what is shown: the first packets of connections, those of each server's first
+    failures, the first ones of each other kind, and where there are failures the last of all
+    `count`, which shows how long the capture goes on.
     """
-    return distinct(
-        np.concatenate(
-            [connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]
-        )
-    )
+    last = np.arange(count - 1, count) if len(failures) else failures
+    parts = [np.asarray(rows[:SHARE], np.int64) for rows in others]
+    return distinct(np.concatenate([connections[:MOST], failures, last, *parts]))
 
 
 def select_ends(

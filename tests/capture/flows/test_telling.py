@@ -76,14 +76,16 @@ def test_silence_keeps_the_packets_around_it() -> None:
 
 
 def test_questions_without_answers_are_shown() -> None:
-    """Datagrams that nobody answers are looked at; those that are answered are not."""
+    """Datagrams that nobody answers are looked at; of those that are answered the last packet is,
+    since it tells how long the capture goes on.
+    """
     question = frames.ethernet(
         0x0800, frames.ipv4(17, frames.udp((5000, 53), b"a" * 20), ends=ENDS)
     )
     asked = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((5001, 53), b"a" * 20), ends=ENDS))
     answer = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((53, 5001), b"a" * 20), ends=BACK))
 
-    assert telling([question, question, asked, answer]) == [0, 1]
+    assert telling([question, question, asked, answer]) == [0, 1, 3]
 
 
 def test_frames_with_another_mac_are_shown() -> None:

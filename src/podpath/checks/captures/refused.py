@@ -34,7 +34,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.packet import endpoint
-from podpath.node.case import Case, Sighting
+from podpath.node.case import Case, FailureTally, Sighting
 
 CATEGORIES = (Category.NO_LISTENER, Category.STALE_DNAT, Category.HOST_FIREWALL)
 NAME = "connections-refused"
@@ -49,7 +49,6 @@ class _Tries(NamedTuple):
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each end that refuses connections, once, with how many of how many."""
-    _ = case
     scanners = list_scanners(traffic)
     tries: dict[Endpoint, _Tries] = defaultdict(lambda: _Tries([], []))
     for connection in traffic.connections:
@@ -63,18 +62,18 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             tries[start.server].refused.append(connection)
     for server, found in sorted(tries.items(), key=lambda item: -len(item[1].refused)):
         if found.refused:
-            yield _report(server, found)
+            yield _report(server, found, case.tallies.get((protocols.TCP, *server)))
 
 
-def _report(server: Endpoint, tries: _Tries) -> Finding:
+def _report(server: Endpoint, tries: _Tries, tally: FailureTally | None) -> Finding:
     refused, opened = tries
     resets = [_find_reset(connection) for connection in refused]
     last = max(order_of(reset) for reset in resets)
     later = [one for one in opened if order_of(one.start.syns[0]) > last]
     clients = {connection.start.client[0] for connection in refused}
-    total = len(refused) + len(opened)
-    many = f"{len(refused)} of {total} connections" if total > 1 else "The connection"
-    verb = "is" if len(refused) == 1 else "are"
+    failed, total = tally or (len(refused), len(refused) + len(opened))
+    many = f"{failed} of {total} connections" if total > 1 else "The connection"
+    verb = "is" if failed == 1 else "are"
     reasons = [
         (
             f"{resets[0].packet.src} answers the SYN with a reset: nothing listens there, or a "

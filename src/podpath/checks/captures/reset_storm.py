@@ -60,7 +60,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     for flow in traffic.flows:
         if flow.protocol == protocols.TCP and flow.resets:
             reset = flow.resets[0]
-            if _closes(flow, reset):
+            if closes(flow, reset):
                 continue
             by = (reset.packet.src, reset.packet.sport if reset.packet.src == flow.server[0] else 0)
             resets[flow.point, by].append(_Reset(flow, reset))
@@ -72,7 +72,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             yield _report(by, found, burst)
 
 
-def _closes(flow: CapturedFlow[Sighting], reset: Sighting) -> bool:
+def closes(flow: CapturedFlow[Sighting], reset: Sighting) -> bool:
     """Tell whether a reset only ends what is done: after a FIN of either side, or by a client that
     has its answer, or opened the connection to see whether it opens.
     """

@@ -37,7 +37,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
-from podpath.node.case import Case, Sighting
+from podpath.node.case import Case, FailureTally, Sighting
 
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "unanswered"
@@ -72,8 +72,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     for key, flows in open_still.items():
         missing = [flow for flow in flows if not is_refused_by_error(case, flow)]
         if missing:
-            sure = any(flow.client[0] in heard for flow in missing)
-            yield _report(missing, len(asked[key]), sure=sure)
+            port = PORT if key[0] == protocols.UDP else 0
+            tally = case.tallies.get((*key, port)) or FailureTally(len(missing), len(asked[key]))
+            sure = tally.asked > tally.failed or any(flow.client[0] in heard for flow in missing)
+            yield _report(missing, tally, sure=sure)
 
 
 def _asks(flow: _Flow) -> bool:
@@ -120,16 +122,16 @@ def _is_late(flow: _Flow, ends: dict[int, float]) -> bool:
     return again or (not of_all and ends[flow.point.capture] - times[-1] >= PATIENCE)
 
 
-def _report(missing: Sequence[_Flow], total: int, *, sure: bool) -> Finding:
+def _report(missing: Sequence[_Flow], tally: FailureTally, *, sure: bool) -> Finding:
     first = missing[0]
-    requests = sum(len(flow.forward) for flow in missing)
+    requests = max(sum(len(flow.forward) for flow in missing), tally.failed)
     if first.protocol == protocols.UDP:
         what, to = "DNS queries", endpoint(first.server[0], PORT)
     else:
         what, to = "Pings", str(first.server[0])
     some = f"{what} to {to} get no answer"
-    if total > len(missing):
-        some += f": {len(missing)} of {total}"
+    if tally.asked > 1:
+        some += f": {tally.failed} of {tally.asked}"
     clients = {flow.client[0] for flow in missing}
     who, verb = count(len(clients), "client"), "is" if requests == 1 else "are"
     seen = f"{count(requests, 'request')} from {who} {verb} seen at {first.where}"

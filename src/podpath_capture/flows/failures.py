@@ -1,0 +1,129 @@
+"""Which flows of a capture of any length fail, counted by who was asked, with the first few of
+each: one server that refuses thousands hides no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.net.protocols import ECHO_REQUESTS, TCP, UDP
+from podpath_capture.arrays.segments import distinct
+from podpath_capture.columns import PacketColumns
+from podpath_capture.flows.flows import Flows
+from podpath_capture.flows.tcp_states import find_tcp_states
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Asked = tuple[int, int, int, int]
+"""Who was asked: the protocol, the IP version, the address as its column has it, the port (0 of
+pings).
+"""
+FIRST = 3
+"""Failing flows of each server that are shown, whatever else is."""
+PACKETS = 6
+"""Packets that are shown of each of these."""
+SERVERS = 300
+"""Servers whose first failing flows are shown."""
+NAMES = 53
+_WORKING = ("SF", "S1", "S2", "S3", "OTH", "RSTO", "RSTR")
+"""States of connections that were established, or of which nothing is known."""
+
+
+class Tally(NamedTuple):
+    """How many of those that ask a server are refused, or get no answer."""
+
+    failed: int
+    asked: int
+
+
+class Failures:
+    """Counts failures, some flows after the others. Mutable while it does."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._counts: dict[Asked, Tally] = {}
+        self._shown: dict[Asked, int] = {}
+        self._rows: list[Rows] = []
+
+    def add(self, columns: PacketColumns, flows: Flows, rows: Rows | None = None) -> None:
+        """Count some flows, all of whose packets these are; `rows` are their places in the
+        capture.
+        """
+        if not len(flows):
+            return
+        found = _judge(columns, flows)
+        for number in np.flatnonzero(found.asked | found.fails).tolist():
+            key = found.key(number)
+            known = self._counts.get(key, Tally(0, 0))
+            self._counts[key] = Tally(
+                known.failed + bool(found.counts[number]), known.asked + bool(found.asked[number])
+            )
+        chosen: list[int] = []
+        for number in np.flatnonzero(found.fails).tolist():
+            key = found.key(number)
+            if self._shown.get(key, 0) < FIRST and (
+                key in self._shown or len(self._shown) < SERVERS
+            ):
+                self._shown[key] = self._shown.get(key, 0) + 1
+                chosen.append(number)
+        mine = np.flatnonzero(np.isin(flows.number, chosen))
+        kept = np.concatenate(
+            [mine[flows.number[mine] == number][:PACKETS] for number in chosen] or [mine[:0]]
+        )
+        self._rows.append(kept if rows is None else rows[kept])
+
+    @property
+    def rows(self) -> Rows:
+        """The packets that are shown, in order."""
+        return distinct(np.concatenate([np.zeros(0, np.int64), *self._rows]))
+
+    @property
+    def tallies(self) -> Mapping[Asked, Tally]:
+        """Those that fail some, by who was asked."""
+        return {key: tally for key, tally in self._counts.items() if tally.failed}
+
+
+class _Judged(NamedTuple):
+    """What each flow is."""
+
+    asked: Mask
+    """It asks a server: a SYN, a name lookup, a ping."""
+    counts: Mask
+    """It is refused, or gets no answer."""
+    fails: Mask
+    """The same, or its connection fails in another way."""
+    names: Sequence[NDArray[np.int64]]
+
+    def key(self, number: int) -> Asked:
+        """Say who was asked."""
+        protocol, version, server, port = (int(values[number]) for values in self.names)
+        return protocol, version, server, port
+
+
+def _judge(columns: PacketColumns, flows: Flows) -> _Judged:
+    first, states = flows.first, find_tcp_states(columns, flows)
+    protocol, dport = columns.protocol[first], columns.dport[first]
+    replied = np.zeros(len(flows) + 1, np.bool_)  # the last is what is of no flow
+    replied[flows.number[~flows.forward]] = True
+    pings = np.zeros(len(flows), np.bool_)
+    for number, kind in ECHO_REQUESTS.items():
+        pings |= (protocol == number) & (columns.icmp_type[first] == kind)
+    lookups = (protocol == UDP) & (dport == NAMES)
+    silent = (lookups | pings) & ~replied[:-1]
+    state = np.array(states.state)
+    tcp = protocol == TCP
+    refused = tcp & (state == "REJ")
+    ahead = states.client_is_first | ~tcp
+    server = np.where(ahead, columns.dst[first], columns.src[first])
+    port = np.where(ahead, dport, columns.sport[first])
+    port = np.where(pings, 0, port)
+    return _Judged(
+        asked=(tcp & (states.syns > 0)) | lookups | pings,
+        counts=refused | silent,
+        fails=silent | (tcp & ~np.isin(state, _WORKING)),
+        names=(protocol, columns.version[first], server, port),
+    )
