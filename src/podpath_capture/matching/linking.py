@@ -149,8 +149,11 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
         mine = clusters.setdefault(int(instances.device[each]), [])
         fits = (
             mine
-            and starts[each] - starts[mine[-1][0]] < TOGETHER
             and _agree(instances, mine[-1], [each])
+            and (
+                starts[each] - starts[mine[-1][0]] < TOGETHER
+                or _complete(joined, instances, mine[-1], each)
+            )
         )
         ends = _ends(joined, instances, each)
         if fits and all(ends != _ends(joined, instances, other) for other in mine[-1]):
@@ -163,6 +166,22 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
         if mine is not base:
             parts += _assign(joined, instances, mine, base, parts)
     return parts
+
+
+def _complete(joined: Joined, instances: Instances, some: list[int], other: int) -> bool:
+    """Tell whether some instances have the client's packets alone and another one the server's: a
+    bridge under br_netfilter shows them under different ends, and the answer may come late, to a
+    SYN that was sent again.
+    """
+    sides = [_sides(joined, instances, each) for each in (*some, other)]
+    return sides[-1] == {False} and all(side == {True} for side in sides[:-1])
+
+
+def _sides(joined: Joined, instances: Instances, instance: int) -> set[bool]:
+    """Return who sends the packets of an instance: the client (True), the server, or both."""
+    rows = np.flatnonzero(instances.number == instance)
+    mine = joined.forward[rows] == instances.client_forward[instance]
+    return set(mine.tolist())
 
 
 def _ends(joined: Joined, instances: Instances, instance: int) -> tuple[object, ...]:
