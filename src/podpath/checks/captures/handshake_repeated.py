@@ -28,11 +28,14 @@ References
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
+from enum import Enum
 
-from podpath.capture.connections import CapturedConnection, CapturedFlow
+from podpath.capture.connections import CapturedConnection, CapturedFlow, Endpoint
 from podpath.capture.frames import times_sent
-from podpath.checks.captured import CapturedTraffic, list_scanners, order_of, quote, times
+from podpath.checks.captured import SHOWN, CapturedTraffic, list_scanners, order_of, quote, times
 from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
 from podpath.checks.category import Category
@@ -48,6 +51,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says
     why.
     """
+    groups: dict[tuple[Endpoint, _Kind], list[Finding]] = defaultdict(list)
     scanners = list_scanners(traffic)
     for connection in traffic.connections:
         start = connection.start
@@ -66,9 +70,56 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         ) is not None or is_refused_by_error(case, start):
             continue
         if len(syns) > 1:
-            yield _report_syn(connection, syns)
+            kind = _kind_of(connection, syns)
+            groups[start.server, kind].append(_report_syn(connection, syns, kind))
         elif found is not None:
-            yield _report_answer(*found)
+            flow, answers = found
+            late = any(order_of(seen) > order_of(answers[-1]) for seen in flow.acks)
+            kind = _Kind.LATE_ACK if late else _Kind.NO_ACK
+            groups[flow.server, kind].append(_report_answer(flow, answers))
+    for (server, kind), alike in groups.items():
+        yield alike[0] if len(alike) == 1 else _sum_up(server, kind, alike)
+
+
+def _sum_up(server: Endpoint, kind: _Kind, alike: list[Finding]) -> Finding:
+    """Make one finding of those that differ by their clients alone."""
+    first = alike[0]
+    spans = [span for one in alike[:SHOWN] for span in one.evidence[:2]]
+    return replace(
+        first,
+        claim=f"{len(alike)} connections to {endpoint(*server)} {kind.value}.",
+        evidence=tuple(dict.fromkeys((*spans, *first.evidence))),
+        reasoning=(f"The first: {first.claim}", *first.reasoning),
+        breaks=tuple(word for one in alike[:SHOWN] for word in one.breaks),
+    )
+
+
+class _Kind(Enum):
+    """What becomes of a handshake that is repeated, in words for several."""
+
+    ESTABLISHED = "are established only after their SYN is sent again"
+    ANSWERED = "send their SYN again and are answered only then"
+    IN_VAIN = "send their SYN again although its SYN-ACK is seen"
+    ELSEWHERE = "send their SYN again although another point shows its SYN-ACK"
+    UNANSWERED = "send their SYN again and get no SYN-ACK"
+    SILENT = "send their SYN again, and nothing comes back"
+    LATE_ACK = "get their SYN-ACK again before they acknowledge it"
+    NO_ACK = "get their SYN-ACK again and again, and no ACK is seen"
+
+
+def _kind_of(connection: CapturedConnection[Sighting], syns: list[Sighting]) -> _Kind:
+    """Say what becomes of a connection whose SYN is sent again."""
+    start = connection.start
+    if start.acks:
+        return _Kind.ESTABLISHED
+    if start.syn_acks:
+        first = min(map(order_of, start.syn_acks))
+        return _Kind.IN_VAIN if order_of(syns[-1]) > first else _Kind.ANSWERED
+    if any(flow.syn_acks for flow in connection.flows):
+        return _Kind.ELSEWHERE
+    if any(flow.backward for flow in connection.flows):
+        return _Kind.UNANSWERED
+    return _Kind.SILENT
 
 
 def _repeated_answer(
@@ -80,12 +131,13 @@ def _repeated_answer(
     return (flow, answers) if len(answers) > 1 else None
 
 
-def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) -> Finding:
+def _report_syn(
+    connection: CapturedConnection[Sighting], syns: list[Sighting], kind: _Kind
+) -> Finding:
     start, last = connection.start, connection.flows[-1]
     client, server = endpoint(*start.client), endpoint(*start.server)
-    established = bool(start.acks)
+    healed = kind in (_Kind.ESTABLISHED, _Kind.ANSWERED)
     answers = [answer for flow in connection.flows for answer in flow.syn_acks]
-    sent = f"{client} sends its SYN to {server} {times(len(syns))}"
     took = (syns[-1].time or 0.0) - (syns[0].time or 0.0)
     reasons = [
         f"The same SYN is seen {times(len(syns))} at {start.where}"
@@ -93,32 +145,26 @@ def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) 
     ]
     if last is not start:
         reasons.append(f"It gets as far as {last.where}, as {last.words}.")
-    if established:
-        claim, reasons = (
-            f"{sent}: a SYN or its answer was lost, then the connection is established.",
-            [*reasons, "A later one is answered."],
-        )
-    elif start.syn_acks:
-        claim = (
-            f"{sent}, although {start.where} shows the SYN-ACK: the answer does not reach the "
-            "client."
-        )
-    elif answers:
-        point = next(flow.where for flow in connection.flows if flow.syn_acks)
-        claim = (
-            f"{sent}, although {point} shows the SYN-ACK: the answer is not seen at {start.where}."
-        )
-    elif any(flow.backward for flow in connection.flows):
-        claim = f"{sent} and gets no SYN-ACK."
-    else:
-        claim = f"{sent}, and nothing comes back."
+    if healed:
+        reasons.append("A later one is answered.")
+    point = next((flow.where for flow in connection.flows if flow.syn_acks), "")
+    ends = {
+        _Kind.ESTABLISHED: ": a SYN or its answer was lost, then the connection is established.",
+        _Kind.ANSWERED: ": a SYN or its answer was lost, then one is answered.",
+        _Kind.IN_VAIN: f", although {start.where} shows the SYN-ACK: the answer does not reach the "
+        "client.",
+        _Kind.ELSEWHERE: f", although {point} shows the SYN-ACK: the answer is not seen at "
+        f"{start.where}.",
+        _Kind.UNANSWERED: " and gets no SYN-ACK.",
+    }
+    sent = f"{client} sends its SYN to {server} {times(len(syns))}"
     return Finding(
         check=NAME,
-        severity=Severity.NOTE if established else Severity.FAULT,
-        claim=claim,
+        severity=Severity.NOTE if healed else Severity.FAULT,
+        claim=sent + ends.get(kind, ", and nothing comes back."),
         evidence=quote(syns[-1:], syns[:1], answers[:1], last.syns[:1]),
         reasoning=tuple(reasons),
-        breaks=() if established else (f"{start.words}",),
+        breaks=() if healed else (f"{start.words}",),
         marks=(f"{start.client[0]}.{start.client[1]}", f"{start.server[0]}.{start.server[1]}"),
     )
 
