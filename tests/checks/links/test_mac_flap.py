@@ -51,3 +51,14 @@ def test_files_of_two_devices_are_two_links() -> None:
     }
 
     assert faults(case_of_captures(captures)) == []
+
+
+def test_macs_that_are_seen_once_are_no_flap() -> None:
+    """Damaged frames have a MAC each; a flap goes back and forth between two."""
+    macs = ("02:00:00:00:00:01", "02:00:00:00:00:11", "02:00:00:00:00:01", "02:00:00:00:00:21")
+    damaged = tuple(
+        any_arp(after * 5.0, "veth1", mac, f"Reply {GATEWAY} is-at {mac}")
+        for after, mac in enumerate((*macs, macs[0], "02:00:00:00:00:31"))
+    )
+
+    assert "mac-flap" not in faults(case_of(*damaged, command="tcpdump -enni any"))

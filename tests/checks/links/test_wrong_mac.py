@@ -27,6 +27,7 @@ def test_frames_that_are_answered_went_to_the_right_place() -> None:
         framed(0, f"{NEAR} > {FIRST}", ASK),
         framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
         framed(1, f"{NEAR} > {SECOND}", ASK),
+        framed(1.05, f"{NEAR} > {SECOND}", ASK),
     )
 
     assert len(found(case(*lines), "wrong-mac")) == 1
@@ -43,6 +44,7 @@ def test_segment_that_is_acknowledged_once_it_went_elsewhere_was_lost() -> None:
         segment(0, f"{NEAR} > {FIRST}", there, "P.", "seq 1:101, ack 1", 100),
         segment(0.1, f"{FIRST} > {NEAR}", back, ".", "ack 101", 0),
         segment(1, f"{NEAR} > {STRANGER}", there, "P.", "seq 101:201, ack 1", 100),
+        segment(1.3, f"{NEAR} > {STRANGER}", there, "P.", "seq 101:201, ack 1", 100),
     )
     again = segment(2, f"{NEAR} > {FIRST}", there, "P.", "seq 101:201, ack 1", 100)
     taken = segment(2.1, f"{FIRST} > {NEAR}", back, ".", "ack 201", 0)
@@ -59,6 +61,7 @@ def test_mac_of_a_router_is_no_wrong_one() -> None:
         framed(0, f"{NEAR} > {FIRST}", ASK),
         framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
         framed(1, f"{NEAR} > {SECOND}", ASK),
+        framed(1.05, f"{NEAR} > {SECOND}", ASK),
     )
 
     assert found(case(*lines, other, more), "wrong-mac") == []
@@ -71,8 +74,21 @@ def test_address_that_may_be_behind_a_router_is_possible_only() -> None:
         framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
         framed(0.2, f"{FIRST} > {NEAR}", "192.0.2.7.53 > 10.7.0.5.5000"),
         framed(1, f"{NEAR} > {SECOND}", ASK),
+        framed(1.05, f"{NEAR} > {SECOND}", ASK),
     )
     (finding,) = found(case(*lines), "wrong-mac")
 
     assert finding.certainty < 1
     assert finding.asks
+
+
+def test_one_frame_alone_may_be_damaged() -> None:
+    """A state shows in more than one frame."""
+    lines = (
+        framed(0, f"{NEAR} > {FIRST}", ASK),
+        framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+        framed(1, f"{NEAR} > {STRANGER}", ASK),
+    )
+
+    assert found(case(*lines), "wrong-mac") == []
+    assert len(found(case(*lines, framed(2, f"{NEAR} > {STRANGER}", ASK)), "wrong-mac")) == 1

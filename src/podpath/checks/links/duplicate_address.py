@@ -25,13 +25,13 @@ References
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
 from podpath.checks.captured import CapturedTraffic, Device, device_of
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.net.addresses import Address
 from podpath.net.provenance import list_spans
@@ -43,6 +43,13 @@ CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
 NAME = "duplicate-address"
 SHARED = ("lo", "kube-ipvs0", "nodelocaldns")
 """Devices whose addresses stand for a service and may be elsewhere too."""
+POSSIBLE = 0.5
+"""Where one of the MACs is seen once: a single frame may be damaged."""
+ASK = FollowUp(
+    "whether two machines answer",
+    "arping -c 3 -I DEVICE ADDRESS",
+    "answers from two MACs: both have the address; from one: the other frame was damaged or old",
+)
 AT_ONCE = 1.0
 """Seconds within which two answers are answers to one question."""
 
@@ -114,9 +121,13 @@ def _report_rivals(
     address: Address, rivals: tuple[ArpSighting, ArpSighting], found: list[ArpSighting]
 ) -> Finding:
     one, other = rivals
+    often = Counter(arp.sender_mac for arp in found)
+    sure = min(often[one.sender_mac], often[other.sender_mac]) > 1 or one.target == other.target
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
         claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
         evidence=tuple(dict.fromkeys(list_spans((one, other, *found[:2])))),
         reasoning=(

@@ -133,6 +133,8 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     frames = _list_frames(case, arp)
     if any(seen.packet.smac == arp.sender_mac for seen in frames.sent):
         return False  # it speaks with that MAC as well: it moved, or somebody else has it too
+    if any(not _later(seen.time, arp.time) for seen in frames.astray):
+        return False  # frames went to that MAC before: the ARP frame taught nobody
     if host.holds(arp.sender) or any(link.mac == arp.sender_mac for link in host.links.items):
         return True
     if not frames.astray:

@@ -25,7 +25,7 @@ References
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -50,7 +50,9 @@ from podpath.node.node import HOST
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
 NAME = "mac-flap"
 CHANGES = 3
-"""A failover changes it once, and back once more."""
+"""A failover changes it once, and back once more. A MAC that is seen once alone is a damaged frame
+as well as anything.
+"""
 
 
 class _Claim(NamedTuple):
@@ -66,7 +68,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address whose MAC, and each MAC whose bridge port, changes back and forth."""
     _ = traffic
     for (_, address), claims in gather_claims(case).items():
-        changes = _changes(claims)
+        often = Counter(claim.place for claim in claims)
+        changes = _changes([claim for claim in claims if often[claim.place] > 1])
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
             macs = list(dict.fromkeys(claim.place for claim in changes))
             yield _report(

@@ -50,6 +50,8 @@ from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.ARP_WRONG_ANSWER,)
 NAME = "wrong-mac"
+LEAST = 2
+"""Frames with the foreign MAC: a single one may be damaged."""
 POSSIBLE = 0.5
 """Where the address may be behind a router: each of several gateways has a MAC of its own."""
 ASK = FollowUp(
@@ -76,7 +78,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         right = [seen for seen in frames if seen.packet.dmac in macs]
         wrong = [seen for seen in frames if seen.packet.dmac not in macs]
         foreign = {(address, seen.packet.dmac) for seen in wrong}
-        if not right or len(foreign) != 1 or not foreign.isdisjoint(taught):
+        if not right or len(wrong) < LEAST or len(foreign) != 1 or not foreign.isdisjoint(taught):
             continue
         if wrong[0].packet.dmac in routers or _is_answered(traffic, address, wrong):
             continue
