@@ -5,7 +5,7 @@ each: one server that refuses thousands hides no other one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class _Judged(NamedTuple):
     """It is refused, or gets no answer."""
     fails: Mask
     """The same, or its connection fails in another way."""
-    names: Sequence[NDArray[np.int64]]
+    names: Sequence[NDArray[Any]]
 
     def key(self, number: int) -> Asked:
         """Say who was asked."""
