@@ -635,6 +635,25 @@ def report(record: Record, broken: list[str]) -> None:
     print("bounds              " + ("; ".join(broken) or "held"))
 
 
+def describe(made: Cluster) -> str:
+    """Return what the agents and the pods say of themselves, for a run that did not begin."""
+    about = ("-l", "app.kubernetes.io/name=podpath-agent")
+    asked = (
+        ("get", "pods", "-A", "-o", "wide"),
+        ("-n", "podpath", "describe", "pods", *about),
+        ("-n", "podpath", "logs", *about, "--tail=30"),
+    )
+    told = []
+    for words in asked:
+        with suppress(MemberError):
+            told.append(made.kubectl(*words))
+    ready = [
+        each.run("curl", "-s", "http://127.0.0.1:9809/readyz", check=False)
+        for each in made.nodes.values()
+    ]
+    return "\n".join([*told, *ready])
+
+
 def main(arguments: list[str]) -> int:
     """Bring a cluster up, soak, judge, take it down."""
     parser = argparse.ArgumentParser(
@@ -659,7 +678,11 @@ def main(arguments: list[str]) -> int:
     try:
         made = cluster.up(Plan(name=chosen.name), lambda what: print(f"{what} ...", flush=True))
         prepare(made)
-        meshes = soak(made, record, chosen)
+        try:
+            meshes = soak(made, record, chosen)
+        except MemberError:
+            print(describe(made), file=sys.stderr)
+            raise
         chains = {
             name: ChainAtEnd(tuple(mesh.entries()), mesh.version) for name, mesh in meshes.items()
         }
