@@ -524,7 +524,7 @@ def soak(made: Cluster, record: Record, chosen: argparse.Namespace) -> dict[str,
         for each in loud:
             each.stop()
         settled = time.monotonic() + SETTLE_SECONDS
-        while left_broken(record) and time.monotonic() < settled:
+        while list_unsettled(record) and time.monotonic() < settled:
             time.sleep(LOOK_SECONDS)
         time.sleep(2 * LOOK_SECONDS)
         for each in quiet:
@@ -547,6 +547,11 @@ def prepare_workloads(made: Cluster, chosen: argparse.Namespace) -> None:
 
 def _agents(made: Cluster) -> Any:  # noqa: ANN401  # JSON
     return made.read("daemonset", "podpath-agent", "-n", "podpath")["status"]
+
+
+def list_unsettled(record: Record) -> list[SeenPod]:
+    """Return the pods that are there and whose validator has not passed yet."""
+    return [each for each in record.pods.values() if not each.passed and not each.gone]
 
 
 def left_broken(record: Record) -> list[SeenPod]:
