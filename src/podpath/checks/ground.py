@@ -65,6 +65,8 @@ class Ground(Enum):
     """What stands in the place of a masked address says that it is a service's."""
     OTHERS_ANSWERED = auto()
     """People say that names resolve, and only a question of another sort goes unanswered."""
+    ITS_TASK = auto()
+    """What people miss is what the program that ended is there for."""
     OWN_REJECT = auto()
     """Who prohibits is who is asked: the firewall is its own."""
     INSISTED = auto()

@@ -162,6 +162,23 @@ def _find_others_answered(case: Case, finding: Finding) -> Iterator[Span]:
                 yield one.span
 
 
+def _find_its_task(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the sentences that miss routes or addresses, where the unit that sets them up has ended
+    and is not said to have started since.
+    """
+    starts = [one for one in case.messages if one.kind is MessageKind.PROGRAM_STARTED]
+    for message in case.messages:
+        if message.span not in finding.evidence or _MANAGER.search(message.span.text) is None:
+            continue
+        if not any(_is_later(message, start) for start in starts):
+            yield from (one.span for one in list_failing(case) if one.spoken & _SET_UP)
+
+
+_MANAGER = re.compile(r"\b(?:systemd-networkd|NetworkManager|dhcpcd|networking|wicked\w*)\.service")
+_SET_UP = frozenset({"ipv6", "route", "routes", "address", "addresses", "lease", "dhcp", "gateway"})
+"""What people call that which a network manager sets up."""
+
+
 def _find_own_reject(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the quoted errors that who is asked sends, where people say that anything fails."""
     if not any(True for _ in list_failing(case)):
@@ -203,6 +220,7 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.OUTSIDE_NAMES: _find_outside_names,
     Ground.SERVICE_MASKED: _find_masked_service,
     Ground.OTHERS_ANSWERED: _find_others_answered,
+    Ground.ITS_TASK: _find_its_task,
     Ground.OWN_REJECT: _find_own_reject,
     Ground.INSISTED: _find_insisted,
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),

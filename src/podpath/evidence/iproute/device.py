@@ -25,13 +25,15 @@ _HEADER = re.compile(
     r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)"
     r"(?P<rest>.*)"
 )
+_ELIDED = re.compile(r"(\s*\d+:\s+[^\s:/<>]+:\s+)(?:\.\.\.|…)(?=\s+mtu\s)")
+"""A header whose flags somebody left out."""
 _FLAG = re.compile(
     r"(?:UP|BROADCAST|LOOPBACK|MULTICAST|NOARP|POINTOPOINT|LOWER_UP|NO-CARRIER|MASTER|SLAVE)\b"
 )
 _ONELINE = re.compile(r"\s*\d+:\s+(?P<name>[^\s:/<>]+)\s+(?P<rest>inet6?\s.*)")
 _LINK = re.compile(r"\s*link/(?P<type>[\w/.-]+)(?P<rest>.*)")
 _INET = re.compile(
-    r"\s*inet6?\s+(?=[0-9A-Fa-fxX*<]*[.:<])\S+(?:\s+(?:brd|scope|peer|any|metric)\b|\s*$)"
+    r"\s*inet6?\s+(?=[0-9A-Fa-fxX*<]*[.:<])\S+(?:\s+(?:(?:brd|scope|peer|any|metric)\b|\.\.\.|…)|\s*$)"
 )
 _STATISTICS = re.compile(r"\s*(?:RX|TX)(?:\s+errors)?:\s+\w|\s*(?:\d+\s+){3,}\d+\s*$|\s*vf \d+ ")
 _BRIDGE_PORT = re.compile(r".*\sstate (?:disabled|listening|learning|forwarding|blocking)\b")
@@ -51,7 +53,7 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
     mode = False
     lines = sample(source)
     for line in lines:
-        header = _HEADER.match(line)
+        header = _match_header(line)
         if (
             header is not None
             and not _BRIDGE_PORT.match(line)
@@ -71,6 +73,11 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
     if not sure or (sure + tails) * 2 < len(lines):
         return NO, False, False
     return (CERTAIN if headers or addresses else LIKELY), addresses > 0, mode
+
+
+def _match_header(line: str) -> re.Match[str] | None:
+    """Match the first line of a device, also where `...` stands for its flags."""
+    return _HEADER.match(line) or _HEADER.match(_ELIDED.sub(r"\1<...>", line))
 
 
 def recognise_addresses(source: Source) -> int:
@@ -117,7 +124,7 @@ class _DeviceReader:
         self.in_address = False
 
     def feed(self, index: int, line: str) -> None:
-        header = _HEADER.match(line)
+        header = _match_header(line)
         if header is not None:
             self._start(index, header)
         elif (oneline := _ONELINE.match(line)) is not None:

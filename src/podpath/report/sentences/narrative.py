@@ -53,6 +53,7 @@ _GROUNDS: Mapping[Ground, str] = {
         "Names are said to resolve: only the question that the program asks of itself at its start "
         "goes unanswered."
     ),
+    Ground.ITS_TASK: "What is reported to be lost is what this program sets up.",
     Ground.OWN_REJECT: "The address that prohibits is the one that is asked: its own host rejects.",
     Ground.INSISTED: "It is said again and again: the sender does not adopt the smaller size.",
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
