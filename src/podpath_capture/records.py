@@ -19,7 +19,7 @@ from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Source, Span
 from podpath_capture.columns import CUT, DIRECTIONS, MALFORMED
-from podpath_capture.printed.lines import ETHERNET, EVERYBODY, GENEVE, find_places, render_mac
+from podpath_capture.printed.lines import ETHERNET, EVERYBODY, GENEVE, GTP, find_places, render_mac
 
 if TYPE_CHECKING:
     from podpath_capture.columns import Packets
@@ -179,8 +179,9 @@ class _PacketReader:
         if protocol != protocols.UDP:
             return packet, "IPIP"
         ports = (value["outer_sport"], value["outer_dport"])
-        kind = "Geneve" if ports[1] == GENEVE else "VXLAN"
-        return packet._replace(sport=ports[0], dport=ports[1]), f"{kind} vni {value['vni']}"
+        number = f"teid {value['vni']}" if ports[1] == GTP else f"vni {value['vni']}"
+        kind = {GENEVE: "Geneve", GTP: "GTP-U"}.get(ports[1], "VXLAN")
+        return packet._replace(sport=ports[0], dport=ports[1]), f"{kind} {number}"
 
     def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
         version, protocol = value["version"], value["protocol"]

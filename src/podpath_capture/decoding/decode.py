@@ -47,6 +47,14 @@ READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
     Layer.GRE: tunnels.decode_gre,
     Layer.VXLAN: tunnels.decode_vxlan,
     Layer.GENEVE: tunnels.decode_geneve,
+    Layer.MPLS: link_layer.decode_mpls,
+    Layer.PPPOE: link_layer.decode_pppoe,
+    Layer.PPP: link_layer.decode_ppp,
+    Layer.GTP: tunnels.decode_gtp,
+    Layer.ERSPAN2: tunnels.decode_erspan2,
+    Layer.ERSPAN3: tunnels.decode_erspan3,
+    Layer.AH: network_layer.decode_ah,
+    Layer.NFLOG: link_layer.decode_nflog,
 }
 
 

@@ -19,7 +19,7 @@ FRAGMENT, AUTHENTICATION = 44, 51
 TRANSPORTS: dict[int, Layer] = {
     protocols.TCP: Layer.TCP, protocols.UDP: Layer.UDP, protocols.SCTP: Layer.SCTP,
     protocols.ICMP: Layer.ICMP, protocols.ICMPV6: Layer.ICMP6, protocols.GRE: Layer.GRE,
-    protocols.IPIP: Layer.IPIP, protocols.IPV6: Layer.IP6IP,
+    protocols.IPIP: Layer.IPIP, protocols.IPV6: Layer.IP6IP, AUTHENTICATION: Layer.AH,
 }  # fmt: skip
 """What an IP protocol number leads to, where it is read."""
 
@@ -166,6 +166,17 @@ def _decode_fragment(group: Group) -> Iterator[Work]:
     group = group.keep(~later)
     if len(group):
         yield from _follow(group, 8)
+
+
+def decode_ah(group: Group) -> Iterator[Work]:
+    """Pass over an authentication header (RFC 4302) of IPv4: what follows is not encrypted."""
+    group = group.narrow().ready(8)
+    if len(group):
+        for size, part in group.split(group.read(1, "u1")):
+            following = part.read(0, "u1")
+            for kind, some in part.move((size + 2) * 4).split(following):
+                some.put("protocol", kind)
+                yield from enter(kind, some)
 
 
 def enter(protocol: int, group: Group) -> Iterator[Work]:

@@ -47,6 +47,8 @@ else is walked.
 """
 VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 """IANA's port and Linux's, which flannel and Cilium use; Geneve's."""
+GTP_PORT = 2152
+"""Of GTP-U, what mobile networks carry."""
 CARRIED = (0x0800, 0x86DD, 0x0806, 0x8100)
 """EtherTypes by which the content of a datagram shows that it is VXLAN on another port."""
 MOST_OPTIONS = 40
@@ -201,6 +203,9 @@ def _find_tunnels(group: Group) -> Iterator[Work]:
     geneve = (port == GENEVE_PORT) & (group.read(0, "u1") >> 6 == 0)
     if geneve.any():
         yield Layer.GENEVE, group.keep(geneve)
+    gtp = (port == GTP_PORT) & (group.room >= 8)
+    if group.any(gtp):
+        yield Layer.GTP, group.keep(gtp)
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:

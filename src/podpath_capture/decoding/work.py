@@ -32,6 +32,14 @@ class Layer(Enum):
     GRE = auto()
     VXLAN = auto()
     GENEVE = auto()
+    MPLS = auto()
+    PPPOE = auto()
+    PPP = auto()
+    GTP = auto()
+    ERSPAN2 = auto()
+    ERSPAN3 = auto()
+    AH = auto()
+    NFLOG = auto()
 
 
 Work = tuple[Layer, Group]

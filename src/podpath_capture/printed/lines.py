@@ -24,6 +24,9 @@ _DIRECTIONS = {number: word for word, number in TCPDUMP_DIRECTIONS.items()}
 _KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0806)", "ARP,")}
 GENEVE = 6081
 """The port by which Geneve is known."""
+GTP = 2152
+"""The port of GTP-U."""
+_TUNNELS = {GENEVE: "Geneve, Flags [none], vni", GTP: "GTP-U, teid"}
 ETHERNET = 14
 """Bytes of its header."""
 EVERYBODY = (1 << 48) - 1
@@ -137,13 +140,9 @@ class _Writer:
         version, protocol = value("outer_version"), value("outer_protocol")
         source, target = (self._address(version, value(f"outer_{side}")) for side in ("src", "dst"))
         if protocol == protocols.UDP:
-            name = (
-                "Geneve, Flags [none]"
-                if value("outer_dport") == GENEVE
-                else "VXLAN, flags [I] (0x08)"
-            )
+            name = _TUNNELS.get(value("outer_dport"), "VXLAN, flags [I] (0x08), vni")
             near, far = (f"{source}.{value('outer_sport')}", f"{target}.{value('outer_dport')}")
-            return f"{near} > {far}: {name}, vni {value('vni')}: "
+            return f"{near} > {far}: {name} {value('vni')}: "
         if protocol == protocols.GRE:
             return f"{source} > {target}: GREv0, length {value('length') + 4}: "
         return f"{source} > {target}: "
