@@ -11,8 +11,9 @@ from podpath.datapath.cilium.services import choose_endpoint, is_service
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Delivered, Trace, Transmitted
 from podpath.net.packet import Packet
+from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import Node, Service, ServicePort
+from podpath.node.node import Frontend, Node, Service, ServicePort
 from podpath.report.sentences import spell_failure
 from podpath.testing.nodes import (
     Fields,
@@ -284,3 +285,80 @@ def test_endpoints_are_known_by_their_device() -> None:
     walk = given_walk(given())
 
     assert [True, False] == [is_endpoint(host(walk).link(name)) for name in ("lxca", "eth0")]
+
+
+def with_maps(*, proxy: bool = True, **frontends: tuple[str, ...]) -> Node:
+    """Return the node with a load balancer: `f80` (ClusterIP) or `n30080` (NodePort) with its
+    backends.
+    """
+    held = {}
+    for name, backends in frontends.items():
+        cluster = name.startswith("f")
+        ends = tuple((ip(text.split(":")[0]), int(text.split(":")[1])) for text in backends)
+        flags = frozenset({"ClusterIP", "non-routable"} if cluster else {"NodePort"})
+        lines = (name, *backends)
+        source = Source(name="lb", lines=lines)
+        spans = tuple(Span(source, line, line) for line in range(1, len(lines) + 1))
+        address = ip("10.96.0.10" if cluster else "192.0.2.2")
+        held[address, int(name[1:]), 0] = Frontend(backends=ends, flags=flags, spans=spans)
+    node = given(kube_proxy_replacement="true" if proxy else "false")
+    assert node.cilium is not None
+    return replace(node, cilium=replace(node.cilium, frontends=held))
+
+
+def test_a_node_port_from_outside_by_the_maps() -> None:
+    """The map's backend gets the packet with the client's address, and the answer the service's."""
+    node = with_maps(n30080=("10.1.0.2:8080",))
+    found = converse(node, probe("tcp 198.51.100.7 > 192.0.2.2:30080 in eth0"))
+    first, second = found.branches[0].traces[:2]
+
+    assert "ALWAYS" == found.verdict
+    assert isinstance(first.outcome, Delivered)
+    assert ("10.1.0.2", 8080) == (str(first.outcome.packet.dst), first.outcome.packet.dport)
+    assert ["10.1.0.2:8080", "n30080"] == [
+        span.text for step in first.steps if step.decision == "dnat" for span in step.spans
+    ]
+    assert "from the maps" in " ".join(reasons(first))
+    assert isinstance(second.outcome, Transmitted)
+    assert ("192.0.2.2", 30080) == (str(second.outcome.packet.src), second.outcome.packet.sport)
+
+
+def test_a_backend_on_another_node_is_open() -> None:
+    """What leads to another node's pod is not modeled."""
+    node = with_maps(n30080=("10.2.0.7:8080",))
+
+    assert "UNDECIDED" == (
+        converse(node, probe("tcp 198.51.100.7 > 192.0.2.2:30080 in eth0")).verdict
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "end"),
+    [
+        ("tcp 198.51.100.7 > 192.0.2.2:30080 in eth0", "TC_INGRESS"),
+        ("tcp 10.1.0.2 > 10.96.0.10:80 from a", "EHOSTUNREACH"),
+    ],
+)
+def test_a_service_without_backends(what: str, end: str) -> None:
+    """Nobody is reached by a service of which the maps hold no backend, and its line says so."""
+    found = converse(with_maps(n30080=(), f80=()), probe(what))
+    outcome = found.branches[0].last.outcome
+
+    assert "NEVER" == found.verdict
+    assert end in {getattr(outcome, "reason", ""), getattr(outcome, "answer", "")}
+    assert found.branches[0].last.deciding.spans[0].text in {"n30080", "f80"}
+
+
+def test_the_maps_count_and_not_what_kubernetes_says() -> None:
+    """A service that the maps do not hold is not translated; one that they hold goes to the map's
+    backend.
+    """
+    services = (SERVICE,)
+    stale = replace(with_maps(f81=("10.1.0.3:80",)), services=services)
+    held = replace(with_maps(f80=("10.1.0.3:8080",)), services=services)
+    asked = probe("tcp 10.1.0.2 > 10.96.0.10:80 from a")
+
+    assert "dnat" not in decisions(converse(stale, asked).branches[0].traces[0])
+    delivered = converse(held, asked).branches[0].traces[0].outcome
+    assert isinstance(delivered, Delivered)
+    assert 8080 == delivered.packet.dport

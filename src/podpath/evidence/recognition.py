@@ -25,6 +25,7 @@ from podpath.evidence.bridge import fdb as bridge_fdb
 from podpath.evidence.bridge import link as bridge_link
 from podpath.evidence.bridge import vlan as bridge_vlan
 from podpath.evidence.cilium import config as cilium_config
+from podpath.evidence.cilium import maps as cilium_maps
 from podpath.evidence.cilium import status as cilium_status
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.configuration.reader import find_settings
@@ -151,6 +152,7 @@ FORMATS: tuple[Format, ...] = (
     cni.FORMAT,
     cilium_config.FORMAT,
     cilium_status.FORMAT,
+    cilium_maps.FORMAT,
     kubectl_describe.FORMAT,
     kubectl_events.FORMAT,
     kubectl_get.FORMAT,

@@ -339,6 +339,21 @@ class OvsBondRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CiliumFrontendRecord(Record):
+    """A row of `cilium bpf lb list`: a backend of a frontend, or what kind of frontend it is."""
+
+    address: Address
+    port: int
+    protocol: int
+    """0 where the maps hold one entry for all protocols."""
+    backend: tuple[Address, int] | None
+    """None for the row of the frontend itself (0.0.0.0:0)."""
+    flags: frozenset[str]
+    whole: bool
+    """False where the listing may be a part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OvsFlowListingRecord(Record):
     """The head of a listing of flows or groups (`ovs-ofctl dump-flows`, `dump-groups`)."""
 

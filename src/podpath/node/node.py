@@ -159,6 +159,17 @@ class Netns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Frontend:
+    """A service as Cilium's load balancer has it in its maps."""
+
+    backends: tuple[tuple[Address, int], ...] = ()
+    flags: frozenset[str] = frozenset()
+    """As they are printed: `ClusterIP`, `NodePort`, `non-routable`."""
+    spans: tuple[Span, ...] = ()
+    """Of the frontend itself, then of each backend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cilium:
     """What Cilium's configuration says about what its BPF programs do. Unset options have the
     version's default.
@@ -168,6 +179,8 @@ class Cilium:
     """Keys of the cilium-config ConfigMap (`enable-bpf-masquerade`), whatever spelling the evidence
     had.
     """
+    frontends: Mapping[tuple[Address, int, int], Frontend] = field(default_factory=dict)
+    """By address, port and protocol (0: all), where a whole listing of the maps shows them."""
     span: Span | None = None
 
 

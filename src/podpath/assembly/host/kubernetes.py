@@ -5,7 +5,8 @@ the node's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
@@ -18,9 +19,10 @@ from podpath.evidence.kubernetes.records import (
     ServicePortRecord,
     ServiceRecord,
 )
+from podpath.evidence.records import CiliumFrontendRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Source, Span
-from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
+from podpath.node.node import Cilium, CniNetwork, Frontend, Pod, Service, ServicePort
 
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
 _CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
@@ -183,7 +185,24 @@ def _assemble_cilium(draft: NodeDraft, evidence: ReadSources, disputes: Disputes
             options[key] = fact
     span = span or _find_cilium(draft)
     if span is not None:
-        draft.cilium = Cilium(options=options, span=span)
+        draft.cilium = Cilium(options=options, frontends=_frontends(evidence), span=span)
+
+
+def _frontends(evidence: ReadSources) -> Mapping[tuple[Address, int, int], Frontend]:
+    """Return the frontends of a whole listing; one without a row of its own is none."""
+    found: dict[tuple[Address, int, int], Frontend] = {}
+    for scene, record in evidence.records(CiliumFrontendRecord):
+        if scene.is_elsewhere or not record.whole:
+            continue
+        key = (record.address, record.port, record.protocol)
+        held = found.get(key, Frontend())
+        if record.backend is None:
+            spans = (record.span, *held.spans)
+            found[key] = replace(held, flags=held.flags | record.flags, spans=spans)
+        elif record.backend not in held.backends:
+            backends, spans = (*held.backends, record.backend), (*held.spans, record.span)
+            found[key] = replace(held, backends=backends, spans=spans)
+    return {key: frontend for key, frontend in found.items() if frontend.flags}
 
 
 def _find_cilium(draft: NodeDraft) -> Span | None:

@@ -9,7 +9,14 @@ pod's device, so the host's netfilter and conntrack never see it.
 
 from __future__ import annotations
 
-from podpath.datapath.cilium.services import choose_endpoint, is_service
+from podpath.datapath.cilium.services import (
+    PLAIN,
+    choose_backend,
+    choose_endpoint,
+    find_frontend,
+    is_service,
+    shows_maps,
+)
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import cilium as reasons
@@ -17,6 +24,7 @@ from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.tracing.frames import with_macs, with_ttl
 from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
+from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.datapath.walk.learned import BpfKey, BpfMap, BpfTranslation
@@ -29,7 +37,7 @@ from podpath.net.packet import Packet
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Link
 from podpath.node.netfilter import ConnTuple
-from podpath.node.node import HOST
+from podpath.node.node import HOST, Frontend
 
 FROM_CONTAINER = "bpf/bpf_lxc.c:cil_from_container, Cilium"
 FROM_NETDEV = "bpf/bpf_host.c:cil_from_netdev, Cilium"
@@ -70,7 +78,11 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
 
 def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
     namespace = walk.engine.namespace(HOST)
-    _translate_service(walk, skb, BpfMap.POD_SERVICE, FROM_CONTAINER)
+    if _restore_outside(walk, skb, link):
+        return _route_past_host(walk, skb, namespace, link)
+    refused = _translate_service(walk, skb, BpfMap.POD_SERVICE, FROM_CONTAINER)
+    if refused is not None:
+        return refused
     dst = skb.packet.dst
     if namespace.owns(dst):
         return None
@@ -100,6 +112,9 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
     before = skb.packet
     known = walk.learned.bpf.get(BpfKey(BpfMap.MASQUERADE, _tuple(before)))
     if known is None:
+        frontend = find_frontend(walk, before)
+        if frontend is not None and "non-routable" not in frontend.flags:
+            return _from_outside(walk, skb, link, frontend)
         if config.replaces_kube_proxy(walk.choices) and is_service(
             walk.engine.node, before, walk.engine.namespace(HOST)
         ):
@@ -124,6 +139,79 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
     )
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
     return None if target is None else _to_container(walk, skb, target, StageName.TC_INGRESS)
+
+
+def _from_outside(walk: Walk, skb: Skb, link: Link, frontend: Frontend) -> Next:
+    """Translate a service for a packet from outside, as the maps have it: to a pod of this node,
+    with the client's own address (bpf/lib/nodeport.h:nodeport_lb4). To another node it is sent
+    with a translated source, a tunnel or an option, which is not modeled.
+    """
+    before = skb.packet
+    if not frontend.flags <= PLAIN:
+        return boundary(walk, skb, BoundaryName.CILIUM_NODEPORT)
+    if not frontend.backends:
+        return _refuse(walk, skb, FROM_NETDEV, frontend)
+    address, port = choose_backend(walk, before, frontend)
+    target = _endpoint_link(walk, walk.engine.namespace(HOST), address)
+    if target is None:
+        return boundary(walk, skb, BoundaryName.CILIUM_NODEPORT)
+    skb.packet = before._replace(dst=address, dport=port)
+    learned = walk.learned.bpf
+    restored = BpfTranslation(before.dst, before.dport)
+    learned[BpfKey(BpfMap.OUTSIDE_SERVICE_ANSWER, _inverse(skb.packet))] = restored
+    learned[BpfKey(BpfMap.MASQUERADE, _inverse(before))] = restored
+    walk.trace.step(
+        StageName.SERVICE,
+        skb,
+        FROM_NETDEV,
+        before,
+        StepDecision.DNAT,
+        reasons.ServiceTranslated(before.dst, address, by_maps=True),
+        spans=_lines(frontend, (address, port)),
+        link=link.name,
+    )
+    return _to_container(walk, skb, target, StageName.TC_INGRESS)
+
+
+def _restore_outside(walk: Walk, skb: Skb, link: Link) -> bool:
+    """Give a pod's answer to somebody outside the service's address again; tell whether it is
+    one.
+    """
+    before = skb.packet
+    known = walk.learned.bpf.get(BpfKey(BpfMap.OUTSIDE_SERVICE_ANSWER, _tuple(before)))
+    if known is None:
+        return False
+    skb.packet = before._replace(src=known.address, sport=known.port)
+    reason = reasons.ServiceRestored(known.address)
+    walk.trace.step(
+        StageName.SERVICE, skb, FROM_CONTAINER, before, StepDecision.SNAT, reason, link=link.name
+    )
+    return True
+
+
+def _refuse(walk: Walk, skb: Skb, function: str, frontend: Frontend) -> Dropped | Rejected:
+    """End what is for a service without a backend: a socket is told at once, a program at a device
+    drops it.
+    """
+    at_socket = function == SOCKET
+    walk.trace.step(
+        StageName.SERVICE,
+        skb,
+        function,
+        skb.packet,
+        StepDecision.REJECT if at_socket else StepDecision.DROP,
+        reasons.NoBackend(skb.packet.dst, skb.packet.dport),
+        spans=frontend.spans,
+    )
+    if at_socket:
+        return Rejected(netns=skb.netns.name, reason="NOT_SPECIFIED", answer="EHOSTUNREACH")
+    return Dropped(netns=skb.netns.name, reason="TC_INGRESS")
+
+
+def _lines(frontend: Frontend, backend: tuple[Address, int]) -> tuple[Span, ...]:
+    """Return the line of a backend, then that of its frontend."""
+    place = frontend.backends.index(backend) + 1
+    return (*frontend.spans[place : place + 1], *frontend.spans[:1])
 
 
 def transmit(walk: Walk, skb: Skb) -> Next:
@@ -314,13 +402,14 @@ def _has_default_route(namespace: Namespace, link: Link) -> bool:
     return any(hop.link == link.name for route in defaults for hop in route.nexthops)
 
 
-def connect(walk: Walk, skb: Skb) -> None:
+def connect(walk: Walk, skb: Skb) -> Next:
     """Translate a service's address where a process connects to it, where Cilium replaces
     kube-proxy.
     """
     config = walk.engine.cilium
     if config is not None and skb.inner is None and config.replaces_kube_proxy(walk.choices):
-        _translate_service(walk, skb, BpfMap.SOCKET_SERVICE, SOCKET)
+        return _translate_service(walk, skb, BpfMap.SOCKET_SERVICE, SOCKET)
+    return None
 
 
 def restore_peer(walk: Walk, skb: Skb) -> None:
@@ -339,17 +428,25 @@ def restore_peer(walk: Walk, skb: Skb) -> None:
         )
 
 
-def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) -> None:
-    """Translate a service's address to one of its endpoints, the same one for the whole
-    connection.
+def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) -> Next:
+    """Translate a service's address to one of its endpoints, the same one for the whole connection;
+    the maps say which, where they are shown.
     """
     before = skb.packet
+    frontend = find_frontend(walk, before)
+    if frontend is not None and not frontend.flags <= PLAIN:
+        return boundary(walk, skb, BoundaryName.CILIUM_NODEPORT)
+    if frontend is not None and not frontend.backends:
+        return _refuse(walk, skb, function, frontend)
     key = BpfKey(services, _tuple(before))
     known = walk.learned.bpf.get(key)
     if known is None:
-        chosen = choose_endpoint(walk, before)
+        if frontend is not None:
+            chosen: tuple[Address, int] | None = choose_backend(walk, before, frontend)
+        else:
+            chosen = None if shows_maps(walk) else choose_endpoint(walk, before)
         if chosen is None:
-            return
+            return None
         known = walk.learned.bpf[key] = BpfTranslation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
     walk.learned.bpf[BpfKey(_ANSWERS[services], _inverse(skb.packet))] = BpfTranslation(
@@ -361,8 +458,10 @@ def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) ->
         function,
         before,
         StepDecision.DNAT,
-        reasons.ServiceTranslated(before.dst, known.address),
+        reasons.ServiceTranslated(before.dst, known.address, frontend is not None),
+        spans=() if frontend is None else _lines(frontend, (known.address, known.port)),
     )
+    return None
 
 
 def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:

@@ -9,7 +9,7 @@ from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
-from podpath.node.node import Node, Service, ServicePort
+from podpath.node.node import Frontend, Node, Service, ServicePort
 
 
 def _ports(node: Node, packet: Packet) -> Iterator[tuple[Service, ServicePort]]:
@@ -17,6 +17,44 @@ def _ports(node: Node, packet: Packet) -> Iterator[tuple[Service, ServicePort]]:
         for port in service.ports:
             if port.protocol == packet.protocol:
                 yield service, port
+
+
+PLAIN = frozenset(
+    {"ClusterIP", "NodePort", "LoadBalancer", "ExternalIPs", "HostPort", "non-routable",
+     "sessionAffinity"}
+)  # fmt: skip
+"""What a frontend of the maps may be for its way to be known: others have a proxy, or a policy
+of their own.
+"""
+
+
+def shows_maps(walk: Walk) -> bool:
+    """Tell whether the evidence shows the load balancer's maps whole: a service that is not among
+    them is none.
+    """
+    cilium = walk.engine.node.cilium
+    return cilium is not None and bool(cilium.frontends)
+
+
+def find_frontend(walk: Walk, packet: Packet) -> Frontend | None:
+    """Return what Cilium's maps hold of a packet's destination; None where they hold nothing."""
+    cilium = walk.engine.node.cilium
+    if cilium is None or not packet.has_ports:
+        return None
+    held = cilium.frontends
+    return held.get((packet.dst, packet.dport, packet.protocol)) or held.get(
+        (packet.dst, packet.dport, 0)
+    )
+
+
+def choose_backend(walk: Walk, packet: Packet, frontend: Frontend) -> tuple[Address, int]:
+    """Return the backend that a packet goes to, at random."""
+    options = tuple(
+        Option(item, f"backend {item[0]}:{item[1]}", span)
+        for item, span in zip(frontend.backends, frontend.spans[1:], strict=False)
+    )
+    key = f"backend of {packet.dst}:{packet.dport} for {packet.src}:{packet.sport}"
+    return walk.choices.choose(key, options, random=True)
 
 
 def choose_endpoint(walk: Walk, packet: Packet) -> tuple[Address, int] | None:

@@ -66,6 +66,16 @@ class ServiceTranslated(NamedTuple):
 
     service: Address
     endpoint: Address
+    by_maps: bool = False
+    """True where the maps are shown, and not the service alone."""
+
+
+@distinct
+class NoBackend(NamedTuple):
+    """The maps have the service, and no backend of it."""
+
+    service: Address
+    port: int
 
 
 @distinct
@@ -77,5 +87,5 @@ class ServiceRestored(NamedTuple):
 
 CiliumReason = (
     HandedToStack | AnswerRedirected | BpfMasqueraded | DeliveredToEndpoint | SentThroughOverlay
-    | RoutedPastHost | PeerShown | ServiceTranslated | ServiceRestored
+    | RoutedPastHost | PeerShown | ServiceTranslated | ServiceRestored | NoBackend
 )  # fmt: skip

@@ -28,7 +28,7 @@ REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
 def connect(walk: Walk, skb: Skb) -> Next:
     """Run what sits on the socket itself: Cilium translates services when a process connects."""
     if walk.engine.cilium is not None:
-        cilium.connect(walk, skb)
+        return cilium.connect(walk, skb)
     return None
 
 

@@ -50,6 +50,8 @@ class BpfMap(StrEnum):
     POD_SERVICE = "lxc"
     """Services that a pod's program translated (cilium_lb4_services_v2)."""
     POD_SERVICE_ANSWER = "lxc answer"
+    OUTSIDE_SERVICE_ANSWER = "outside answer"
+    """What pods of the node answer to those who came by a service from outside."""
     SOCKET_SERVICE = "socket"
     """Services that a socket's program translated at connect."""
     SOCKET_SERVICE_ANSWER = "socket answer"

@@ -65,8 +65,9 @@ _ENDS = (
     Boundary(BoundaryName.CIRCLE, "the packet goes in a circle", ""),
     Boundary(
         BoundaryName.CILIUM_NODEPORT,
-        "Cilium's translation of services for packets from outside is not modeled",
-        "cilium service list",
+        "Cilium's translation of a service is not modeled where its maps are not shown, the "
+        "backend is on another node, or a proxy or a policy stands before it",
+        "cilium bpf lb list",
     ),
     Boundary(
         BoundaryName.UNSEEN_NAMESPACE,

@@ -8,6 +8,7 @@ from podpath.datapath.reasons import cilium
 from podpath.datapath.reasons.cilium import CiliumReason
 from podpath.datapath.walk.cilium_config import NOTE
 
+BY_MAPS = "from the maps"
 UNSEEN = "the host's netfilter does not see it"
 
 
@@ -41,8 +42,11 @@ def spell_cilium(reason: CiliumReason) -> str:  # one arm for each reason
             )
         case cilium.PeerShown(address):
             return f"the socket sees {address} as its peer ({NOTE})"
-        case cilium.ServiceTranslated(service, endpoint):
-            return f"Cilium translates the service {service} to its endpoint {endpoint} ({NOTE})"
+        case cilium.ServiceTranslated(service, endpoint, by_maps):
+            note = BY_MAPS if by_maps else NOTE
+            return f"Cilium translates the service {service} to its endpoint {endpoint} ({note})"
+        case cilium.NoBackend(service, port):
+            return f"Cilium has the service {service}:{port} without a backend ({BY_MAPS})"
         case cilium.ServiceRestored(service):
             return f"Cilium translates the source back to the service {service} ({NOTE})"
         case _:
