@@ -4,6 +4,7 @@
 A fragment other than the first has no ports, and xtables never matches it. iptables-nft writes tcp
 and udp conditions as nftables expressions, and those read whatever bytes the fragment has in that
 place (nf_tables_core.c:nft_payload_fast_eval v6.12, seen on v6.18): there the answer is a doubt.
+And it writes nothing at all where every port is meant, also negated (iptables 1.8.9).
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from podpath.xtables.rule import MatchOption, single, spell
 from podpath.xtables.seen import Answer, Check, Doubt, Surroundings
 from podpath.xtables.values import parse_ports
 
+EVERY_PORT = (0, 0xFFFF)
+
 
 def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> Answer:
     """Say what a condition on the transport header answers for a later fragment."""
@@ -29,6 +32,8 @@ def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> A
 
 def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
     def compile_port(option: MatchOption, context: RuleContext) -> Check:
+        if native and context.flavour == "nft" and parse_ports(single(option)) == EVERY_PORT:
+            return lambda _: True
         return check_range(
             single(option), not option.negated, of_fragment(option, context, native=native)
         )
