@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.reasons.devices import TooLongForEnd
-from podpath.datapath.vocabulary import BoundaryName, Reachability
+from podpath.datapath.reasons.routes import Fragmented
+from podpath.datapath.vocabulary import Reachability
 from podpath.node.node import Node
 from podpath.testing.nodes import given_netns, given_node, probe
 
@@ -35,18 +35,18 @@ def pair(mtu: int, *, bridged: bool = False, filtered: bool = False) -> Node:
 
 
 @pytest.mark.parametrize(
-    ("size", "found"), [(1404, Reachability.UNDECIDED), (1405, Reachability.NEVER)]
+    ("size", "found"), [(1404, Reachability.ALWAYS), (1405, Reachability.NEVER)]
 )
 def test_a_veth_takes_what_leaves_room_for_a_tag(size: int, found: Reachability) -> None:
-    """Four bytes above the MTU come in; the answer of that length has to be fragmented."""
+    """Four bytes above the MTU come in; the answer of that length goes in fragments."""
     asked = converse(pair(1400), probe(f"udp 10.0.0.1 > 10.0.0.2:53 from host size {size} df"))
 
     assert asked.verdict is found
-    last = asked.branches[0].last.deciding.reason
+    last = asked.branches[0].last
     if found is Reachability.NEVER:
-        assert last == TooLongForEnd("eth0", 1405, 1400)
+        assert last.deciding.reason == TooLongForEnd("eth0", 1405, 1400)
     else:
-        assert last == NotModelled(BoundaryName.FRAGMENTS, (1404, 1400))
+        assert Fragmented(1404, 2, 1396) in [step.reason for step in last.steps]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.reasons import Reason
-from podpath.datapath.reasons.routes import NotForOneHost, RedirectSent, TtlExceeded
+from podpath.datapath.reasons.routes import Fragmented, NotForOneHost, RedirectSent, TtlExceeded
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
-from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted, Undecided
+from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted
 from podpath.datapath.vocabulary import PacketType
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
@@ -71,24 +71,25 @@ def test_the_ttl_ends_before_forward() -> None:
 
 @pytest.mark.parametrize(
     ("length", "fragments", "kind"),
-    [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Undecided)],
+    [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Transmitted)],
 )
 def test_the_mtu_of_the_route_counts_before_forward(
     length: int,
     fragments: bool,  # noqa: FBT001
     kind: type,
 ) -> None:
-    """What is too big is refused with "fragmentation needed"; what may be fragmented is not
-    followed.
+    """What is too big is refused with "fragmentation needed"; what may be fragmented goes
+    in fragments.
     """
     node = given(given_rules("FORWARD -j ACCEPT"))
-    outcome, _, _ = send(
+    outcome, reasons, _ = send(
         node, packet("203.0.113.5", "10.1.0.5", length=length, dont_fragment=not fragments)
     )
 
     assert kind is type(outcome)
     if isinstance(outcome, Rejected):
         assert ("PKT_TOO_BIG", "icmp-frag-needed") == (outcome.reason, outcome.answer)
+    assert fragments is (Fragmented(1401, 2, 1396) in reasons)
 
 
 @pytest.mark.parametrize(("value", "told"), [("1", True), ("0", False)])

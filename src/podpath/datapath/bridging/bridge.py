@@ -149,7 +149,7 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
         return ended
     skb.bridged = skb.prerouted = False
     skb.link = port = skb.port
-    if port is None or skb.packet.length <= port.mtu:
+    if port is None or skb.frame_length <= port.mtu:
         return EMIT
     filtered = bridge_netfilter.sees(walk, skb, port)
     return refuse_longer(walk, skb, port, StageName.DEVICE_TRANSMIT, filtered=filtered) or EMIT

@@ -13,6 +13,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Dropped, Undecided
 from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.pieces import send_in_pieces
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Inferred, Option
@@ -30,13 +31,16 @@ def refuse_longer(
 
     `filtered` says that br_netfilter saw it.
     """
-    packet = skb.packet
-    if packet.length <= link.mtu + (0 if filtered else VLAN_TAG):
+    packet, length = skb.packet, skb.frame_length
+    if length <= link.mtu + (0 if filtered else VLAN_TAG):
         return None
     if skb.may_be_gso and _goes_as_one(walk, skb, link):
         return None
-    if filtered and (packet.family == 6 or not packet.dont_fragment):
-        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, link.mtu)
+    if filtered and packet.family == 6:
+        return boundary(walk, skb, BoundaryName.FRAGMENTS, length, link.mtu)
+    if filtered and not packet.dont_fragment:
+        send_in_pieces(skb, link.mtu)
+        return None
     return drop_longer(walk, skb, link, stage, rests_on=link.mtu_inferred)
 
 
@@ -59,7 +63,7 @@ def drop_longer(
         FUNCTION,
         skb.packet,
         StepDecision.DROP,
-        TooLongForEnd(link.name, skb.packet.length, link.mtu),
+        TooLongForEnd(link.name, skb.frame_length, link.mtu),
         spans=(link.span,) if link.span is not None else (),
         link=link.name,
         rests_on=rests_on,

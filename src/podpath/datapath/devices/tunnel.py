@@ -210,7 +210,10 @@ def wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...
     (`iptunnel_xmit`).
     """
     inner = skb.packet
-    skb.packet = outer
+    if skb.pieces and (skb.inner_pieces or link.kind == "wireguard"):
+        return boundary(walk, skb, BoundaryName.FRAGMENTS, inner.length, link.name)
+    shorter = inner.length - skb.frame_length
+    skb.packet = outer._replace(length=outer.length - shorter)
     function = IPIP if outer.protocol in _WITHIN_IP else _SENDING.get(link.kind, VXLAN)
     reason = Wrapped(link.name, outer.dst)
     walk.trace.step(
@@ -226,6 +229,9 @@ def wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...
     if skb.inner is not None and skb.tunnel is not None:
         skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
+    if skb.pieces:
+        skb.inner_pieces, skb.pieces = skb.pieces, ()
+    skb.longest = 0
     forget_connection(skb)
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = None
     return OUTPUT
@@ -302,6 +308,9 @@ def unwrap(walk: Walk, skb: Skb, device: Link, function: str) -> Next:
     skb.packet = inner
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
+    skb.longest = 0
+    if skb.inner is None:
+        skb.pieces, skb.inner_pieces = skb.inner_pieces, ()
     skb.link = device
     walk.trace.step(
         StageName.TUNNEL,

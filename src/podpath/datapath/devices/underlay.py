@@ -57,7 +57,7 @@ def cross(walk: Walk, skb: Skb, link: Link) -> Next:
     if wire.prefix is None and port is not None:
         own = walk.engine.namespace(end.netns).mac(port)
         skb.packet = with_macs(before, None, own)
-    if port is None or before.length <= port.mtu:
+    if port is None or skb.frame_length <= port.mtu:
         return RECEIVE
     rests_on = port.mtu_inferred or _certainty(link, port)
     return drop_longer(walk, skb, port, StageName.DEVICE_RECEIVE, rests_on=rests_on)
@@ -139,6 +139,7 @@ def _enter(walk: Walk, skb: Skb, end: WireEnd) -> None:
     compute_checksums(skb)
     skb.mark, skb.hashed = 0, None
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
+    skb.longest = 0
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False
 
 

@@ -60,4 +60,5 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
     forget_connection(skb)
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
+    skb.longest = 0
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

@@ -4,11 +4,18 @@ kernel's order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from podpath.datapath.netfilter.order import DEFRAGMENTATION
 from podpath.datapath.netfilter.ruleset import ruleset
+from podpath.datapath.netfilter.stages import Stage
 from podpath.datapath.netfilter.state import HookState
-from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
+from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Queued, Verdict
+from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.routing import reroute
-from podpath.datapath.vocabulary import Hook
+from podpath.datapath.vocabulary import BoundaryName, Hook
+from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.pieces import fragments, put_together
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
@@ -25,9 +32,37 @@ def traverse(walk: Walk, skb: Skb, hook: Hook) -> Verdict:
     clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`), one that loops it back over
     `lo` keeps them.
     """
-    stages = ruleset(walk, skb.netns, skb.packet.dst.family).stages[hook]
+    rules = ruleset(walk, skb.netns, skb.packet.dst.family)
+    if skb.pieces and rules.defragments and hook is Hook.PREROUTING:
+        if any(entry.priority < DEFRAGMENTATION for entry in rules.native.at(hook)):
+            return _unfollowed(walk, skb, hook)
+        put_together(skb)
+    stages = rules.stages[hook]
     if not stages:
         return ACCEPT
+    return _pass_pieces(walk, skb, hook, stages) if skb.pieces else _pass(walk, skb, hook, stages)
+
+
+def _pass_pieces(walk: Walk, skb: Skb, hook: Hook, stages: Sequence[Stage]) -> Verdict:
+    """Send each fragment through: all have to pass, and rules that change one are not followed."""
+    whole = skb.packet
+    for packet in fragments(skb):
+        skb.packet, mark = packet, skb.mark
+        verdict = _pass(walk, skb, hook, stages)
+        if verdict is not ACCEPT:
+            return verdict
+        if skb.packet != packet or skb.mark != mark:
+            return _unfollowed(walk, skb, hook)
+    skb.packet = whole
+    return ACCEPT
+
+
+def _unfollowed(walk: Walk, skb: Skb, hook: Hook) -> Queued:
+    ended = boundary(walk, skb, BoundaryName.FRAGMENTS, hook)
+    return Queued(NotModelled(BoundaryName.FRAGMENTS, (hook,)), ended.ask)
+
+
+def _pass(walk: Walk, skb: Skb, hook: Hook, stages: Sequence[Stage]) -> Verdict:
     state = HookState(walk, skb, hook)
     for stage in stages:
         before, asked = skb.packet.dst, state.reroute

@@ -66,5 +66,7 @@ Defragmentation (-400) is part of the conntrack entry here. NAT's priority is it
 chains of type nat have no place of their own among the others, and the one that sets up a
 translation is the last that runs.
 """
+DEFRAGMENTATION = -400
+"""NF_IP_PRI_CONNTRACK_DEFRAG: where conntrack is at work, datagrams are put together there."""
 
 TABLE_NAMES = ("raw", "mangle", "nat", "filter", "security")

@@ -37,7 +37,16 @@ rule that needs them does.
 class Ruleset:
     """The compiled tables of a namespace for one family."""
 
-    __slots__ = ("family", "missing", "native", "netns", "stages", "tables", "tracks")
+    __slots__ = (
+        "defragments",
+        "family",
+        "missing",
+        "native",
+        "netns",
+        "stages",
+        "tables",
+        "tracks",
+    )
 
     def __init__(self, netns: Netns, family: Family, *, indexed: bool = True) -> None:
         """Put the stages of every hook in order. No rule is compiled before a packet meets its
@@ -54,6 +63,10 @@ class Ruleset:
         self.native = NativeChains(netns, family)
         self.tracks = self.native.tracks or _switches_tracking_on(netns, family, netfilter.tables)
         """True where conntrack is at work in the namespace."""
+        self.defragments = (
+            self.tracks or self.native.defragments or any(map(_looks_for_sockets, netfilter.tables))
+        )
+        """True where datagrams are put together before PREROUTING's tables."""
         shown = {table.name for table in netfilter.tables}
         self.missing = (
             () if netfilter.complete else tuple(name for name in TABLE_NAMES if name not in shown)
@@ -168,6 +181,20 @@ def _switches_tracking_on(netns: Netns, family: Family, tables: Iterable[Table])
         for fact in ordered
         for chain in _possible(fact)
         for rule in chain.rules
+    )
+
+
+def _looks_for_sockets(table: Table) -> bool:
+    """Tell whether a rule delivers to proxies or asks for sockets, which needs whole datagrams
+    (`nf_defrag_ipv4_enable` of xt_TPROXY and xt_socket).
+    """
+    rules = (
+        rule for fact in table.chains.values() for chain in _possible(fact) for rule in chain.rules
+    )
+    return any(
+        (rule.target is not None and rule.target.name == "TPROXY")
+        or any(match.name == "socket" for match in rule.matches)
+        for rule in rules
     )
 
 

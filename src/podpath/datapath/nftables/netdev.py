@@ -14,7 +14,8 @@ from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.tables import CompiledNftTable
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.vocabulary import Hook, hook_named
+from podpath.datapath.vocabulary import BoundaryName, Hook, hook_named
+from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName
@@ -88,6 +89,8 @@ def _run(walk: Walk, skb: Skb, link: Link, hook: Hook) -> Next:
         chains = walk.engine.device_chains[skb.netns.name] = DeviceChains(skb.netns)
     state = HookState(walk, skb, hook)
     for entry in _of_device(walk, skb, link, chains.by_hook.get(hook, ())):
+        if skb.pieces:
+            return boundary(walk, skb, BoundaryName.FRAGMENTS, entry.stage.label)
         verdict = entry.stage(state)
         if verdict is not None:
             return Dropped(

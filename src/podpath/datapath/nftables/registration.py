@@ -13,6 +13,7 @@ from podpath.datapath.vocabulary import hook_named
 from podpath.net import nft
 from podpath.net.addresses import Family
 from podpath.node.nftables import NftTable
+from podpath.node.nftables_text import emit_statement
 from podpath.node.node import Netns
 
 FAMILIES: Mapping[Family, frozenset[str]] = {
@@ -36,13 +37,17 @@ class Registered(NamedTuple):
 class NativeChains:
     """The native tables of a namespace that see packets of one family."""
 
-    __slots__ = ("_registered", "tracks")
+    __slots__ = ("_registered", "defragments", "tracks")
 
     def __init__(self, netns: Netns, family: Family) -> None:
         """Register the base chains; those that can do nothing are left out."""
         sources = [table for table in netns.nftables.items if table.family in FAMILIES[family]]
         self.tracks = any(needs_tracking(table) for table in sources)
         """True where a rule switches conntrack on."""
+        self.defragments = any(_looks_for_sockets(table) for table in sources)
+        """True where a rule has datagrams put together (`nf_defrag_ipv4_enable` of nft_tproxy and
+        nft_socket).
+        """
         self._registered: dict[str, list[Registered]] = {}
         serial = 0
         for source in sources:
@@ -90,6 +95,15 @@ def needs_tracking(table: NftTable) -> bool:
     """
     rules = (rule for chain in table.chains.values() for rule in chain.rules)
     return any(_statement_tracks(statement) for rule in rules for statement in rule.statements)
+
+
+def _looks_for_sockets(table: NftTable) -> bool:
+    rules = (rule for chain in table.chains.values() for rule in chain.rules)
+    return any(
+        emit_statement(statement).startswith(("tproxy", "socket "))
+        for rule in rules
+        for statement in rule.statements
+    )
 
 
 def _statement_tracks(statement: nft.Statement) -> bool:

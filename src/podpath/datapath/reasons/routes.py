@@ -217,6 +217,16 @@ class MtuExceeded(NamedTuple):
 
 
 @distinct
+class Fragmented(NamedTuple):
+    """The packet goes in fragments."""
+
+    length: int
+    pieces: int
+    longest: int
+    """Bytes of the longest fragment."""
+
+
+@distinct
 class RedirectSent(NamedTuple):
     """The packet goes back out of the device that it came in on: its sender is told of the next
     hop.
@@ -239,5 +249,5 @@ OutputReason = (
 """Why output routing finds no way."""
 RouteReason = (
     SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost
-    | TtlExceeded | MtuExceeded | RedirectSent
+    | TtlExceeded | MtuExceeded | Fragmented | RedirectSent
 )  # fmt: skip

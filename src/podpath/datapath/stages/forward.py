@@ -12,7 +12,6 @@ from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.vocabulary import (
-    BoundaryName,
     DropCause,
     Hook,
     PacketType,
@@ -20,7 +19,6 @@ from podpath.datapath.vocabulary import (
     StepDecision,
 )
 from podpath.datapath.walk import settings
-from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
@@ -54,7 +52,7 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
         )
         return icmp.reject(walk, skb, DropCause.TTL, "icmp-ttl-exceeded")
     mtu = destination.mtu if destination is not None else 1500
-    if packet.length > mtu and (packet.dont_fragment or packet.family == 6):
+    if skb.frame_length > mtu and (packet.dont_fragment or packet.family == 6):
         spans = destination.spans if destination is not None else ()
         walk.trace.step(
             StageName.FORWARD,
@@ -67,8 +65,6 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
             rests_on=destination.mtu_inferred if destination is not None else None,
         )
         return icmp.reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
-    if packet.length > mtu:
-        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, mtu)
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:
         _note_redirect(walk, skb)

@@ -11,6 +11,7 @@ from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Delivered
 from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.pieces import put_together
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
@@ -25,6 +26,7 @@ IPVS_DEVICE = "kube-ipvs0"
 def input_hook(walk: Walk, skb: Skb) -> Next:
     """Run INPUT, unless IPVS takes the packet there for one of its services."""
     skb.oif = None
+    put_together(skb)
     if IPVS_DEVICE in walk.engine.namespace(skb.netns.name).by_link and _is_scheduled(walk, skb):
         return boundary(walk, skb, BoundaryName.IPVS, skb.packet.dst, IPVS_DEVICE)
     ended = pass_hook(walk, skb, Hook.INPUT)

@@ -17,15 +17,17 @@ from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.devices import NoDevice
-from podpath.datapath.reasons.routes import MtuExceeded
+from podpath.datapath.reasons.routes import Fragmented, MtuExceeded
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.stages.solicitation import find_loss
+from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.frames import BROADCAST, with_macs
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, DropCause, Hook, StageName, StepDecision
 from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
+from podpath.datapath.walk.pieces import send_in_pieces
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
@@ -45,12 +47,10 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
     FORWARD.
     """
     packet, destination = skb.packet, skb.destination
-    if destination is None or packet.length <= destination.mtu:
-        return None
-    if not packet.dont_fragment and skb.by_kernel and skb.inner is None:
+    if destination is None or (skb.frame_length <= destination.mtu and not skb.longest):
         return None
     if skb.ignore_df or not packet.dont_fragment:
-        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, destination.mtu)
+        return _fragment(walk, skb, destination)
     reason = MtuExceeded(packet.length, destination.mtu)
     walk.trace.step(
         StageName.FRAGMENTATION,
@@ -69,6 +69,29 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
             answer="EMSGSIZE",
         )
     return reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
+
+
+def _fragment(walk: Walk, skb: Skb, destination: Destination) -> Next:
+    """Send in fragments what does not fit, or came in such."""
+    packet = skb.packet
+    if packet.family == 6:
+        return boundary(walk, skb, BoundaryName.FRAGMENTS, packet.length, destination.mtu)
+    length = skb.frame_length
+    send_in_pieces(skb, destination.mtu)
+    if not skb.pieces:
+        return None
+    reason = Fragmented(length, len(skb.pieces), max(skb.pieces))
+    walk.trace.step(
+        StageName.FRAGMENTATION,
+        skb,
+        FRAGMENT,
+        packet,
+        StepDecision.PASS,
+        reason,
+        spans=destination.spans,
+        rests_on=destination.mtu_inferred,
+    )
+    return None
 
 
 def find_neighbour(walk: Walk, skb: Skb) -> Next:

@@ -87,8 +87,8 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.FRAGMENTS,
-        "packets that have to be fragmented are not followed: rules see later fragments without "
-        "ports",
+        "fragments are not followed where IPv6 sends them, at chains of a device or before "
+        "conntrack, in tunnels inside tunnels, and where rules change them",
         "ping -M do -s SIZE ADDRESS; nstat -az 'IpFrag*' 'IpReasm*'",
     ),
     Boundary(

@@ -85,12 +85,25 @@ class Skb:
     """What is inside `inner`, where tunnels are nested: packets and the devices that wrapped them,
     the innermost first.
     """
+    pieces: tuple[int, ...] = ()
+    """Bytes of each of its fragments, where it goes in such; empty for a whole packet."""
+    longest: int = 0
+    """Bytes of its longest fragment, where it came in such and was put together
+    (`IPCB(skb)->frag_max_size`).
+    """
+    inner_pieces: tuple[int, ...] = ()
+    """The fragments of `inner`, each in an outer packet of its own."""
     failed_at: Hashable | None = None
     """The neighbor that did not answer for it, or of an error, for the packet it is about: what
     waits for one that has just failed is thrown away with it (`neigh_invalidate`).
     """
     answer: Packet | None = None
     """The error that the packet's sender is sent, where it was rejected."""
+
+    @property
+    def frame_length(self) -> int:
+        """Return the bytes of the longest IP packet that it goes in."""
+        return max(self.pieces) if self.pieces else self.packet.length
 
     @property
     def innermost(self) -> Packet:
@@ -109,6 +122,7 @@ def forget_connection(skb: Skb) -> None:
 def input_flow(skb: Skb, link: Link) -> FlowKey:
     """Return what input routing goes by."""
     packet = skb.packet
+    has_ports = not skb.pieces  # not even of the first fragment (`fib4_rules_early_flow_dissect`)
     return FlowKey(
         packet.dst,
         packet.src,
@@ -116,8 +130,8 @@ def input_flow(skb: Skb, link: Link) -> FlowKey:
         mark=skb.mark,
         tos=packet.tos,
         protocol=packet.protocol,
-        sport=packet.sport,
-        dport=packet.dport,
+        sport=packet.sport if has_ports else 0,
+        dport=packet.dport if has_ports else 0,
     )
 
 

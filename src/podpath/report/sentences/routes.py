@@ -12,7 +12,7 @@ MODES = {0: "off", 1: "strict", 2: "loose"}
 """rp_filter in words."""
 
 
-def spell_route(reason: RouteReason) -> str:  # one arm for each reason
+def spell_route(reason: RouteReason) -> str:  # noqa: PLR0911  # one arm for each reason
     """Say what routing or forwarding decided."""
     if isinstance(reason, SourceReason):
         return _spell_source(reason)
@@ -36,6 +36,8 @@ def spell_route(reason: RouteReason) -> str:  # one arm for each reason
             return f"its TTL of {ttl} expires here"
         case routes.MtuExceeded(length, mtu):
             return f"its {length} bytes exceed the MTU of {mtu}, and it may not be fragmented"
+        case routes.Fragmented(length, pieces, longest):
+            return f"its {length} bytes go in {pieces} fragments of up to {longest} bytes"
         case routes.RedirectSent(link, nexthop):
             came = f"it goes back out of {link}, where it came in"
             return f"{came}: its sender is told to use {nexthop} directly (ICMP redirect)"
