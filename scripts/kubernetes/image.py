@@ -57,7 +57,7 @@ _SHAPES = {
     for action in ("", "-save", "-restore")
 }
 _TOOLS = (
-    "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss",
+    "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss", "tc",
     "sysctl", "xtables-legacy-multi", "xtables-nft-multi",
 )  # fmt: skip
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
