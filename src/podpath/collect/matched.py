@@ -138,6 +138,12 @@ class MatchedCaptures:
             state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
         )
 
+    @property
+    def thinned(self) -> frozenset[str]:
+        """Name the captures of which not all packets are shown."""
+        long = (kept for kept in self._kept.values() if kept.total > captures.WHOLE)
+        return frozenset(kept.name for kept in long)
+
     def tally_failures(self) -> Mapping[tuple[int, Address, int], FailureTally]:
         """Count who refuses how many, or leaves them unanswered, in a long capture; nothing where
         all of it is shown anyway, or there are several.

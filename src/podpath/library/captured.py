@@ -58,7 +58,12 @@ def follow_captures(
     matched = match_captures(case, kept, progress=progress)
     if matched is None:
         return NodeCase(name=name, facts=case)
-    followed = replace(case, lost=matched.find_lost(), gaps=(*case.gaps, *matched.unfollowed))
+    followed = replace(
+        case,
+        lost=matched.find_lost(),
+        gaps=(*case.gaps, *matched.unfollowed),
+        thinned=matched.thinned,
+    )
     return NodeCase(name=name, facts=followed, matched=matched)
 
 

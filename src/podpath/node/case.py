@@ -265,6 +265,8 @@ class Case:
     arps: tuple[ArpSighting, ...] = ()
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
+    thinned: frozenset[str] = frozenset()
+    """Sources of long captures, of which only packets that may tell of a failure are here."""
     tallies: Mapping[tuple[int, Address, int], FailureTally] = field(
         default_factory=lambda: MappingProxyType({})
     )

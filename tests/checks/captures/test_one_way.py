@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from podpath.report.sentences.narrative import spell_claim
 from tests.checks.made_captures import (
     CLIENT,
     SERVER,
@@ -49,3 +52,15 @@ def test_host_that_drops_pings_is_not_silent() -> None:
 
     assert found(case_of(*handshake(), *exchange(0.1), *pings), "one-way") == []
     assert len(found(case_of(*handshake(), *exchange(0.1), *answered, *pings), "one-way")) == 1
+
+
+def test_of_a_long_capture_single_connections_are_looked_at() -> None:
+    """Packets of other connections may not be shown, nor what follows the last of this one."""
+    again = tuple(tcp(after, FORTH, "P.", 81, 401, 100) for after in TIMES)
+    cured = (tcp(9.0, BACK, ".", 0, 181),)
+    ends, names = case_of(*handshake(), *exchange(0.1), *again), frozenset({"capture-0.txt"})
+    resumes = case_of(*handshake(), *exchange(0.1), *again, *cured)
+
+    assert found(replace(ends, thinned=names), "one-way") == []
+    (finding,) = found(replace(resumes, thinned=names), "one-way")
+    assert " on tcp 10.7.0.5:41000 > 198.18.4.9:443 from " in spell_claim(finding.claim)

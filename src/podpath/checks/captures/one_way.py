@@ -70,15 +70,27 @@ class Silence(NamedTuple):
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each pair of hosts one of which fell silent for a while at some point, after it had
     answered.
+
+    Of a long capture, whose packets are not all here, single connections are looked at, and
+    silences that end: their edges are kept.
     """
-    _ = traffic
     told: set[tuple[Address, Address]] = set()
-    for (point, _), frames in _pairs(case.sightings).items():
+    whole = [seen for seen in case.sightings if seen.span.source.name not in case.thinned]
+    for (point, _), frames in _pairs(whole).items():
         for near, far in _directions(frames):
             silences = list(_find_silences(frames, near, far))
             if silences and (near, far) not in told:
                 told.add((near, far))
                 yield _report(spell_point(point, frames[0]), near, far, silences)
+    for flow in traffic.flows if case.thinned else ():
+        frames = [seen for seen in flow.frames if seen.time is not None]
+        if not frames or frames[0].span.source.name not in case.thinned:
+            continue
+        for near, far in _directions(frames):
+            found = [one for one in _find_silences(frames, near, far) if one.after is not None]
+            if found and (near, far) not in told:
+                told.add((near, far))
+                yield _report(flow.where, near, far, found, flow.words)
 
 
 def _pairs(
@@ -181,7 +193,9 @@ def _time(seen: Sighting) -> float:
     return seen.time if seen.time is not None else 0.0
 
 
-def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]) -> Finding:
+def _report(
+    point: str, near: Address, far: Address, silences: Sequence[Silence], words: str = ""
+) -> Finding:
     longest = max(
         silences,
         key=lambda one: (
@@ -202,12 +216,16 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
         for one in silences
         if one is not longest
     ][:SHOWN]
+    of = f" on {words}" if words else ""
     until = f"until {clock(end)}" if end is not None else "to the end of the capture"
     return Finding(
         check=NAME,
         severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
-        claim=f"Nothing from {far} reaches {near} at {point} from {clock(_time(longest.before))} "
-        f"{until} ({lasted:.1f} s), although {near} keeps sending.",
+        claim=(
+            f"Nothing from {far} reaches {near} at {point}{of} from "
+            f"{clock(_time(longest.before))} {until} ({lasted:.1f} s), although {near} keeps "
+            "sending."
+        ),
         evidence=quote(
             [longest.before], longest.asks, [longest.after] if longest.after is not None else []
         ),
