@@ -349,6 +349,18 @@ def test_a_service_without_backends(what: str, end: str) -> None:
     assert found.branches[0].last.deciding.spans[0].text in {"n30080", "f80"}
 
 
+def test_a_node_port_on_loopback_is_open() -> None:
+    """A process of the host reaches a node port by 127.0.0.1, which the entry for any address
+    serves; with which source is not modeled.
+    """
+    node = with_maps(n30080=("10.1.0.2:8080",))
+    assert node.cilium is not None
+    held = {(ip("0.0.0.0"), 30080, 0): next(iter(node.cilium.frontends.values()))}
+    node = replace(node, cilium=replace(node.cilium, frontends=held))
+
+    assert "UNDECIDED" == converse(node, probe("tcp 127.0.0.1 > 127.0.0.1:30080")).verdict
+
+
 def test_the_maps_count_and_not_what_kubernetes_says() -> None:
     """A service that the maps do not hold is not translated; one that they hold goes to the map's
     backend.

@@ -54,6 +54,10 @@ def test_rows_without_slots() -> None:
 
 def test_a_part_of_the_maps() -> None:
     """A filter, or a table without its head, leaves rows out."""
-    parts = (block(OLD, "cilium bpf lb list | grep 443"), block("\n".join(NEW.split("\n")[2:4])))
+    parts = (
+        block(OLD, "cilium bpf lb list | grep 443"),
+        block("\n".join(NEW.split("\n")[2:4])),
+        block(NEW + "...\n", "cilium bpf lb list"),
+    )
 
     assert {False} == {row.whole for part in parts for row in read(part).of(CiliumFrontendRecord)}

@@ -92,6 +92,13 @@ def test_a_part_of_the_flows(command: str) -> None:
     assert ("br-int", False) == (head.bridge, head.whole)
 
 
+def test_flows_that_somebody_cut() -> None:
+    """An ellipsis stands for flows."""
+    (head,) = read(block(FLOWS + "...\n", "ovs-ofctl dump-flows br-int")).of(OvsFlowListingRecord)
+
+    assert not head.whole
+
+
 def test_groups_and_ports() -> None:
     """A group has the actions of each bucket; a port has its number, LOCAL its reserved one."""
     (group,) = read(block(GROUPS, "ovs-ofctl dump-groups br-int")).of(OvsGroupRecord)

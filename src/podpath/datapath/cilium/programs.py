@@ -434,7 +434,8 @@ def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) ->
     """
     before = skb.packet
     frontend = find_frontend(walk, before)
-    if frontend is not None and not frontend.flags <= PLAIN:
+    if frontend is not None and (not frontend.flags <= PLAIN or before.dst.is_loopback):
+        # From loopback the kernel chooses the source again, for the backend.
         return boundary(walk, skb, BoundaryName.CILIUM_NODEPORT)
     if frontend is not None and not frontend.backends:
         return _refuse(walk, skb, function, frontend)

@@ -19,6 +19,7 @@ def _ports(node: Node, packet: Packet) -> Iterator[tuple[Service, ServicePort]]:
                 yield service, port
 
 
+_ANY = Address(4, 0)
 PLAIN = frozenset(
     {"ClusterIP", "NodePort", "LoadBalancer", "ExternalIPs", "HostPort", "non-routable",
      "sessionAffinity"}
@@ -37,14 +38,19 @@ def shows_maps(walk: Walk) -> bool:
 
 
 def find_frontend(walk: Walk, packet: Packet) -> Frontend | None:
-    """Return what Cilium's maps hold of a packet's destination; None where they hold nothing."""
+    """Return what Cilium's maps hold of a packet's destination; None where they hold nothing. A
+    node port counts on loopback, too, by its entry for any address
+    (bpf/bpf_sock.c:sock4_wildcard_lookup).
+    """
     cilium = walk.engine.node.cilium
     if cilium is None or not packet.has_ports:
         return None
-    held = cilium.frontends
-    return held.get((packet.dst, packet.dport, packet.protocol)) or held.get(
-        (packet.dst, packet.dport, 0)
-    )
+    address = _ANY if packet.dst.family == 4 and packet.dst.is_loopback else packet.dst
+    for protocol in (packet.protocol, 0):
+        found = cilium.frontends.get((address, packet.dport, protocol))
+        if found is not None:
+            return found
+    return None
 
 
 def choose_backend(walk: Walk, packet: Packet, frontend: Frontend) -> tuple[Address, int]:

@@ -13,6 +13,7 @@ from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import CiliumFrontendRecord, Reading
 from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.provenance import Source
@@ -40,7 +41,8 @@ def read_frontends(source: Source) -> Reading:
     ledger = LineLedger(source)
     command = parse_command(source.command)
     headed = any(_HEAD.match(line) for line in ledger.lines[:3])
-    whole = headed and not command.filters and not source.open_end
+    cut = source.open_end or any(map(is_ellipsis, ledger.lines))
+    whole = headed and not command.filters and not cut
     front: tuple[Address, int, int] | None = None
     for index, line in enumerate(ledger.lines):
         if _HEAD.match(line):

@@ -17,6 +17,7 @@ from podpath.evidence.records import (
     Reading,
 )
 from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net.provenance import Source
 
 _FLOW_HEAD = re.compile(r"(?:NXST|OFPST)_FLOW(?:_DESC)? reply ")
@@ -78,7 +79,7 @@ def read_flows(source: Source) -> Reading:
     """Read every flow."""
     ledger = Ledger(source)
     bridge, whole = _bridge_of(source, "dump-flows", "bridge/dump-flows")
-    whole = whole and not source.open_end
+    whole = whole and not _is_cut(source)
     headed = False
     for index, line in enumerate(source.lines):
         found = _FLOW.match(line)
@@ -122,6 +123,11 @@ def recognise_groups(source: Source) -> int:
     if any(_GROUP_HEAD.match(line) for line in lines[:3]):
         return CERTAIN
     return LIKELY if lines and all(_GROUP.match(line) for line in lines) else NO
+
+
+def _is_cut(source: Source) -> bool:
+    """Tell whether lines are left out, or may be behind the last one."""
+    return source.open_end or any(map(is_ellipsis, source.lines))
 
 
 def read_groups(source: Source) -> Reading:
