@@ -76,6 +76,15 @@ def enter_private_world() -> None:
         mounts.append(("-t", "tracefs", "none", str(TRACING)))
     for arguments in mounts:
         run(ScriptCommand(("mount", *arguments)))
+    load_bridge_filter()
+
+
+def load_bridge_filter() -> None:
+    """Load br_netfilter where it is a module: without it its sysctls, which a twin sets, do not
+    exist.
+    """
+    if not Path("/proc/sys/net/bridge").is_dir() and shutil.which("modprobe") is not None:
+        subprocess.run(("modprobe", "-q", "br_netfilter"), check=False)  # as above
 
 
 def die_with_parent(parent: int) -> None:

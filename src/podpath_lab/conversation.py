@@ -35,7 +35,7 @@ REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b
 _IP_FREEBIND = 15
 _MTU_DISCOVER, _DONT, _DO = 10, 0, 2
 """IP_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h), which Python does not name."""
-_ESTABLISHED = 1
+_ESTABLISHED, _SYN_SENT = 1, 2
 """A connection that stands is none that failed: SO_ERROR also gives errors that only a later
 failure would be put down to.
 """
@@ -160,11 +160,22 @@ def send_probe(
                 deadline = time.monotonic() + patience.seconds(frames) / (
                     1 if application != "ok" else 4
                 )
+        if _is_unanswered(probe, client):
+            client.close()  # without a packet, and before its SYN goes out again
         before_closing()
-        if probe.protocol == protocols.TCP:
+        if probe.protocol == protocols.TCP and client.fileno() >= 0:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     tap.read()
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), application)
+
+
+def _is_unanswered(probe: Probe, client: socket.socket) -> bool:
+    """Tell whether a client still waits for the answer to its SYN: what is counted afterwards takes
+    seconds on a slow machine, and the SYN would be counted again.
+    """
+    if probe.protocol != protocols.TCP:
+        return False
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _SYN_SENT
 
 
 def watch_frame(

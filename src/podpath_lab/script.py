@@ -147,6 +147,9 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         "net/ipv4/tcp_rto_min_us = 5000000"
     )  # since v6.11: else one comes within 0.2 s on a busy machine
     settings.append(
+        "net/ipv4/tcp_synack_retries = 0"
+    )  # else a SYN-ACK goes out again while a slow machine counts
+    settings.append(
         "net/ipv4/tcp_early_retrans = 0"
     )  # else a lost segment goes out again within milliseconds
     if settings:
