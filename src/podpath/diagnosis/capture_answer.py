@@ -11,6 +11,7 @@ from itertools import chain
 
 from podpath.capture.connections import CapturedConnection, Traffic, gather_traffic
 from podpath.capture.states import STATES
+from podpath.checks.captures.icmp_error import find_refusals
 from podpath.checks.captures.reset_storm import closes
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
@@ -84,7 +85,27 @@ class ConnectionsFail:
         return list_spans(self.connections)
 
 
-CaptureForbids = LinesUnread | InputCut | NotModelled | NoPacket | PacketsDropped | ConnectionsFail
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketsRefused:
+    """ICMP errors refuse packets that nobody is seen to answer, and no finding says why."""
+
+    errors: tuple[Sighting, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Return the errors."""
+        return list_spans(self.errors)
+
+
+CaptureForbids = (
+    LinesUnread
+    | InputCut
+    | NotModelled
+    | NoPacket
+    | PacketsDropped
+    | ConnectionsFail
+    | PacketsRefused
+)
 """One reason why captures do not say that nothing is wrong."""
 
 
@@ -100,6 +121,8 @@ class CaptureAnswer:
     states: Mapping[str, int] = field(default_factory=dict)
     """How many TCP connections are in each state."""
     gaps: tuple[Gap, ...] = ()
+    refusals: tuple[Sighting, ...] = ()
+    """ICMP errors about packets that nobody is seen to answer."""
 
     @property
     def forbids(self) -> tuple[CaptureForbids, ...]:
@@ -114,6 +137,8 @@ class CaptureAnswer:
         count, asked = self.failing
         if count:
             found.append(ConnectionsFail(connections=failing, count=count, asked=asked))
+        if self.refusals:
+            found.append(PacketsRefused(errors=self.refusals))
         if not any(point.packets for point in self.points):
             found.append(NoPacket())
         return tuple(found)
@@ -159,7 +184,8 @@ def answer_captures(
         binary = file.rpartition("/")[2]
         if not any(name.startswith(binary) for name in names):
             found.append(point)
-    connections = list_connections(gather_traffic(case.sightings))
+    traffic = gather_traffic(case.sightings)
+    connections = list_connections(traffic)
     if states is None:
         states = Counter(one.state for one in connections if one.state)
     return CaptureAnswer(
@@ -168,6 +194,7 @@ def answer_captures(
         connections=connections,
         states=states,
         gaps=case.gaps,
+        refusals=tuple(find_refusals(case, traffic)),
     )
 
 

@@ -17,6 +17,7 @@ from podpath.diagnosis.capture_answer import (
     ConnectionSummary,
     NoPacket,
     PacketsDropped,
+    PacketsRefused,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
@@ -126,6 +127,11 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             return (
                 f"{count} of {asked} TCP connections {verb}{first}, and no known fault explains it"
             )
+        case PacketsRefused(errors=errors):
+            first = errors[0].packet
+            to = first.quoted.dst if first.quoted is not None else first.dst
+            others = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
+            return f"{first.src} refuses a packet from {first.dst} to {to}{others}"
         case LinesUnread(gaps=gaps):
             return (
                 f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.finding import Finding, Severity
+from podpath.diagnosis.capture_answer import answer_captures
 from podpath.report.sentences.narrative import spell_claim
 from tests.checks.made_captures import CLIENT, case_of, clock, exchange, found, handshake
 
@@ -93,3 +94,19 @@ def test_ping_that_is_answered_at_another_point_is_answered() -> None:
     (finding,) = found(case_of(*lines, command="tcpdump -nni any"), "icmp-error")
 
     assert finding.severity == Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("198.18.4.9 udp port 5000 unreachable", "undecided"),
+        ("host 198.18.4.9 unreachable", "undecided"),
+        ("198.18.4.9 udp port 33440 unreachable", "none"),
+        ("198.18.4.9 unreachable - need to frag (mtu 1400)", "none"),
+    ],
+)
+def test_error_about_a_packet_that_is_not_seen_is_no_all_clear(text: str, verdict: str) -> None:
+    """Somebody was refused, though the capture shows the error alone."""
+    answer = answer_captures(case_of(error(1.0, text)))
+
+    assert verdict == answer.verdict

@@ -85,6 +85,8 @@ BROADCAST = Address.parse("255.255.255.255")
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
 _RAN_OUT = ((protocols.ICMP, 11), (protocols.ICMPV6, 3))
+WELL_KNOWN = 1024
+"""The first port that is no server's by custom."""
 ROUTERS = 3
 """Routers that say in turn that packets to one destination ran out of hops."""
 TRACED = (range(33434, 33535), range(44444, 44544))
@@ -194,6 +196,29 @@ def is_size_error(packet: Packet) -> bool:
     if packet.protocol == protocols.ICMPV6:
         return packet.icmp_type == 2
     return (packet.protocol, packet.icmp_type, packet.icmp_code) == (protocols.ICMP, 3, 4)
+
+
+def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
+    """Return the errors that refuse a packet which nobody is seen to answer: an answer that comes
+    late, a traceroute and what goes to many are no such packet.
+    """
+    found: list[Sighting] = []
+    for seen in errors_about(case.sightings):
+        quoted = seen.packet.quoted
+        if quoted is None or not _is_unreachable(seen.packet) or _is_for_many(quoted):
+            continue
+        about = _find_refused(seen.packet, traffic)
+        answer = 0 < quoted.sport < WELL_KNOWN <= quoted.dport
+        if answer or _is_traced(seen.packet, about, frozenset()):
+            continue
+        if not any(_has_answer(flow, quoted.dst, traffic) for flow in about):
+            found.append(seen)
+    return found
+
+
+def _is_unreachable(packet: Packet) -> bool:
+    kinds = ((protocols.ICMP, 3), (protocols.ICMPV6, 1))
+    return (packet.protocol, packet.icmp_type) in kinds and not is_size_error(packet)
 
 
 def is_refused_by_error(case: Case, flow: CapturedFlow[Sighting]) -> bool:
