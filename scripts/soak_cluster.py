@@ -49,6 +49,8 @@ VALIDATOR = "podpath-validate"
 ROOT = "podpath-root"
 DEPLOYMENTS, REPLICAS = 4, 3
 CNI_BIN = "/run/soak-cni-bin"
+KILLED = "pods killed"
+"""Counted by pods, since there may be none that is well."""
 STEP_SECONDS = 0.02
 LOOK_SECONDS = 2.0
 SETTLE_SECONDS = 240.0
@@ -511,7 +513,7 @@ def soak(made: Cluster, record: Record, chosen: argparse.Namespace) -> dict[str,
             seconds=300,
         )
         loud = [
-            Repeated(record, "pods killed", chosen.every, lambda: kill_one(killer, record, draw)),
+            Repeated(record, KILLED, chosen.every, lambda: kill_one(killer, record, draw)),
             Repeated(record, "networks rewritten", 7.0, lambda: next(turn).rewrite()),
             Repeated(record, "networks rewritten without an installer", 45.0, leave_alone),
             Repeated(record, "upgrades", 40.0, with_lock(lambda: next(turn).upgrade(5.0))),
@@ -563,7 +565,8 @@ def tell(record: Record) -> None:
     """Print how it stands."""
     broken = sum(bool(each.failed) for each in record.pods.values())
     memory = {name: f"{held[-1]:.1f} MB" for name, held in record.memory.items() if held}
-    print(f"{len(record.pods)} pods, {broken} misborn, {memory}, {dict(record.counts)}", flush=True)
+    done = dict(record.counts) | {KILLED: len(record.killed)}
+    print(f"{len(record.pods)} pods, {broken} misborn, {memory}, {done}", flush=True)
 
 
 class ChainAtEnd(NamedTuple):
@@ -630,7 +633,7 @@ def report(record: Record, broken: list[str]) -> None:
             f"median {statistics.median(mended):.0f}, longest {max(mended):.0f}" if mended else "-"
         ),
         "deeds": dict(deeds),
-        "done to them": dict(record.counts),
+        "done to them": dict(record.counts) | {KILLED: len(record.killed)},
     }
     for name, held in sorted(record.memory.items()):
         quarters = (f"{statistics.median(_quarter(held, number)):.1f}" for number in range(4))
