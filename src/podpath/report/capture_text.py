@@ -128,10 +128,10 @@ def say_capture_forbids(one: CaptureForbids) -> str:
                 f"{count} of {asked} TCP connections {verb}{first}, and no known fault explains it"
             )
         case PacketsRefused(errors=errors):
-            first = errors[0].packet
-            to = first.quoted.dst if first.quoted is not None else first.dst
+            error = errors[0].packet
+            to = error.quoted.dst if error.quoted is not None else error.dst
             others = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
-            return f"{first.src} refuses a packet from {first.dst} to {to}{others}"
+            return f"{error.src} refuses a packet from {error.dst} to {to}{others}"
         case LinesUnread(gaps=gaps):
             return (
                 f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first "
