@@ -24,6 +24,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -40,6 +41,15 @@ CATEGORIES = (Category.WRONG_ROUTE, Category.OVERLAPPING_RANGES)
 NAME = "routes-compete"
 POSSIBLE = 0.6
 _LOST = frozenset({None, *LOSSES, FailureKind.NETWORK_UNREACHABLE, FailureKind.NO_ROUTE_TO_HOST})
+
+
+_SINCE = re.compile(
+    r"\b(?:since|after|when|once|as soon as)\b[^.;:]*\b(?:second|card|nic|interface|eth\d|"
+    r"en[opsx]\w+|wlan\d|added|connect\w*|plug\w*|configur\w*|set up|enabl\w*|"
+    r"(?:comes?|came|brought) up)\b",
+    re.IGNORECASE,
+)
+"""What says that it fails since a card was set up, and not that a card fails."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -84,8 +94,9 @@ def _is_meant(case: Case, lost: list[Complaint], first: Route, second: Route) ->
     """
     if first.prefix.length == 0:
         leaving = [one for one in lost if one.target is EndKind.OUTSIDE]
-        blamed = {word for one in leaving for word in one.words | one.spoken}
-        return bool(leaving) and str(first.nexthops[0].link) in blamed
+        blamed = [one for one in leaving if _SINCE.search(one.span.text)]
+        spoken = {word for one in blamed for word in one.words | one.spoken}
+        return str(first.nexthops[0].link) in spoken
     if first.nexthops[0].gateway is None:
         return False
     failing = list_failing_addresses(case)
