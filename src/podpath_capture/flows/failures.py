@@ -33,7 +33,7 @@ _WORKING = ("SF", "S1", "S2", "S3", "OTH", "RSTO", "RSTR")
 """States of connections that were established, or of which nothing is known."""
 
 
-class Tally(NamedTuple):
+class AskedTally(NamedTuple):
     """How many of those that ask a server are refused, or get no answer."""
 
     failed: int
@@ -45,7 +45,7 @@ class Failures:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._counts: dict[Asked, Tally] = {}
+        self._counts: dict[Asked, AskedTally] = {}
         self._shown: dict[Asked, int] = {}
         self._rows: list[Rows] = []
 
@@ -58,8 +58,8 @@ class Failures:
         found = _judge(columns, flows)
         for number in np.flatnonzero(found.asked | found.fails).tolist():
             key = found.key(number)
-            known = self._counts.get(key, Tally(0, 0))
-            self._counts[key] = Tally(
+            known = self._counts.get(key, AskedTally(0, 0))
+            self._counts[key] = AskedTally(
                 known.failed + bool(found.counts[number]), known.asked + bool(found.asked[number])
             )
         chosen: list[int] = []
@@ -82,7 +82,7 @@ class Failures:
         return distinct(np.concatenate([np.zeros(0, np.int64), *self._rows]))
 
     @property
-    def tallies(self) -> Mapping[Asked, Tally]:
+    def tallies(self) -> Mapping[Asked, AskedTally]:
         """Those that fail some, by who was asked."""
         return {key: tally for key, tally in self._counts.items() if tally.failed}
 
