@@ -76,6 +76,18 @@ def test_ack_that_crosses_the_repetition_is_not_lost() -> None:
     assert found(case_of(*slow), "lost-ack") == []
 
 
+def test_repetition_that_crosses_data_is_no_loss() -> None:
+    """On a long way the SYN-ACK comes again before the ACK is there; the data arrives at once."""
+    slow = (
+        *handshake(),
+        tcp(0.03, FORTH, "P.", 1, 1, 78),
+        tcp(1.04, BACK, "S.", 77_000, 1001),
+        tcp(1.05, BACK, ".", 0, 79),
+    )
+
+    assert list(look_at_captures(case_of(*slow))) == []
+
+
 def test_syn_without_answer_is_found_once_for_all_points() -> None:
     """A SYN that passes two devices and is never answered is one finding, that says how far it
     came.

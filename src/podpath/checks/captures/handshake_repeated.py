@@ -128,7 +128,9 @@ def _repeated_answer(
     answers = times_sent(
         [seen for seen in flow.syn_acks if seen.packet.seq == flow.syn_acks[0].packet.seq]
     )
-    return (flow, answers) if len(answers) > 1 else None
+    if len(answers) < 2 or lost_ack.is_taken(flow, answers[1]):
+        return None
+    return flow, answers
 
 
 def _report_syn(

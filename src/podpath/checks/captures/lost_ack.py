@@ -32,7 +32,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.capture.connections import CapturedFlow
-from podpath.capture.frames import repeated_data, seconds_between, times_sent
+from podpath.capture.frames import (
+    repeated_data,
+    same_segments,
+    seconds_between,
+    times_sent,
+)
 from podpath.checks.captured import SHOWN, CapturedTraffic, list_scanners, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -73,8 +78,19 @@ def find_lost_ack(flow: CapturedFlow[Sighting]) -> tuple[Sighting, list[Sighting
     for ack in flow.acks:
         after = [seen for seen in sent[1:] if _well_before(ack, seen)]
         if after and order_of(ack) > order_of(sent[0]):
-            return ack, after
+            return None if is_taken(flow, after[0]) else (ack, after)
     return None
+
+
+def is_taken(flow: CapturedFlow[Sighting], again: Sighting) -> bool:
+    """Tell whether data that left before the SYN-ACK came again was acknowledged without being
+    repeated: then the server had the ACK, and its repetition had only crossed it.
+    """
+    for copies in same_segments(flow.forward):
+        early = order_of(copies[0]) < order_of(again)
+        if early and len(times_sent(copies)) == 1 and flow.acknowledges(copies[0]):
+            return True
+    return False
 
 
 def _well_before(ack: Sighting, again: Sighting) -> bool:
