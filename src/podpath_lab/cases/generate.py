@@ -83,23 +83,30 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
         move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
-    own = Random(f"{seed} client")
-    if frame is None and own.random() < clients.SHARE:
-        probe = clients.draw_client(own, probe)
-    if frame is not None:
+    if frame is None:
+        probe = _draw_client(Random(f"{seed} client"), probe)
+    else:
         count_states(chance, host, flavour)
-    rules = [
-        rule for table in host.tables.values() for chain in table.chains.values() for rule in chain
-    ]
-    if not any(match.name == "set" for rule in rules for match in rule.matches) and not any(
-        rule.target is not None and rule.target.name == "SET" for rule in rules
-    ):
+    if not _asks_for_sets(host):
         host.sets = {}  # to make them costs a process
     node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(
         seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault,
         frame=frame, families=clients.name_options(probe.sending),
     )  # fmt: skip
+
+
+def _draw_client(chance: Random, probe: Probe) -> Probe:
+    return clients.draw_client(chance, probe) if chance.random() < clients.SHARE else probe
+
+
+def _asks_for_sets(host: DraftNetns) -> bool:
+    rules = [
+        rule for table in host.tables.values() for chain in table.chains.values() for rule in chain
+    ]
+    return any(match.name == "set" for rule in rules for match in rule.matches) or any(
+        rule.target is not None and rule.target.name == "SET" for rule in rules
+    )
 
 
 def _draw_probe(chance: Random, topology: Topology) -> Probe:
