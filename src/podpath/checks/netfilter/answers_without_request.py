@@ -17,7 +17,7 @@ How to fix
     middle router pass INVALID packets of that network (or mask them from conntrack with NOTRACK).
 
 References
-    net/netfilter/nf_conntrack_proto_tcp.c:nf_conntrack_tcp_packet, tcp_new v6.12
+    net/netfilter/nf_conntrack_proto_tcp.c:nf_conntrack_tcp_packet v6.12
 """
 
 from __future__ import annotations
