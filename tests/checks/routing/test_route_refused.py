@@ -41,3 +41,18 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """An error of another command, and a way."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+def test_a_configured_gateway_leaves_open_why_it_is_no_route() -> None:
+    """A route that the host's configuration wants is what is to be explained."""
+    wanted = (
+        "```\n[Match]\nName=eno1\n[Network]\nAddress=203.0.113.40/32\n"
+        "[Route]\nGateway=192.0.2.1\n```\n"
+    )
+    without = wanted.replace("[Route]\nGateway=192.0.2.1\n", "")
+    found = next(check(case_of_document(FAULT + wanted)))
+
+    assert found.certainty < 1.0
+    assert "Network is unreachable" in found.evidence[0].text
+    assert "GatewayOnLink=yes" in found.asks[0].decides
+    assert 1.0 == next(check(case_of_document(FAULT + without))).certainty

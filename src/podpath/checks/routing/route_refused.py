@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
-from podpath.net.statements import RouteAnswer
+from podpath.net.statements import ConfiguredDevice, RouteAnswer
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -44,21 +44,33 @@ NAME = "route-refused"
 
 DEAD_ENDS = ("unreachable", "blackhole", "prohibit")
 FILTERED = "Invalid cross-device link"
+CONFIGURED = 0.6
+"""The certainty where the host's configuration names a gateway: what keeps that route from being
+set is the cause, and the kernel's answer its effect.
+"""
+_WHY_NOT_SET = FollowUp(
+    "why the configured gateway is not set as a route",
+    "journalctl -u systemd-networkd -u NetworkManager -u networking -b; networkctl status; ip addr",
+    "a gateway outside the address's prefix needs GatewayOnLink=yes (netplan: on-link: true); a "
+    "device that is down or still configuring gets no route; otherwise nothing applied the file",
+)
 NO_WAY = ("Network is unreachable", "No route to host", "Network unreachable")
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each address that the kernel knows no way to."""
+    wanted = [one.span for device, one in statements_of(case, ConfiguredDevice) if device.gateway]
     for answer, stated in statements_of(case, RouteAnswer):
         claim = _tell(answer)
         if claim is None:
             continue
+        missing = answer.error in NO_WAY and bool(wanted)
         where = "" if stated.netns == "host" else f" in netns {stated.netns}"
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
             claim=claim.replace("The kernel", f"The kernel{where}", 1),
-            evidence=(stated.span,),
+            evidence=(stated.span, *(wanted if missing else ())),
             reasoning=(
                 "It is the kernel's own answer, which takes all rules and tables into account.",
             ),
@@ -66,6 +78,8 @@ def check(case: Case) -> Iterator[Finding]:
             prevention=(
                 "Keep the route in the host's network configuration so that it survives a restart."
             ),
+            certainty=CONFIGURED if missing else 1.0,
+            asks=(_WHY_NOT_SET,) if missing else (),
             marks=(answer.error or answer.type,),
         )
 
