@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
@@ -32,6 +32,7 @@ from podpath.net.addresses import Address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
+from podpath.node.routing import Route
 
 CATEGORIES = (Category.ASYMMETRIC_PATH, Category.CONNTRACK_INVALID)
 NAME = "answers-without-request"
@@ -55,14 +56,13 @@ def _find_turn(case: Case, message: Message) -> tuple[Span, ...]:
     if not device or device != message.values.get("oif"):
         return ()
     ends = [Address.parse(message.values[side]) for side in ("src", "dst")]
-    found = [
-        route.span
-        for route in case.node.host.routes.items
-        if route.prefix.length
-        and any(route.prefix.covers(end) for end in ends)
-        and any(hop.link == device for hop in route.nexthops)
-    ]
-    return tuple(span for span in found if span is not None)
+    found = (route for route in case.node.host.routes.items if _turns(route, ends, device))
+    return tuple(route.span for route in found if route.span is not None)
+
+
+def _turns(route: Route, ends: Sequence[Address], device: str) -> bool:
+    held = bool(route.prefix.length) and any(route.prefix.covers(end) for end in ends)
+    return held and any(hop.link == device for hop in route.nexthops)
 
 
 def _report(case: Case, message: Message) -> Finding:

@@ -29,6 +29,8 @@ from podpath.checks.coverage import chains_in, list_paths, roots
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.told import list_failing
+from podpath.net.addresses import Prefix
+from podpath.net.complaints import Complaint
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 from podpath.node.node import XfrmPolicy
@@ -79,13 +81,15 @@ def _decides(rule: Rule, policy: XfrmPolicy) -> bool:
     return spares or (not tied and rule.src is not None and not rule.unread)
 
 
+def _is_about(complaint: Complaint, remote: Prefix) -> bool:
+    """Tell whether people name an address or a network behind the tunnel."""
+    if any(remote.covers(one) for one in complaint.addresses):
+        return True
+    return any(remote.covers(one) or one.covers(remote) for one in complaint.prefixes)
+
+
 def _report(case: Case, rule: Rule, policy: XfrmPolicy) -> Finding:
-    failing = [
-        complaint
-        for complaint in list_failing(case)
-        if any(policy.dst.covers(one) for one in complaint.addresses)
-        or any(policy.dst.covers(one) or one.covers(policy.dst) for one in complaint.prefixes)
-    ]
+    failing = [one for one in list_failing(case) if _is_about(one, policy.dst)]
     assert policy.span is not None  # noqa: S101  # `check` takes no other
     ask = FollowUp(
         f"whether packets to {policy.dst} leave in the clear",
