@@ -180,7 +180,8 @@ class LazyGroup(click.Group):
 
             near = get_close_matches(args[0], self.table, n=2)
             if near:
-                error.message += f" Did you mean {' or '.join(map(repr, near))}?"
+                hint = f"{error.message} Did you mean {' or '.join(map(repr, near))}?"
+                raise click.UsageError(hint, ctx) from error
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above

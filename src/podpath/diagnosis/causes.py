@@ -380,6 +380,7 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
             | routes.RoutedOn()
             | routes.LocalAddress()
             | routes.LimitedBroadcast()
+            | routes.Fragmented()
         ):
             return ""
         case _:

@@ -18,7 +18,8 @@ def closed_by(*ends: str) -> Case:
         client, at = f"10.7.0.5.{42_000 + number}", number * 0.05
         ways = {"c": f"{client} > {SERVER}", "s": f"{SERVER} > {client}"}
         lines += [*handshake(at, client), *exchange(at + 0.021, client)]
-        for place, (side, flag) in enumerate(ends):
+        for place, end in enumerate(ends):
+            side, flag = end[0], end[1]
             numbers = (81, 401) if side == "c" else (401, 81)
             lines.append(tcp(at + 0.06 + place / 1000, ways[side], f"{flag}.", *numbers))
     return case_of(*sorted(lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -135,7 +135,7 @@ def test_strangers_keep_nobody_out_who_was_let_in(tmp_path: Path) -> None:
             status = {"authenticated": good, "user": user, "audiences": spec["audiences"]}
         return Answer(201, [json.dumps({"status": status}).encode()])
 
-    def ask_with_strangers(gate: Gate) -> list[str]:
+    def ask_with_strangers(gate: Gate) -> Sequence[str]:
         now[0] += 2 * REMEMBERED_SECONDS
         fakes = [f"{TOKEN}{now[0]:.0f}{number}" for number in range(MOST_REVIEWS)]
         return [gate.admit(token).entry for token in (*fakes, TOKEN)][-2:]

@@ -191,11 +191,13 @@ def _looks_for_sockets(table: Table) -> bool:
     rules = (
         rule for fact in table.chains.values() for chain in _possible(fact) for rule in chain.rules
     )
-    return any(
-        (rule.target is not None and rule.target.name == "TPROXY")
-        or any(match.name == "socket" for match in rule.matches)
-        for rule in rules
-    )
+    return any(map(_looks_for_socket, rules))
+
+
+def _looks_for_socket(rule: Rule) -> bool:
+    if rule.target is not None and rule.target.name == "TPROXY":
+        return True
+    return any(match.name == "socket" for match in rule.matches)
 
 
 def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
