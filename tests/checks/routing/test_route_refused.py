@@ -43,12 +43,12 @@ def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     assert [] == list(check(case_of_document(ticket)))
 
 
-def test_a_configured_gateway_leaves_open_why_it_is_no_route() -> None:
-    """A route that the host's configuration wants is what is to be explained."""
-    wanted = (
-        "```\n[Match]\nName=eno1\n[Network]\nAddress=203.0.113.40/32\n"
-        "[Route]\nGateway=192.0.2.1\n```\n"
-    )
+@pytest.mark.parametrize("match", ["[Match]\nName=eno1\n", ""])
+def test_a_configured_gateway_leaves_open_why_it_is_no_route(match: str) -> None:
+    """A route that the host's configuration wants is what is to be explained, also where that is
+    not read.
+    """
+    wanted = f"```\n{match}[Network]\nAddress=203.0.113.40/32\n[Route]\nGateway=192.0.2.1\n```\n"
     without = wanted.replace("[Route]\nGateway=192.0.2.1\n", "")
     found = next(check(case_of_document(FAULT + wanted)))
 

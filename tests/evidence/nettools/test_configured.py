@@ -71,3 +71,10 @@ def test_ifcfg_and_network_units_name_one_device() -> None:
 
     assert ("10.1.1.1", ("10.1.1.5",)) == (ifcfg["eth1"].gateway, ifcfg["eth1"].addresses)
     assert unit["en*"].matched
+
+
+def test_a_unit_without_a_device_is_not_read() -> None:
+    """Its lines up to the last that count are a gap, since nobody knows what device they are of."""
+    (gap,) = read(block("[Network]\nAddress=203.0.113.40/32\n[Route]\nGateway=192.0.2.1\n")).gaps
+    assert "which device" in gap.why
+    assert gap.span.text.endswith("Gateway=192.0.2.1")

@@ -25,11 +25,13 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
+from podpath.net.provenance import Span
 from podpath.net.statements import ConfiguredDevice, RouteAnswer
 from podpath.node.case import Case
 
@@ -54,12 +56,14 @@ _WHY_NOT_SET = FollowUp(
     "a gateway outside the address's prefix needs GatewayOnLink=yes (netplan: on-link: true); a "
     "device that is down or still configuring gets no route; otherwise nothing applied the file",
 )
+_GATEWAY = re.compile(r"^\s*(?:-\s+)?(?:Gateway|GATEWAY\d?|gateway[46]?|via)\s*[=:]", re.MULTILINE)
+"""A line of networkd, ifcfg or netplan that names a gateway."""
 NO_WAY = ("Network is unreachable", "No route to host", "Network unreachable")
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each address that the kernel knows no way to."""
-    wanted = [one.span for device, one in statements_of(case, ConfiguredDevice) if device.gateway]
+    wanted = list(_list_gateways(case))
     for answer, stated in statements_of(case, RouteAnswer):
         claim = _tell(answer)
         if claim is None:
@@ -82,6 +86,16 @@ def check(case: Case) -> Iterator[Finding]:
             asks=(_WHY_NOT_SET,) if missing else (),
             marks=(answer.error or answer.type,),
         )
+
+
+def _list_gateways(case: Case) -> Iterator[Span]:
+    """Yield where the host's configuration names a gateway, as it was read or not."""
+    for device, stated in statements_of(case, ConfiguredDevice):
+        if device.gateway:
+            yield stated.span
+    for gap in case.gaps:
+        if _GATEWAY.search(gap.span.text):
+            yield gap.span
 
 
 def _name(answer: RouteAnswer) -> str:

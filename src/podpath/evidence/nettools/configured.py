@@ -78,7 +78,7 @@ def recognise(source: Source) -> int:
     if len(names & _IFCFG_NAMES) >= 2:
         return CERTAIN
     sections = {found["section"] for line in lines if (found := _UNIT.match(line)) is not None}
-    return CERTAIN if {"Match", "Network"} <= sections else NO
+    return CERTAIN if "Network" in sections and sections & {"Match", "Route"} else NO
 
 
 def read(source: Source) -> Reading:
@@ -107,6 +107,9 @@ def _is_known(line: str) -> bool:
 
 
 def _add(ledger: Ledger, manager: str, draft: _ConfiguredDraft) -> None:
+    if not draft.name:
+        ledger.gap(draft.first, "which device this is wanted of is not said", draft.last)
+        return
     try:
         name = parse_name(draft.name)
     except ValueError as error:
@@ -223,6 +226,8 @@ def _read_unit(lines: list[str]) -> list[_ConfiguredDraft]:
         found = _UNIT_FIELD.match(line)
         if head is not None:
             section = head["section"]
+            if section == "Network" and not drafts:
+                drafts.append(_ConfiguredDraft(index, index, ""))
         elif found is None:
             continue
         elif section == "Match" and found["name"] == "Name":
@@ -234,11 +239,18 @@ def _read_unit(lines: list[str]) -> list[_ConfiguredDraft]:
                     matched="*" in found["value"],
                 )
             )
-        elif drafts and found["name"] == "Address":
-            drafts[-1].addresses.append(found["value"])
-        elif drafts and found["name"] == "Gateway":
-            drafts[-1].gateway = found["value"]
+        elif drafts and found["name"] in {"Address", "Gateway"}:
+            _take_field(drafts[-1], index, found["name"], found["value"])
     return drafts
+
+
+def _take_field(draft: _ConfiguredDraft, index: int, name: str, value: str) -> None:
+    if name == "Gateway":
+        draft.gateway = value
+    else:
+        draft.addresses.append(value)
+    if not draft.name:
+        draft.last = index
 
 
 FORMAT = Format("network configuration", recognise, read)
