@@ -55,6 +55,7 @@ class MessageKind(StrEnum):
     EXTENSION_MISSING = "extension missing"
     TABLE_MISSING = "table missing"
     MODULE_NOT_FOUND = "module not found"
+    KERNEL_CHECK_FAILED = "kernel check failed"
     DEVICE_TYPE_UNSUPPORTED = "device type unsupported"
     DEVICE_MISSING = "device missing"
     SET_FAILED = "set failed"
