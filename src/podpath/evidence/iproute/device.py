@@ -77,7 +77,10 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
 
 def _match_header(line: str) -> re.Match[str] | None:
     """Match the first line of a device, also where `...` stands for its flags."""
-    return _HEADER.match(line) or _HEADER.match(_ELIDED.sub(r"\1<...>", line))
+    elided = _ELIDED.match(line)
+    if elided is None:
+        return _HEADER.match(line)
+    return _HEADER.match(f"{elided[1]}<...>{line[elided.end() :]}")
 
 
 def recognise_addresses(source: Source) -> int:
