@@ -105,6 +105,7 @@ def cilium_node(forward: Known[Chain] | Unknown[Chain], *, rp_filter: str | None
         tables=[filter_table(forward)],
     )
     options = {
+        "enable-policy": "never",
         "enable-bpf-masquerade": "true",
         "tunnel": "vxlan",
         "cluster-pool-ipv4-cidr": "10.0.0.0/16",

@@ -10,9 +10,10 @@ from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.net.provenance import Listing
 from podpath.node.nftables import NftChain, NftTable
 from podpath.node.node import HOST, Node
+from podpath.testing.nodes import given_cilium
 from tests.diagnosis.scenes import GOOD, cilium_node, known
 
-EMPTY = cilium_node(known(GOOD))
+EMPTY = replace(cilium_node(known(GOOD)), cilium=None)
 
 
 def node_with(table: NftTable) -> Node:
@@ -55,3 +56,12 @@ def test_a_flowtable_counts() -> None:
 def test_a_namespace_that_no_walk_passed_does_not_count() -> None:
     """Its tables decided nothing of what was asked."""
     assert [] == list(find_unmodelled(node_with(table_of("bridge", "drop")), {"elsewhere"}))
+
+
+@pytest.mark.parametrize(("policy", "count"), [("default", 1), ("always", 1), ("never", 0)])
+def test_policies_of_cilium_count_unless_it_enforces_none(policy: str, count: int) -> None:
+    """Its programs drop what a policy does not allow, and no walk asks them."""
+    node = replace(EMPTY, cilium=given_cilium(enable_policy=policy))
+    found = [one.ask for one in find_unmodelled(node, {HOST})]
+    assert ["cilium-dbg endpoint list; cilium-dbg monitor -t drop"] * count == found
+    assert [] == list(find_unmodelled(node, set()))

@@ -11,7 +11,7 @@ from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.net.provenance import Known, Span
 from podpath.node.nftables import NftTable
-from podpath.node.node import Netns, Node
+from podpath.node.node import Cilium, Netns, Node
 
 _BOUNDARY_OF = {"bridge": BoundaryName.EBTABLES, "arp": BoundaryName.ARPTABLES}
 """Families of nftables whose chains are not walked, by the boundary that says so."""
@@ -45,6 +45,19 @@ def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]
             if any(item.startswith("flowtable ") for item in table.objects):
                 yield _name(BoundaryName.FLOWTABLE, _spans(table.span))
         yield from _find_on_devices(node, node.namespaces[name])
+    if node.cilium is not None and passed:
+        yield from _find_policies_of_bpf(node.cilium)
+
+
+def _find_policies_of_bpf(cilium: Cilium) -> Iterator[Unmodelled]:
+    """Yield that Cilium's programs may drop what a policy does not allow, unless it never enforces
+    any.
+    """
+    option = cilium.options.get("enable-policy")
+    stated = option if isinstance(option, Known) else None
+    if stated is None or stated.value != "never":
+        spans = _spans(stated.span if stated is not None else cilium.span)
+        yield _name(BoundaryName.BPF_POLICY, spans)
 
 
 def list_unwalked(netns: Netns) -> Iterator[NftTable]:

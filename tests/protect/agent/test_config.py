@@ -50,6 +50,7 @@ allow = ["10.244.0.0/16"]
 [snapshot]
 [drops]
 watchers = 2
+[metrics]
 """
 
 

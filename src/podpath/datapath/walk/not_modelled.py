@@ -150,7 +150,7 @@ _PASSED = (
     Boundary(
         BoundaryName.BPF_POLICY,
         "verdicts of Cilium's policy programs are not modeled",
-        "cilium monitor -t drop",
+        "cilium-dbg endpoint list; cilium-dbg monitor -t drop",
     ),
     Boundary(
         BoundaryName.REPLY_MARK,
