@@ -138,8 +138,8 @@ def test_what_is_shown_is_what_a_short_text_gives(tmp_path: Path, ending: str) -
 
 
 def test_what_tells_of_a_failure_is_shown(tmp_path: Path) -> None:
-    """Connections without an answer, ARP and ICMP errors are shown; connections that work are only
-    counted.
+    """Connections and lookups without an answer, ARP, ICMP errors and the last packet are shown;
+    connections that work are only counted.
     """
     source, kept, why = shown(written(tmp_path, noted()))
     reading = read(source)
@@ -151,7 +151,7 @@ def test_what_tells_of_a_failure_is_shown(tmp_path: Path) -> None:
     assert [
         (
             f"of {count} packets only ARP, ICMP errors and connections that may have failed are "
-            f"shown: {3 * 9 + 3}"
+            f"shown: {3 * 9 + 3 + 1 + 1}"
         )
     ] == why
     assert 3 * 9 == sum(
