@@ -155,7 +155,7 @@ def observe_case(
     case: GeneratedCase, tracer: DropTracer, patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Build a case's node, send its probe, and take the node down again."""
-    twin = emit_twin(case.node)
+    twin = emit_twin(case.node, counted=True)
     try:
         apply(twin.commands)
         if case.frame is None:

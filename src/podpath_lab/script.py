@@ -84,9 +84,11 @@ def emit_twin(
     node: Node,
     switches: tuple[ScriptCommand, ...] = (),
     given: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    counted: bool = False,
 ) -> Twin:
     """Write the commands that rebuild a node in network namespaces; `switches` make the `given`
-    (namespace, device) pairs.
+    (namespace, device) pairs. On a twin whose packets are `counted` no SYN-ACK goes out again.
     """
     names = tuple(node.namespaces)
     left_out: list[str] = []
@@ -100,7 +102,7 @@ def emit_twin(
     ]
     for netns in node.namespaces.values():
         commands += _emit_state(
-            netns, {link for name, link in made if name == netns.name}, left_out
+            netns, {link for name, link in made if name == netns.name}, left_out, counted=counted
         )
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
@@ -116,7 +118,9 @@ _IPV6 = "-6 "
 """Begins a route or rule of IPv6, as `ip` takes it outside a batch."""
 
 
-def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[ScriptCommand]:
+def _emit_state(
+    netns: Netns, built: set[str], left_out: list[str], *, counted: bool
+) -> Iterator[ScriptCommand]:
     """Write what one namespace holds: few commands, since each costs more than what it does."""
     links = [link for link in netns.links.items if link.name in built]
     lines = ["link set lo up", *(line for link in links for line in _vxlan(link))]
@@ -146,9 +150,8 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     settings.append(
         "net/ipv4/tcp_rto_min_us = 5000000"
     )  # since v6.11: else one comes within 0.2 s on a busy machine
-    settings.append(
-        "net/ipv4/tcp_synack_retries = 0"
-    )  # else a SYN-ACK goes out again while a slow machine counts
+    if counted:  # else a SYN-ACK goes out again while a slow machine counts
+        settings.append("net/ipv4/tcp_synack_retries = 0")
     settings.append(
         "net/ipv4/tcp_early_retrans = 0"
     )  # else a lost segment goes out again within milliseconds

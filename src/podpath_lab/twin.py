@@ -81,7 +81,9 @@ def plan_twin(node: Node, probe: Probe | None, *, openvswitch: bool = False) -> 
         *(emulate_programs(node, probe, _outward(node, wired)) if probe else ()),
     )
     return Plan(
-        wired=wired, twin=emit_twin(wired.node, wired.switches, wired.given), standins=standins
+        wired=wired,
+        twin=emit_twin(wired.node, wired.switches, wired.given, counted=True),
+        standins=standins,
     )
 
 

@@ -180,7 +180,7 @@ def _patience(prediction: Conversation) -> Timeouts:
 def _compare_frame(node: Node, netns: str, frame: Packet) -> Run:
     prediction = inject(node, netns, DEVICE, frame)
     with closing(DropTracer()) as tracer:
-        apply(emit_twin(node).commands)
+        apply(emit_twin(node, counted=True).commands)
         sending = partial(send_frame, netns, frame)
         evidence = observe_frame(node, sending, tracer, _patience(prediction))
     return Run(prediction, evidence, compare(prediction, evidence))
