@@ -33,6 +33,7 @@ from typing import NamedTuple
 from podpath.capture.connections import CapturedConnection, CapturedFlow, is_forwarded
 from podpath.capture.frames import opening, times_sent
 from podpath.checks.captured import SHOWN, CapturedTraffic, quote, times
+from podpath.checks.captures.lost_ack import find_lost_ack
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -68,9 +69,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     for lost in case.lost:
         groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
     going_on = {flow.words for flow in traffic.flows if _takes_part(flow)}
-    for (name, *_), found in groups.items():
+    untaken = {flow.words for flow in traffic.flows if find_lost_ack(flow) is not None}
+    for (name, forward, *_), found in groups.items():
         spare = name in going_on and all(lost.what == "ACK" for lost in found)
-        yield _report_lost(found, spare=spare)
+        yield _report_lost(found, spare=spare, confirmed=forward and name in untaken)
     told = {span.source.name for lost in case.lost for _, span in lost.seen}
     for connection in traffic.connections:
         loss = find_loss(connection)
@@ -78,17 +80,18 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             yield _report(loss)
 
 
-def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
+def _report_lost(found: Sequence[LostPacket], *, spare: bool, confirmed: bool) -> Finding:
     """Tell of the packets of one direction that are lost between the same two points; what passed
     in another copy is a note.
 
-    So is a bare ACK (`spare`) of a connection that goes on: the next one says the same.
+    So is a bare ACK (`spare`) of a connection that goes on: the next one says the same. A loss is
+    `confirmed` where the server sends its SYN-ACK again.
     """
     found = sorted(found, key=lambda lost: lost.seen[-1][1].line)
     first = found[0]
     gone = [lost for lost in found if not lost.repeated] or list(found)
     healed = spare or all(lost.repeated for lost in found)
-    doubtful = all(lost.doubtful for lost in gone)
+    doubtful = not confirmed and all(lost.doubtful for lost in gone)
     last_seen, span = gone[0].seen[-1]
     way = "" if first.forward else ", on its way back"
     shown, verb = _name_lost(gone)
@@ -108,6 +111,8 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
             "A capture of all devices leaves out packets when it cannot keep up, and nobody sends "
             "these again: it may merely not show them."
         )
+    elif confirmed:
+        reasons.append("The server sends its SYN-ACK again, so it did not get the handshake's ACK.")
     spans = [lost.seen[-1][1] for lost in gone[:SHOWN]]
     spans += [at for _, at in gone[0].seen]
     return Finding(
