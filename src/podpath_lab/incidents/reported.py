@@ -122,6 +122,7 @@ INCIDENTS: tuple[Incident, ...] = (
                     "data": {
                         "enable-bpf-masquerade": "true",
                         "enable-ipv4-masquerade": "true",
+                        "enable-policy": "never",
                         "kube-proxy-replacement": "probe",
                     },
                 }

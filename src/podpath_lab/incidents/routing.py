@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from podpath.net.addresses import MaskedMark
 from podpath.node.node import HOST
 from podpath.node.routing import PolicyRule
@@ -50,6 +52,16 @@ def _two_uplinks() -> Draft:
     return draft
 
 
+_NO_POLICIES = {
+    "node/cilium-config.json": json.dumps(
+        {
+            "kind": "ConfigMap",
+            "metadata": {"name": "cilium-config"},
+            "data": {"enable-policy": "never"},
+        }
+    )
+}
+"""What makes a node with Cilium's devices one whose way is known whole."""
 _KEEP_POD = on_host(
     *("ip", "neigh", "replace", "10.1.0.2", "lladdr", "02:00:00:00:01:00"),
     *("dev", "lxc1", "nud", "permanent"),
@@ -109,6 +121,7 @@ INCIDENTS: tuple[Incident, ...] = (
         ),
         broken_by=(on_host("sysctl", "-qw", "net.ipv4.conf.all.rp_filter=1"),),
         mended_by=(on_host("sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0"),),
+        files=_NO_POLICIES,
     ),
     Incident(
         name="unnumbered-loose-rp-filter",
@@ -124,6 +137,7 @@ INCIDENTS: tuple[Incident, ...] = (
         ),
         broken_by=(on_host("sysctl", "-qw", "net.ipv4.conf.lxc1.rp_filter=2"),),
         mended_by=(on_host("sysctl", "-qw", "net.ipv4.conf.lxc1.rp_filter=0"),),
+        files=_NO_POLICIES,
     ),
     Incident(
         name="accept-local",
