@@ -265,16 +265,23 @@ def test_a_configuration_of_ones_own_is_taken_whole(tmp_path: Path) -> None:
     assert 3 == len({each["checksum/config"] for each in sums})
 
 
+SPACE_KINDS = "daemonset,configmap,serviceaccount,role,rolebinding,lease,resourcequota"
+CLUSTER_KINDS = "clusterrole,clusterrolebinding"
+
+
 @pytest.fixture
 def namespace(api_server: ApiServer) -> ApiServer:
-    """Provide a server with the namespace and nothing of ours in it."""
-    api_server.kubectl("delete", "namespace", "podpath", "--ignore-not-found", "--wait=false")
-    for folder in ("base", "linkerd", "istio", "snapshot", "drops", "metrics"):
-        path = DEPLOY / folder / "access.yaml"
-        api_server.kubectl("delete", "-f", path, "--ignore-not-found", "--wait=false")
-    if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
+    """Provide a server with the namespace and nothing of ours in it. No controller runs that would
+    end a namespace, so what other tests left in it goes one by one.
+    """
+    if "namespace/podpath" not in api_server.kubectl("get", "namespaces", "-o", "name").split():
         api_server.kubectl("create", "namespace", "podpath")
-    api_server.kubectl("delete", "-f", DEPLOY / "base" / "budget.yaml", "--ignore-not-found")
+    for where in (("-n", "podpath", SPACE_KINDS), (CLUSTER_KINDS,)):
+        *space, kinds = where
+        listed = api_server.kubectl(*space, "get", kinds, "-o", "name").split()
+        ours = [each for each in listed if "podpath" in each]
+        if ours:
+            api_server.kubectl(*space, "delete", "--wait=false", *ours)
     return api_server
 
 
@@ -287,8 +294,7 @@ def test_it_is_installed_upgraded_and_taken_off(namespace: ApiServer, tmp_path: 
     chart = str(helm_chart.CHART)
 
     def names() -> set[str]:
-        kinds = "daemonset,configmap,serviceaccount,role,lease,resourcequota"
-        listed = namespace.kubectl("-n", "podpath", "get", kinds, "-o", "name").split()
+        listed = namespace.kubectl("-n", "podpath", "get", SPACE_KINDS, "-o", "name").split()
         roles = namespace.kubectl("get", "clusterrole", "-o", "name").split()
         return {each for each in (*listed, *roles) if "podpath" in each}
 
