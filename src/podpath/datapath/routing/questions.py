@@ -78,12 +78,14 @@ def reverse_path(
 
 def reroute(walk: Walk, skb: Skb) -> OutputRoute:
     """Route a packet of this host again after OUTPUT changed it; its source address stays
-    (`ip_route_me_harder`).
+    (`ip_route_me_harder`). IPv4 forgets who sends it: policy rules see the user 0.
     """
     packet = skb.packet
     kind = address_type(walk, skb.netns, packet.src)
     source = packet.src if kind in {"local", "unicast"} else None
     flow = output_flow(skb, source)
+    if packet.family == 4:
+        flow = flow._replace(uid=0)
     return route_output(walk.choices, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 
