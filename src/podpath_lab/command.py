@@ -10,14 +10,16 @@ from pathlib import Path
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import evidence_argument
-from podpath.cli.terminal import ProgressLine, choose_style
+from podpath.cli.options import evidence_argument, progress_option
+from podpath.cli.progress_line import ProgressLine
+from podpath.cli.terminal import choose_style
 from podpath.library.case import Case
 from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.library.given import place_probes
 from podpath.library.progress import stage as progress_stage
 from podpath.library.reading import read
 from podpath.library.replay import BUNDLE, DROP, ReplayedDrop, replay
+from podpath.net.counted import Counted
 from podpath.net.errors import UsageError
 from podpath.net.failures import is_failure
 from podpath.net.probe import Probe
@@ -63,6 +65,7 @@ def lab() -> None:
     metavar="P",
     help="The connection to try; by default the first one that fails in the evidence.",
 )
+@progress_option
 def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     """Build the node in the evidence on this kernel, send the probe, and compare what happens with
     the model.
@@ -105,6 +108,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
 @lab.command("replay")
 @click.argument("kept", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option("--model-only", is_flag=True, help="Ask the model alone; needs no root.")
+@progress_option
 def replay_kept(kept: Path, *, model_only: bool) -> None:
     """Ask again about a drop that `podpath watch --save` has kept: the model, and this kernel with
     the saved node built anew and the saved packet sent into it.
@@ -162,6 +166,7 @@ def _find_device(found: ReplayedDrop, ifindex: int) -> str:
 @click.option(
     "--probe", metavar="P", help="The connection that stand-ins for BPF programs are made for."
 )
+@progress_option
 def script(evidence: tuple[str, ...], probe: str | None) -> None:
     """Print the node in the evidence as a shell script that rebuilds it in network namespaces.
 
@@ -262,6 +267,7 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
     metavar="DIR",
     help="Write a shell script for each case that differs, reduced to a minimum.",
 )
+@progress_option
 def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> None:
     """Generate nodes and probes, and compare what the model predicts with what this kernel does.
 
@@ -271,8 +277,9 @@ def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> N
     require_lab()
     first = secrets.randbelow(1 << 40) if seed is None else seed
     click.echo(f"seeds {first} to {first + cases - 1}")
-    with progress_stage(ProgressLine(), f"running {cases} cases"):
-        tally: Tally = run_cases(range(first, first + cases), jobs, lambda _: None)
+    with progress_stage(ProgressLine(), "running cases") as tell:
+        numbers = range(first, first + cases)
+        tally: Tally = run_cases(numbers, jobs, lambda sofar: tell(Counted(sofar.cases, cases)))
     click.echo(render_tally(tally), nl=False)
     if reproducers and tally.differing:
         _write_reproducers(tally, Path(reproducers))

@@ -1,52 +1,36 @@
-"""Progress on a terminal: shown where something takes long, with its share where that is known, and
-taken back.
-"""
+"""What the terminal can show."""
 
 from __future__ import annotations
 
 import io
-import time
 
 import pytest
 
-from podpath.cli import terminal
-from podpath.cli.terminal import ProgressLine
-from podpath.library.progress import stage
+from podpath.cli.terminal import count_columns, shows_progress
 
 
 class Screen(io.StringIO):
-    """A terminal that keeps what is written to it."""
+    """A terminal."""
 
     def isatty(self) -> bool:
-        """Be a terminal."""
+        """Be one."""
         return True
 
 
-def test_share_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once patience ends the line stands there, then the share of the work; at the end it is wiped
-    away.
-    """
-    screen = Screen()
-    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
-    monkeypatch.setattr("sys.stderr", screen)
-    with stage(ProgressLine(), "reading") as tell:
-        deadline = time.monotonic() + 60
-        while not screen.getvalue() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        tell(0.42)
-
-    assert screen.getvalue() == "\rreading ...\rreading ...  42%\r\x1b[K"
-
-
-def test_nothing_is_shown_before_patience_ends_or_where_nobody_looks(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("stream", "kind", "expected"),
+    [(Screen(), "xterm", True), (Screen(), "dumb", False), (io.StringIO(), "xterm", False)],
+)
+def test_progress_needs_a_terminal_that_can_write_over_a_line(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, kind: str, *, expected: bool
 ) -> None:
-    """What is fast says nothing on a terminal; into a file nothing is said at all."""
-    screen = Screen()
-    with stage(ProgressLine(), "reading") as tell:
-        tell(0.5)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("sys.stderr", screen)
-    with stage(ProgressLine(), "reading") as tell:
-        tell(0.5)
-    assert screen.getvalue() == ""
+    """Neither a file nor a dumb terminal can."""
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", kind)
+    assert expected is shows_progress()
+
+
+def test_columns_are_the_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the shell says."""
+    monkeypatch.setenv("COLUMNS", "47")
+    assert 47 == count_columns()

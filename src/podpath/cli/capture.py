@@ -9,7 +9,7 @@ import click
 
 from podpath.cli.options import F, html_option, output_options
 from podpath.cli.output import show, write_text
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.diagnosis.capture_filter import ConnectionFilter, parse_wanted
 from podpath.library.captures import captures
 

@@ -11,7 +11,7 @@ from podpath.cli.evidence import read_one
 from podpath.cli.live_cluster import EVERY_NODE, LiveOptions, cluster_options, read_cluster
 from podpath.cli.options import evidence_option, limits_option, output_options
 from podpath.cli.output import show, write_new, write_text
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.flows.flow import Flow
 from podpath.library import cluster_flows

@@ -15,7 +15,7 @@ from podpath.cli.options import (
     window_options,
 )
 from podpath.cli.output import show, write_files
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diagnosis
 from podpath.library.given import Piece, ThisNode

@@ -9,7 +9,7 @@ import click
 from podpath.cli.evidence import read_one
 from podpath.cli.options import html_option, limits_option, output_options
 from podpath.cli.output import show, write_text
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diff as comparison
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 import click
 
+from podpath.cli.progress_line import OFF
 from podpath.collect.limits import DEFAULT, MAX_SIZE
 from podpath.library.when import When
 
@@ -106,9 +107,28 @@ def output_options(function: F) -> F:
         is_flag=True,
         help="Print three lines: the verdict, the deciding line, the cure or question.",
     )(function)
+    function = progress_option(function)
     return click.option(
         "-v", "--verbose", is_flag=True, help="List every gap, branch and near miss."
     )(function)
+
+
+def progress_option(function: F) -> F:
+    """Let the terminal show nothing but the answer."""
+    return click.option(
+        "--no-progress",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_hide_progress,
+        help="Do not show on the terminal what takes long.",
+    )(function)
+
+
+def _hide_progress(context: click.Context, parameter: click.Parameter, hidden: bool) -> None:  # noqa: FBT001  # click's signature
+    _ = parameter
+    if hidden:
+        context.meta[OFF] = True
 
 
 WINDOW = (

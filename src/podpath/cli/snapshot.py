@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.options import progress_option
+from podpath.cli.progress_line import ProgressLine
 from podpath.collect.namespaces import FoundNamespaces, find_namespaces
 from podpath.collect.snapshot import collect_bundle, collect_files
 from podpath.collect.targets import write_packed
@@ -45,6 +46,7 @@ STDOUT = "-"
     metavar="NAME",
     help="Include this namespace, even if no link leads to it; may be repeated.",
 )
+@progress_option
 def snapshot(output: str, *, logs: bool, node_netns: str | None, wanted: tuple[str, ...]) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.
 

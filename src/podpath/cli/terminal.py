@@ -1,5 +1,5 @@
-"""What the terminal can show, and progress on it: the only module that looks at the streams' nature
-and the environment.
+"""What the terminal can show: the only module that looks at the streams' nature and the environment
+for that.
 """
 
 from __future__ import annotations
@@ -7,12 +7,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import threading
 
 from podpath.report.style import Style
 
-PATIENCE = 0.7
-"""Seconds of silence before progress is shown: what is faster needs none."""
 NARROW, WIDE = 60, 120
 """Prose narrower than this is torn, wider is hard to read."""
 
@@ -36,49 +33,11 @@ def choose_style(color: str, *, verbose: bool, brief: bool = False) -> Style:
     )
 
 
-class ProgressLine:
-    """Says on a terminal's standard error what takes so long, with its share where that is known,
-    and takes the line back.
-    """
-
-    def __init__(self) -> None:
-        """Start with nothing under way."""
-        self._timer: threading.Timer | None = None
-        self._shown = threading.Event()
-
-    def __call__(self, doing: str, share: float) -> None:
-        """Take what is being done and the share that is done: 0.0 as it begins, 1.0 once it has
-        ended.
-        """
-        if share <= 0.0:
-            self._begin(doing)
-        elif share >= 1.0:
-            self._end()
-        elif self._shown.is_set():
-            _say(f"{doing} ... {share:4.0%}")
-
-    def _begin(self, doing: str) -> None:
-        if not sys.stderr.isatty():
-            return
-        self._timer = threading.Timer(PATIENCE, self._show, (doing,))
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _show(self, doing: str) -> None:
-        self._shown.set()
-        _say(f"{doing} ...")
-
-    def _end(self) -> None:
-        if self._timer is None:
-            return
-        self._timer.cancel()
-        self._timer = None
-        if self._shown.is_set():
-            self._shown.clear()
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+def shows_progress() -> bool:
+    """Tell whether standard error is a terminal on which a line can be written over."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"\r{text}")
-    sys.stderr.flush()
+def count_columns() -> int:
+    """Return how wide the terminal is; 80 where none says so."""
+    return shutil.get_terminal_size().columns

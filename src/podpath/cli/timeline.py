@@ -6,7 +6,7 @@ import click
 
 from podpath.cli.options import html_option, output_options, window_options
 from podpath.cli.output import show, write_text
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.library import timeline as chronicle
 from podpath.library.when import When
 

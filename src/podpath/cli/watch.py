@@ -17,7 +17,8 @@ import click
 from click.core import ParameterSource
 
 from podpath.cli.cluster_watch import ClusterOptions, DropPrinter, watch_cluster
-from podpath.cli.terminal import ProgressLine, choose_style
+from podpath.cli.progress_line import ProgressLine
+from podpath.cli.terminal import choose_style
 from podpath.collect.beside import BesideWorker
 from podpath.collect.changes import ChangeListener
 from podpath.collect.drop_program import DropLosses

@@ -10,7 +10,7 @@ import click
 from podpath.cli.live_cluster import LiveOptions, live_options, read_cluster
 from podpath.cli.options import AnswerFiles, drawing_options, output_options
 from podpath.cli.output import show, write_files
-from podpath.cli.terminal import ProgressLine
+from podpath.cli.progress_line import ProgressLine
 from podpath.library.given import Given, Piece
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from podpath.collect.parallel import ForkedWorkers
 from podpath.collect.sockets import list_owners
 from podpath.collect.survey import NamespaceSurvey, held, survey
 from podpath.collect.targets import check_target, write_bundle
+from podpath.net.counted import Counted
 
 FORMAT = "podpath/bundle/v1"
 CNI_DIRECTORY = Path("/etc/cni/net.d")
@@ -140,7 +141,9 @@ def _take_all(
         taken: dict[str, NamespaceState] = {}
         for done, name in enumerate(shares[number]):
             if number == 0:
-                progress(done / len(shares[number]))
+                progress(
+                    Counted(done * len(surveyed.devices) // len(shares[0]), len(surveyed.devices))
+                )
             try:
                 with inside(descriptors[name]):
                     taken[name] = taker.take(name, surveyed.devices[name])

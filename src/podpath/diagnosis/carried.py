@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -60,7 +60,7 @@ class BrokenFlows(NamedTuple):
     """Those that may be kept out on purpose."""
 
 
-def find_broken(base: World, flows: Sequence[BaselineFlow]) -> BrokenFlows:
+def find_broken(base: World, flows: Iterable[BaselineFlow]) -> BrokenFlows:
     """Return those connections that fail on stated facts, parted by whether the failure can be
     meant.
     """

@@ -4,7 +4,7 @@ run, one answer given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from podpath.checks.finding import WEIGHTY, Finding, Severity
@@ -56,6 +56,7 @@ from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.without_guesses import lower_guessed
 from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
+from podpath.net.counted import count
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
 from podpath.node.node import HOST, Node
@@ -103,22 +104,27 @@ class _Inquiry:
 
 
 def diagnose(
-    case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None, own: Case | None = None
+    case: Case,
+    probes: tuple[Probe, ...] = (),
+    good: Case | None = None,
+    own: Case | None = None,
+    tell: Callable[[float], None] = lambda _share: None,
 ) -> Diagnosis:
     """Say what is wrong with a node, by its evidence and by the connections that fail.
 
     `own` is the case of the node alone, where that of `case` is joined with others: checks look at
-    one node.
+    one node. `tell` hears how many connections are walked of those that nobody names, in each pass
+    over them.
     """
     inquiry = _inquire(case, own or case, probes)
-    concluded = _conclude(inquiry)
+    concluded = _conclude(inquiry, tell)
     found = _find(inquiry, concluded, good)
     findings = found if own is None else keep_asked(case, found, concluded, probes)
     verdict = _verdict(findings, concluded, inquiry.unplaced)
     walked: tuple[WalkedConnection, ...] = ()
     forbids: tuple[Forbids, ...] = ()
     if verdict is Verdict.NONE:
-        walked = _walk_in_question(inquiry.base, concluded, inquiry.flows)
+        walked = _walk_in_question(inquiry.base, concluded, inquiry.flows, tell)
         forbids = _forbid(inquiry, walked)
     verdict = Verdict.POSSIBLE if forbids else verdict
     conversations = _list_conversations(concluded, walked)
@@ -177,12 +183,12 @@ def _inquire(case: Case, own: Case, probes: tuple[Probe, ...]) -> _Inquiry:
     )
 
 
-def _conclude(inquiry: _Inquiry) -> Conclusion:
+def _conclude(inquiry: _Inquiry, tell: Callable[[float], None]) -> Conclusion:
     """Explain what is said to fail; where nobody says so, what is carried and fails."""
     broken = BrokenFlows((), ())
     if inquiry.unasked:
         meant = find_complained(inquiry.base, inquiry.complained)
-        broken = _join(meant, find_broken(inquiry.base, inquiry.carried))
+        broken = _join(meant, find_broken(inquiry.base, count(inquiry.carried, tell)))
     failing = broken.faults or broken.suspected
     symptoms = (*inquiry.symptoms, *failing)
     concluded = conclude(inquiry.case, symptoms, inquiry.flows)
@@ -310,7 +316,10 @@ def _list_assumed(
 
 
 def _walk_in_question(
-    base: World, concluded: Conclusion, flows: Sequence[Probe]
+    base: World,
+    concluded: Conclusion,
+    flows: Sequence[Probe],
+    tell: Callable[[float], None],
 ) -> tuple[WalkedConnection, ...]:
     """Walk the connections in question under every likely answer to what is not known.
 
@@ -323,7 +332,7 @@ def _walk_in_question(
     if named:
         return tuple(WalkedConnection(probe, _fork(base, probe), works) for probe, works in named)
     walked: list[WalkedConnection] = []
-    for probe in flows:
+    for probe in count(flows, tell):
         conversation = _fork(base, probe)
         if not all(_says_nothing(probe, branch) for branch in conversation.branches):
             walked.append(WalkedConnection(probe, conversation))

@@ -15,6 +15,7 @@ from podpath.datapath.walk.compiled import Engine
 from podpath.flows.drained import judge_drained, list_evicted
 from podpath.flows.flow import Expectation, Flow
 from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
+from podpath.net.counted import Counted
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -153,7 +154,7 @@ def compare_flows(
             results.append(_compare(case, (flow, probe), (before, after), changes))
         else:
             results.append(FlowResult(flow=flow, probe=probe, walk=before))
-        tell((place + 1) / len(placed))
+        tell(Counted(place + 1, len(placed)))
     return _name_owners(FlowsAnswer(results=tuple(results), changes=tuple(changes)), case, changed)
 
 

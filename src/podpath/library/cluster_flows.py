@@ -26,6 +26,7 @@ from podpath.library.given import Given
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import ReadEvidence, gather
+from podpath.net.counted import count
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.node.cluster import name_in
@@ -71,8 +72,8 @@ def check_cluster(  # noqa: PLR0913  # nodes and flows, and keywords that say wh
         for number, (flow, probe) in enumerate(placed)
         if away[number]
     }
-    with collecting_seldom(), stage(progress, "walking"):
-        for name, group in starts.items():
+    with collecting_seldom(), stage(progress, "walking") as tell:
+        for name, group in count(tuple(starts.items()), tell):
             view = views.view_of(name)
             results |= _walk_group(view, group, _plan(changes, view, nodes))
     ordered = tuple(results[number] for number in range(len(placed)))

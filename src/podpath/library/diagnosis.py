@@ -131,10 +131,9 @@ def diagnose(
 
 def _diagnose_node(node: NodeCase, asked: NodeQuestions) -> Diagnosis:
     facts_left, chronicle = read_chronicle(node.facts, asked.sources, asked.when, asked.progress)
-    with stage(asked.progress, f"walking {node.name}".strip()):
-        answer = causes.diagnose(
-            facts_left, place_probes(asked.probes, facts_left.node), asked.good
-        )
+    with stage(asked.progress, f"walking {node.name}".strip()) as tell:
+        probes = place_probes(asked.probes, facts_left.node)
+        answer = causes.diagnose(facts_left, probes, asked.good, tell=tell)
     if chronicle is None:
         return answer
     from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs

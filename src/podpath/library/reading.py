@@ -36,6 +36,7 @@ from podpath.library.logged import is_log
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.net.complaints import Complaint, Told
+from podpath.net.counted import Counted
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, GapKind, Source
@@ -157,7 +158,8 @@ def _read_pieces(
     """Gather what is given, this node first and what was pasted next, and read every source."""
     kept: list[Kept] = []
     gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
-    with stage(progress, f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"):
+    doing = f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"
+    with stage(progress, doing) as tell:
         gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
         gathered += [
             read_packed(piece.name, piece.data, kept.append)
@@ -168,7 +170,10 @@ def _read_pieces(
         found = join(gathered)
         sources, gaps = found.sources, list(found.gaps)
         readings: list[tuple[Source, Reading]] = []
-        for source, known in narrow_captures(found, kept, between):
+        narrowed = narrow_captures(found, kept, between)
+        for number, (source, known) in enumerate(narrowed):
+            if number:
+                tell(Counted(number, max(len(sources), number)))
             reading = known if known is not None else read_source(source)
             if reading is not None:
                 readings.append((source, reading))
