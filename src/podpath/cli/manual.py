@@ -8,27 +8,32 @@ import json
 
 import click
 
+from podpath.cli.options import pager_option
+from podpath.cli.pager import print_long
 from podpath.library import manual
+
+_HINT = (
+    "\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix "
+    "it.\n"
+)
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list instead of text.")
+@pager_option
 def checks(*, as_json: bool) -> None:
     """List the faults that podpath knows by name."""
     known = manual.checks()
     if as_json:
         click.echo(known.json(), nl=False)
         return
-    click.echo(known.text(), nl=False)
-    click.echo(
-        "\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix "
-        "it."
-    )
+    print_long(f"{known.text()}{_HINT}")
 
 
 @click.command()
 @click.argument("check")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of text.")
+@pager_option
 def explain(check: str, *, as_json: bool) -> None:
     """Print the manual page of the fault CHECK, as `podpath checks` names it.
 
@@ -44,4 +49,4 @@ def explain(check: str, *, as_json: bool) -> None:
             )
         )
     else:
-        click.echo(found.page.rstrip())
+        print_long(f"{found.page.rstrip()}\n")

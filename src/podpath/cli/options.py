@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 import click
 
-from podpath.cli.progress_line import OFF
+from podpath.cli import pager, progress_line
 from podpath.collect.limits import DEFAULT, MAX_SIZE
 from podpath.library.when import When
 
@@ -107,28 +107,42 @@ def output_options(function: F) -> F:
         is_flag=True,
         help="Print three lines: the verdict, the deciding line, the cure or question.",
     )(function)
-    function = progress_option(function)
+    function = progress_option(pager_option(function))
     return click.option(
         "-v", "--verbose", is_flag=True, help="List every gap, branch and near miss."
     )(function)
 
 
 def progress_option(function: F) -> F:
-    """Let the terminal show nothing but the answer."""
+    """Say whether the terminal shows what takes long."""
+    return _off_option("progress", progress_line.OFF, "Show on a terminal what takes long.")(
+        function
+    )
+
+
+def pager_option(function: F) -> F:
+    """Say whether a long answer goes through the pager."""
+    return _off_option("pager", pager.OFF, "Page an answer longer than the screen.")(function)
+
+
+def _off_option(name: str, key: str, text: str) -> Callable[[F], F]:
+    """Make an option for something that is done unless it is switched off: `key` then stands among
+    the call's notes.
+    """
+
+    def note(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  # click's signature
+        _ = parameter
+        if not wanted:
+            context.meta[key] = True
+
     return click.option(
-        "--no-progress",
-        is_flag=True,
+        f"--{name}/--no-{name}",
+        default=True,
+        show_default=True,
         expose_value=False,
-        is_eager=True,
-        callback=_hide_progress,
-        help="Do not show on the terminal what takes long.",
-    )(function)
-
-
-def _hide_progress(context: click.Context, parameter: click.Parameter, hidden: bool) -> None:  # noqa: FBT001  # click's signature
-    _ = parameter
-    if hidden:
-        context.meta[OFF] = True
+        callback=note,
+        help=text,
+    )
 
 
 WINDOW = (

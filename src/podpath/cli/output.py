@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from podpath.cli.options import AnswerFiles
+from podpath.cli.pager import print_long
 from podpath.cli.terminal import choose_style
 from podpath.library.result import DrawnResult, Result
 from podpath.net.errors import UsageError
@@ -20,9 +21,7 @@ def show(
     if as_json:
         click.echo(answer.json(), nl=False)
     else:
-        click.echo(
-            answer.text(choose_style(color, verbose=verbose, brief=brief)), nl=False, color=True
-        )
+        print_long(answer.text(choose_style(color, verbose=verbose, brief=brief)))
     click.get_current_context().exit(answer.exit_code)
 
 
