@@ -49,11 +49,22 @@ def test_an_answer_of_another_address_is_refused() -> None:
         (asks(), answers()),
         (asks(), answers(SERVER), refuses(SERVER)),
         (asks(), asks(BRIDGE), answers(), refuses()),
+        (asks(), answers(SERVER), answers(), refuses()),
+        (asks().replace("11:20:43", "11:19:43"), answers(), refuses()),
         (asks(port=5000), answers(), refuses()),
         (answers(), refuses(), asks().replace("11:20:43", "11:21:43")),
         (asks(), answers(), refuses(port=1024)),
     ],
-    ids=["taken", "asked", "both asked", "another port", "asked later", "another refused"],
+    ids=[
+        "taken",
+        "asked",
+        "both asked",
+        "answered",
+        "long ago",
+        "another port",
+        "asked later",
+        "another refused",
+    ],
 )
 def test_what_the_client_may_take_is_no_fault(lines: tuple[str, ...]) -> None:
     """A translation that a capture shows halfway, a second server, a socket that is closed."""

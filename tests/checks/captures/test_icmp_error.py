@@ -110,3 +110,21 @@ def test_error_about_a_packet_that_is_not_seen_is_no_all_clear(text: str, verdic
     answer = answer_captures(case_of(error(1.0, text)))
 
     assert verdict == answer.verdict
+
+
+def test_ping_that_gets_past_the_hop_is_a_traceroute() -> None:
+    """The next request runs out further on; where a loop has it run out at the same hop, it is
+    a fault.
+    """
+    pings = tuple(
+        f"{clock(after)} IP6 {NEAR6} > {FAR6}: ICMP6, echo request, id 7, seq {number}, length 64"
+        for number, after in enumerate((1.0, 1.1), 1)
+    )
+    later = HEALTHY[0].replace(clock(0.0), clock(3.0))
+    traced = found(case_of(pings[0], ran_out(1.01), pings[1], later), "icmp-error")
+    ends = found(case_of(pings[0], ran_out(1.01), pings[1]), "icmp-error")
+    loops = found(case_of(pings[0], ran_out(1.01), pings[1], ran_out(1.11), later), "icmp-error")
+
+    assert [Severity.NOTE] == [one.severity for one in traced]
+    assert [Severity.FAULT] == [one.severity for one in ends]
+    assert [Severity.FAULT] == [one.severity for one in loops]

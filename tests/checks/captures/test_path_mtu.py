@@ -54,3 +54,13 @@ def test_path_that_falls_silent_is_only_possibly_a_black_hole() -> None:
     assert (1.0, ()) == (heard.certainty, heard.asks)
     assert gone.certainty < 1
     assert gone.asks
+
+
+def test_path_that_loses_what_is_small_too_is_no_black_hole() -> None:
+    """The FIN that follows the lost segment has no answer either."""
+    closing = tcp(1.5, BACK, "F.", 1861, 81)
+    silent = (*handshake(), *exchange(0.1), *stuck(401), closing)
+
+    assert found(case_of(*sorted(silent)), "path-mtu-black-hole") == []
+    heard = (*silent, tcp(1.6, FORTH, ".", 0, 401))
+    assert len(found(case_of(*sorted(heard)), "path-mtu-black-hole")) == 1

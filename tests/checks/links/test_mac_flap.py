@@ -62,3 +62,44 @@ def test_macs_that_are_seen_once_are_no_flap() -> None:
     )
 
     assert "mac-flap" not in faults(case_of(*damaged, command="tcpdump -enni any"))
+
+
+def spoken(after: float, mac: str, port: int) -> str:
+    """Write a line of UDP that the gateway's address sends from a port."""
+    head = f"{clock(after)} {mac} > 02:00:00:00:00:77, ethertype IPv4 (0x0800), length 74"
+    return f"{head}: {GATEWAY}.{port} > 10.22.0.9.4000: UDP, length 32"
+
+
+def announced(after: float, mac: str) -> str:
+    """Write a line of the gateway's answer to ARP."""
+    head = f"{clock(after)} {mac} > 02:00:00:00:00:77, ethertype ARP (0x0806), length 42"
+    return f"{head}: Reply {GATEWAY} is-at {mac}, length 28"
+
+
+def test_device_with_a_mac_for_each_of_its_services_does_not_flap() -> None:
+    """It answers ARP and one port with its first MAC, another port always with its second."""
+    own, second = PODS
+    services = [announced(0.0, own)]
+    for turn in range(1, 6):
+        services += [spoken(turn, own, 5246), spoken(turn + 0.5, second, 5247)]
+    changing = [announced(0.0, own)]
+    for turn in range(1, 6):
+        changing += [spoken(turn, own, 5246), spoken(turn + 0.5, second, 5246)]
+    silent = [announced(0.0, own)]
+    for turn in range(1, 6):
+        silent += [announced(turn, own), spoken(turn + 0.5, second, 5247)]
+
+    command = "tcpdump -enn -i eth0"
+    assert faults(case_of(*services, command=command)) == []
+    assert faults(case_of(*changing, command=command)) == ["mac-flap"]
+    assert faults(case_of(*silent, command=command)) == ["mac-flap"]
+
+
+def test_many_macs_that_are_seen_once_are_damage() -> None:
+    """Among so many damaged frames, two have the same damage sooner or later."""
+    own, second = PODS
+    pair = [announced(turn / 2, (own, second)[turn % 2]) for turn in range(6)]
+    damaged = [spoken(10.0 + turn, f"02:00:00:00:01:{turn:02x}", 5246) for turn in range(9)]
+
+    assert "mac-flap" in faults(case_of(*pair, command="tcpdump -enn -i eth0"))
+    assert "mac-flap" not in faults(case_of(*pair, *damaged, command="tcpdump -enn -i eth0"))

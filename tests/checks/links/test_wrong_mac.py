@@ -92,3 +92,15 @@ def test_one_frame_alone_may_be_damaged() -> None:
 
     assert found(case(*lines), "wrong-mac") == []
     assert len(found(case(*lines, framed(2, f"{NEAR} > {STRANGER}", ASK)), "wrong-mac")) == 1
+
+
+def test_router_that_is_captured_on_both_sides_sends_frames_on() -> None:
+    """The frame to the router's MAC appears again, from it and with the right MAC."""
+    lines = [framed(0.5, f"{FIRST} > {STRANGER}", ANSWER)]
+    for turn in (1.0, 2.0):
+        lines.append(framed(turn, f"{NEAR} > {STRANGER}", ASK))
+        lines.append(framed(turn + 0.02, f"{SECOND} > {FIRST}", ASK))
+
+    assert found(case(*lines), "wrong-mac") == []
+    late = [framed(3.0 + turn, f"{NEAR} > {STRANGER}", ASK) for turn in (0.0, 1.0)]
+    assert len(found(case(*lines[:1], lines[2], *late), "wrong-mac")) == 1

@@ -31,7 +31,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from podpath.capture.frames import CapturePoint, errors_about, point_of
+from podpath.capture.frames import CapturePoint, errors_about, point_of, seconds_between
 from podpath.checks.captured import CapturedTraffic, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -44,7 +44,11 @@ from podpath.node.case import Case, Sighting
 CATEGORIES = (Category.SOURCE_ADDRESS, Category.BRIDGE_NETFILTER, Category.ASYMMETRIC_PATH)
 NAME = "answered-from-elsewhere"
 POSSIBLE = 0.5
-"""Of another conversation than the one that people complain of."""
+"""Of another conversation than the one that people complain of, or where not all packets are
+here.
+"""
+PATIENCE = 30.0
+"""Seconds in which a client waits for an answer."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -68,11 +72,31 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             sent = asked[point_of(answer), client, answer.packet.dport, answer.packet.sport]
             before = [one for one in sent if _is_before(one, answer)]
             if before and all(one.packet.dst != stranger for one in sent):
+                if _is_answered(case, before[-1], answer):
+                    continue
                 told.add((client, stranger))
                 found = _report(before[-1], answer, error)
                 meant = _is_meant(case, before[-1], answer)
+                meant &= answer.span.source.name not in case.thinned
                 yield found if meant else replace(found, certainty=POSSIBLE)
                 break
+
+
+def _is_answered(case: Case, request: Sighting, answer: Sighting) -> bool:
+    """Tell whether the request was not the one that the stranger answers: who was asked answers
+    it, or it was sent long before.
+    """
+    apart = seconds_between(request, answer)
+    if apart is not None and apart > PATIENCE:
+        return True
+    asked = request.packet
+    back = (asked.dst, asked.dport, asked.src, asked.sport)
+    return any(
+        seen.packet.protocol == protocols.UDP
+        and (seen.packet.src, seen.packet.sport, seen.packet.dst, seen.packet.dport) == back
+        and point_of(seen) == point_of(answer)
+        for seen in case.sightings
+    )
 
 
 def _is_meant(case: Case, request: Sighting, answer: Sighting) -> bool:

@@ -32,7 +32,7 @@ from dataclasses import replace
 
 from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import errors_about
-from podpath.checks.captured import CapturedTraffic, quote, times
+from podpath.checks.captured import CapturedTraffic, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import list_failing, list_failing_addresses
@@ -89,6 +89,8 @@ WELL_KNOWN = 1024
 """The first port that is no server's by custom."""
 ROUTERS = 3
 """Routers that say in turn that packets to one destination ran out of hops."""
+GONE_ON = 0.5
+"""Seconds in which an error comes back from the hop that sent one before."""
 TRACED = (range(33434, 33535), range(44444, 44544))
 """Ports that traceroute and tracepath send to, one further for each packet."""
 
@@ -126,14 +128,26 @@ def _find_refused(error: Packet, traffic: CapturedTraffic) -> list[CapturedFlow[
 
 def _find_traced(case: Case) -> set[tuple[Address, Address]]:
     """Return who asks routers on the way to whom: a traceroute has its packets run out of hops at
-    one after the other, where a loop or a low TTL has one or two that say so.
+    one after the other, where a loop or a low TTL has one or two that say so. One of pings goes on
+    with a request that gets past them.
     """
     said: dict[tuple[Address, Address], set[Address]] = defaultdict(set)
+    last: dict[tuple[Address, Address], Sighting] = {}
     for seen in errors_about(case.sightings):
         packet = seen.packet
         if packet.quoted is not None and (packet.protocol, packet.icmp_type) in _RAN_OUT:
             said[packet.dst, packet.quoted.dst].add(packet.src)
-    return {ends for ends, routers in said.items() if len(routers) >= ROUTERS}
+            last[packet.dst, packet.quoted.dst] = seen
+    end = max((seen.time or 0.0 for seen in case.sightings), default=0.0)
+    passing = set()
+    for seen in case.sightings:
+        packet = seen.packet
+        error = last.get((packet.src, packet.dst))
+        asks = protocols.ECHO_REQUESTS.get(packet.protocol) == packet.icmp_type
+        later = error is not None and order_of(seen) > order_of(error)
+        if asks and later and (seen.time or 0.0) + GONE_ON <= end:
+            passing.add((packet.src, packet.dst))
+    return passing | {ends for ends, routers in said.items() if len(routers) >= ROUTERS}
 
 
 def _is_meant(

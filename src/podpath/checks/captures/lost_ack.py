@@ -55,15 +55,17 @@ its way.
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN-ACK comes again after the client's ACK was seen."""
-    _ = case
     scanners = list_scanners(traffic)
+    ends: dict[int, float] = {}
+    for seen in case.sightings:
+        ends[seen.capture] = max(seen.time or 0.0, ends.get(seen.capture, 0.0))
     for connection in traffic.connections:
         if connection.start.client[0] in scanners:
             continue
         for flow in connection.flows:
             found = find_lost_ack(flow)
             if found is not None:
-                yield _report(flow, *found)
+                yield _report(flow, *found, ends[flow.point.capture])
                 break
 
 
@@ -98,7 +100,9 @@ def _well_before(ack: Sighting, again: Sighting) -> bool:
     return order_of(ack) < order_of(again) and (apart is None or apart >= CROSSING)
 
 
-def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) -> Finding:
+def _report(
+    flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting], end: float
+) -> Finding:
     resent = [copies for copies in repeated_data(flow.forward) if not flow.acknowledges(copies[0])]
     recovered = _goes_on(flow, again[0])
     server, client = endpoint(*flow.server), endpoint(*flow.client)
@@ -119,11 +123,17 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
             f"The next data from {client} is sent {times(len(resent[0]))} and never acknowledged: "
             "it is lost as well."
         )
+    settled = not recovered and _is_settled(flow, again[-1], end)
     if recovered:
         reasons.append("Later packets do arrive: the connection is established in the end.")
+    elif settled:
+        reasons.append(
+            "It is answered and does not come once more: the server has the connection, and may "
+            "wait for data before it accepts (TCP_DEFER_ACCEPT)."
+        )
     return Finding(
         check=NAME,
-        severity=Severity.NOTE if recovered else Severity.FAULT,
+        severity=Severity.NOTE if recovered or settled else Severity.FAULT,
         claim=(
             f"The handshake's ACK of {flow.words} is lost beyond {flow.where}: {server} sends its "
             "SYN-ACK again."
@@ -137,7 +147,7 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
         ),
         reasoning=tuple(reasons),
         breaks=()
-        if recovered
+        if recovered or settled
         else (f"{flow.words}: the client considers the connection open, the server does not",),
         marks=(f"{flow.client[0]}.{flow.client[1]}", f"{flow.server[0]}.{flow.server[1]}"),
     )
@@ -148,3 +158,14 @@ def _goes_on(flow: CapturedFlow[Sighting], again: Sighting) -> bool:
     later = [seen for seen in flow.backward if order_of(seen) > order_of(again)]
     takes = [seen for seen in later if not seen.packet.flags & (protocols.SYN | protocols.RST)]
     return bool(takes)
+
+
+def _is_settled(flow: CapturedFlow[Sighting], last: Sighting, end: float) -> bool:
+    """Tell whether the server repeats its SYN-ACK no more once it is answered, though the capture
+    goes on for long enough, and the client waits for nothing else.
+    """
+    before = [seen for seen in flow.syn_acks if order_of(seen) < order_of(last)]
+    wait = seconds_between(before[-1], last) if before else None
+    answered = any(order_of(seen) > order_of(last) for seen in flow.acks)
+    silent = not any(seen.packet.payload for seen in flow.forward)
+    return answered and silent and wait is not None and (last.time or 0.0) + 3 * wait < end

@@ -103,7 +103,21 @@ def _find_stuck(
         if seen.packet.payload < smallest_lost and _arrived(flow, seen, frames)
     ]
     heard = any(order_of(seen) > order_of(copies[0]) for seen in back)
-    return _Stuck(copies, passed[-1], heard) if passed else None
+    if not passed or (not heard and _is_small_lost(frames, copies, smallest_lost)):
+        return None
+    return _Stuck(copies, passed[-1], heard)
+
+
+def _is_small_lost(frames: Sequence[Sighting], copies: Sequence[Sighting], size: int) -> bool:
+    """Tell whether something smaller was sent since the loss began, before the sender last tried:
+    where nothing at all comes back, it did not get through either.
+    """
+    return any(
+        seen.packet.payload < size
+        and (seen.packet.payload or seen.packet.flags & protocols.FIN)
+        and order_of(copies[0]) < order_of(seen) < order_of(copies[-1])
+        for seen in frames
+    )
 
 
 def _carries(traffic: CapturedTraffic, lost: Sighting, size: int) -> bool:

@@ -52,6 +52,8 @@ ASK = FollowUp(
 )
 AT_ONCE = 1.0
 """Seconds within which two answers are answers to one question."""
+DAMAGED = 3
+"""So many MACs that answer once each are those of damaged frames: then others are, too."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -96,6 +98,9 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         ):
             replies[device, arp.sender].append(arp)
     for (_, address), found in replies.items():
+        often = Counter(arp.sender_mac for arp in found)
+        if sum(number == 1 for number in often.values()) >= DAMAGED:
+            continue
         rivals = next(
             ((one, other) for one, other in pairwise(found) if _are_rivals(one, other, found)), None
         )
@@ -105,16 +110,21 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
 
 def _are_rivals(one: ArpSighting, other: ArpSighting, found: list[ArpSighting]) -> bool:
     """Tell two owners from one that moved: they answer within a second of each other, or the first
-    one answers again.
+    one answers again, unless the second is heard once alone. Each sends from its own MAC: an
+    answer that comes from the other's does not come from a second machine.
     """
     if one.sender_mac == other.sender_mac:
+        return False
+    if other.smac == one.sender_mac or one.smac == other.sender_mac:
         return False
     at_once = (
         one.time is not None and other.time is not None and abs(other.time - one.time) < AT_ONCE
     )
     asked = one.operation is other.operation is ArpOperation.REPLY
     again = any(later.sender_mac == one.sender_mac for later in found[found.index(other) + 1 :])
-    return (at_once and asked) or again
+    often = sum(each.sender_mac == other.sender_mac for each in found)
+    before = any(each.sender_mac == other.sender_mac for each in found[: found.index(one)])
+    return (at_once and (asked or again or before)) or (again and often > 1)
 
 
 def _report_rivals(
@@ -122,7 +132,9 @@ def _report_rivals(
 ) -> Finding:
     one, other = rivals
     often = Counter(arp.sender_mac for arp in found)
-    sure = min(often[one.sender_mac], often[other.sender_mac]) > 1 or one.target == other.target
+    replies = one.operation is other.operation is ArpOperation.REPLY
+    same = replies and one.target == other.target
+    sure = min(often[one.sender_mac], often[other.sender_mac]) > 1 or same
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -27,11 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.checks.captured import CapturedTraffic, count, device_of, quote
+from podpath.checks.captured import CapturedTraffic, count, device_of, list_routers, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
 from podpath.checks.links.mac_flap import gather_claims
+from podpath.checks.links.wrong_mac import is_answered
 from podpath.net.addresses import Address, Mac
 from podpath.net.provenance import list_spans
 from podpath.node.case import ArpOperation, ArpSighting, Case, Sighting
@@ -46,7 +47,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address that moves from one MAC to another once, and whether that was
     announced.
     """
-    _ = traffic
+    routers = list_routers(case)
     foreign = {arp.sender for arp, _ in find_foreign(case)}
     for (device, address), claims in gather_claims(case).items():
         places = [claim.place for claim in claims]
@@ -73,6 +74,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             and seen.packet.dmac == old
             and (seen.time or 0.0, seen.span.line) > since
         ]
+        if old in routers or is_answered(traffic, address, astray):
+            astray = []  # who has the old MAC serves the address, or sends on to it
         yield _report(address, (old, new), told, astray)
 
 

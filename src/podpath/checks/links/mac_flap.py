@@ -53,6 +53,8 @@ CHANGES = 3
 """A failover changes it once, and back once more. A MAC that is seen once alone is a damaged frame
 as well as anything.
 """
+DAMAGED = 8
+"""So many MACs that are seen once are those of damaged frames: then others are, too."""
 
 
 class _Claim(NamedTuple):
@@ -62,6 +64,8 @@ class _Claim(NamedTuple):
     place: str
     """The MAC, or the port of the bridge."""
     span: Span
+    talk: tuple[object, ...] = ()
+    """The conversation that the frame belongs to; empty for ARP and ports of a bridge."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -69,7 +73,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     _ = traffic
     for (_, address), claims in gather_claims(case).items():
         often = Counter(claim.place for claim in claims)
-        changes = _changes([claim for claim in claims if often[claim.place] > 1])
+        if sum(number == 1 for number in often.values()) > DAMAGED:
+            continue
+        heeded = _list_heeded(claims)
+        changes = _changes([claim for claim in heeded if often[claim.place] > 1])
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
             macs = list(dict.fromkeys(claim.place for claim in changes))
             yield _report(
@@ -86,6 +93,20 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
                 changes,
                 (mac, *ports),
             )
+
+
+def _list_heeded(claims: Sequence[_Claim]) -> list[_Claim]:
+    """Return the claims that contradict each other. A device that speaks with the MAC that ARP
+    tells may have another one for some of its services: conversations that keep to that one count
+    only where the first never speaks, or somebody tells both.
+    """
+    told = {claim.place for claim in claims if not claim.talk}
+    if all(claim.place not in told for claim in claims if claim.talk):
+        return list(claims)
+    macs: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for claim in claims:
+        macs[claim.talk].add(claim.place)
+    return [claim for claim in claims if claim.place in told or len(macs[claim.talk]) > 1]
 
 
 def gather_claims(case: Case) -> dict[tuple[Device, Address], list[_Claim]]:
@@ -120,8 +141,10 @@ def gather_claims(case: Case) -> dict[tuple[Device, Address], list[_Claim]]:
         ):
             continue
         if not is_bridge(case, point_of(seen)):
-            found[device, seen.packet.src].append(
-                _Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span)
+            packet = seen.packet
+            talk = (packet.protocol, packet.dst, packet.sport, packet.dport)
+            found[device, packet.src].append(
+                _Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span, talk)
             )
     several: dict[tuple[Device, Address], list[_Claim]] = {}
     for key, claims in found.items():

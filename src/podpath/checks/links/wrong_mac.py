@@ -30,8 +30,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from podpath.capture.connections import CapturedFlow
-from podpath.capture.frames import clock, counted
+from podpath.capture.connections import FORWARDED_WITHIN, CapturedFlow
+from podpath.capture.frames import clock, counted, seconds_between
 from podpath.checks.captured import (
     CapturedTraffic,
     count,
@@ -80,12 +80,25 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         foreign = {(address, seen.packet.dmac) for seen in wrong}
         if not right or len(wrong) < LEAST or len(foreign) != 1 or not foreign.isdisjoint(taught):
             continue
-        if wrong[0].packet.dmac in routers or _is_answered(traffic, address, wrong):
+        if wrong[0].packet.dmac in routers or is_answered(traffic, address, wrong):
+            continue
+        if any(_is_forwarded(seen, right) for seen in wrong):
             continue
         yield _report(case, address, wrong, right, sure=macs.isdisjoint(routers))
 
 
-def _is_answered(traffic: CapturedTraffic, address: Address, wrong: Sequence[Sighting]) -> bool:
+def _is_forwarded(seen: Sighting, right: Sequence[Sighting]) -> bool:
+    """Tell whether who has the foreign MAC is a router that sends the frame on to the right one."""
+    packet = seen.packet
+    for other in right:
+        apart = seconds_between(seen, other)
+        same = other.packet._replace(smac=packet.smac, dmac=packet.dmac) == packet
+        if same and apart is not None and 0 <= apart < FORWARDED_WITHIN:
+            return other.packet.smac != packet.smac
+    return False
+
+
+def is_answered(traffic: CapturedTraffic, address: Address, wrong: Sequence[Sighting]) -> bool:
     """Tell whether what went with the foreign MAC arrived: the address answers it before the same
     is sent again with another MAC.
     """
