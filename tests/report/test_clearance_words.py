@@ -38,6 +38,7 @@ def test_json_has_the_kind_and_the_sentence() -> None:
         "kind": "BranchesTruncated",
         "says": say_forbids(one),
         "evidence": [],
+        "whose": [],
     } == forbids_object(one)
 
 

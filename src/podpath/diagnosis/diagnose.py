@@ -129,7 +129,7 @@ def diagnose(
     verdict = Verdict.POSSIBLE if forbids else verdict
     conversations = _list_conversations(concluded, walked)
     return Diagnosis(
-        owners=_place_owners(case, findings, conversations),
+        owners=_place_owners(case, (findings, forbids), conversations),
         verdict=verdict,
         findings=findings,
         conversations=conversations,
@@ -151,12 +151,16 @@ def diagnose(
 
 
 def _place_owners(
-    case: Case, findings: Sequence[Finding], conversations: Sequence[Conversation]
+    case: Case,
+    found: tuple[Sequence[Finding], Sequence[Forbids]],
+    conversations: Sequence[Conversation],
 ) -> OwnerPlaces:
-    """Find whose the things are that findings quote and walks speak of."""
+    """Find whose the things are that an answer quotes and walks speak of."""
+    findings, forbids = found
     shown = [one.shown_by for one in findings if one.shown_by is not None]
     branches = [branch for each in conversations for branch in each.branches]
     quoted = [span for one in findings for span in one.evidence]
+    quoted += [span for each in (*forbids, *case.contradictions) for span in each.spans]
     return place_owners(case, quoted, (*shown, *branches))
 
 

@@ -89,12 +89,10 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
     (asked,) = place_probes((probe,), read.node)
     with collecting_seldom(), stage(progress, "walking"):
         conversation = converse(read.node, asked)
-        return TraceResult(
-            conversation,
-            read.gaps,
-            _forbid(read, asked, conversation),
-            place_conversations(read.facts, (), (conversation,)),
-        )
+        forbids = _forbid(read, asked, conversation)
+        quoted = [span for one in forbids for span in one.spans]
+        owners = place_conversations(read.facts, quoted, (conversation,))
+        return TraceResult(conversation, read.gaps, forbids, owners)
 
 
 def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:

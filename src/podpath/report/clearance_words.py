@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
     ComplaintUnexplained,
@@ -22,6 +23,7 @@ from podpath.diagnosis.forbids import (
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.report.borders import quote_object
 from podpath.report.escape import escape
+from podpath.report.owner_words import owned_objects
 from podpath.report.sentences import spell_reason
 
 QUOTED = 20
@@ -128,10 +130,13 @@ def _places(count: int) -> str:
     return "One part" if count == 1 else f"{count} parts"
 
 
-def forbids_object(one: Forbids) -> dict[str, object]:
-    """Return a reason as JSON: its kind, a sentence, and the lines that it stands on."""
+def forbids_object(one: Forbids, owners: OwnerPlaces = NOBODY) -> dict[str, object]:
+    """Return a reason as JSON: its kind, a sentence, and the lines that it stands on, with whose
+    they are.
+    """
     return {
         "kind": type(one).__name__,
         "says": escape(say_forbids(one)),
         "evidence": [quote_object(span) for span in one.spans[:QUOTED]],
+        "whose": owned_objects(owners.list_owned(one.spans[:QUOTED])),
     }

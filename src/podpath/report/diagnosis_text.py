@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.checks.finding import WEIGHTY, Finding, Severity
+from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
@@ -17,6 +18,7 @@ from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.first_screen import render_brief, render_first_screen
 from podpath.report.headline import render_head, render_headline
+from podpath.report.owner_words import render_owned
 from podpath.report.parting_text import render_partings
 from podpath.report.quotes import quote
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -50,12 +52,14 @@ def _everything(diagnosis: Diagnosis, style: Style) -> list[str]:
     if diagnosis.verdict is Verdict.FAULT:
         lines += _faults(diagnosis, style)
     elif diagnosis.verdict is Verdict.POSSIBLE:
-        lines += render_forbids(diagnosis.forbids, style)
+        lines += render_forbids(diagnosis.forbids, style, diagnosis.owners)
         lines += _possibilities(diagnosis, style)
     lesser = [finding for finding in diagnosis.findings if finding.severity not in WEIGHTY]
     if lesser:
         lines += ["", style.paint("head", "Also seen")]
-        lines += [line for finding in lesser for line in render_short(finding, style)]
+        lines += [
+            line for finding in lesser for line in render_short(finding, style, diagnosis.owners)
+        ]
     lines += render_walked(diagnosis, style)
     if diagnosis.verdict is not Verdict.POSSIBLE:
         lines += _questions(diagnosis.questions, style)
@@ -63,18 +67,19 @@ def _everything(diagnosis: Diagnosis, style: Style) -> list[str]:
     return lines + _remarks(diagnosis, style)
 
 
-def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
-    """List what forbids the all-clear, each with the lines that it stands on."""
+def render_forbids(
+    forbids: Sequence[Forbids], style: Style, owners: OwnerPlaces = NOBODY
+) -> list[str]:
+    """List what forbids the all-clear, each with the lines that it stands on and whose they are."""
     if not forbids:
         return []
     lines = ["", style.paint("head", "Why this is not an all-clear")]
     shown = forbids if style.verbose else forbids[:FORBIDS_SHOWN]
     for one in shown:
         lines += style.wrap(escape(say_forbids(one)), "  - ")
-        lines += [
-            f"{INDENT}{style.paint('dim', escape(quote(span)))}"
-            for span in one.spans[: None if style.verbose else 1]
-        ]
+        spans = one.spans[: None if style.verbose else 1]
+        lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in spans]
+        lines += render_owned(owners.list_owned(spans), style, INDENT)
     return lines + left_out(len(forbids) - len(shown), "reason", style)
 
 
@@ -100,26 +105,27 @@ def _faults(diagnosis: Diagnosis, style: Style) -> list[str]:
         lines += [
             "",
             style.paint("head", "Possible causes of the other failures"),
-            *_alternatives(unsure, style),
+            *_alternatives(unsure, diagnosis.owners, style),
         ]
     return lines
 
 
 def _possibilities(diagnosis: Diagnosis, style: Style) -> list[str]:
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
-    return _alternatives(weighty, style) + _questions(diagnosis.questions, style)
+    said = _alternatives(weighty, diagnosis.owners, style)
+    return said + _questions(diagnosis.questions, style)
 
 
-def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
+def _alternatives(findings: Sequence[Finding], owners: OwnerPlaces, style: Style) -> list[str]:
     lines: list[str] = []
     for number, finding in enumerate(findings, 1):
         lines += ["", *style.wrap(escape(spell_claim(finding.claim)), f"{number}. ")]
         lines += _why_uncertain(finding, style)
         for link in (*finding.reasoning, *finding.history):
             lines += style.wrap(escape(spell_link(link)), "   ")
-        lines += [
-            f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]
-        ]
+        spans = finding.evidence[:SHOWN]
+        lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in spans]
+        lines += render_owned(owners.list_owned(spans), style, "     ")
         lines += [
             line
             for item in finding.breaks
@@ -167,6 +173,8 @@ def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
         lines += [
             f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in contradiction.spans
         ]
+        owned = diagnosis.owners.list_owned(contradiction.spans)
+        lines += render_owned(owned, style, INDENT)
     if lines:
         lines = ["", style.paint("head", "Outputs that disagree"), *lines]
     said = (*map(say_complained, diagnosis.complained), *diagnosis.notes)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypeVar
 
+from podpath.checks.owned import OwnerPlaces
 from podpath.diagnosis.difference.compare import ComparedOutcome, MinimalCure, NodeComparison
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
@@ -17,6 +18,7 @@ from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids, render_gaps
 from podpath.report.escape import escape
+from podpath.report.owner_words import render_owned
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences import spell_failure
 from podpath.report.sentences.narrative import spell_claim
@@ -44,7 +46,7 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
     for number, explanation in enumerate(comparison.explanations):
         if number:
             lines += ["", *_title("AND", "bad", explanation.differences, style)]
-        lines += _explanation(explanation, style)
+        lines += _explanation(explanation, comparison.owners, style)
     lines += _walked(comparison, style)
     lines += _rest(comparison, style)
     lines += render_gaps(comparison.gaps, style)
@@ -79,7 +81,7 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
             what = f"{looked}, but {escape(name_forbids(comparison.forbids))}; {differ}"
             return [
                 *_head("UNDECIDED", "warn", what, style),
-                *render_forbids(comparison.forbids, style),
+                *render_forbids(comparison.forbids, style, comparison.owners),
             ]
         case _:
             return _head(
@@ -96,7 +98,7 @@ def _head(word: str, color: str, text: str, style: Style) -> list[str]:
     return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
-def _explanation(explanation: MinimalCure, style: Style) -> list[str]:
+def _explanation(explanation: MinimalCure, owners: OwnerPlaces, style: Style) -> list[str]:
     lines = ["", f"  {style.paint('head', 'explains')}"]
     for probe in explanation.probes:
         lines += style.wrap(
@@ -113,11 +115,10 @@ def _explanation(explanation: MinimalCure, style: Style) -> list[str]:
     here = [span for each in explanation.differences for span in each.here]
     there = [span for each in explanation.differences for span in each.there]
     for title, spans in (("here", here), ("there", there)):
-        lines += (
-            ["", f"  {style.paint('head', title)}", *render_quotes(spans, (), style, INDENT)]
-            if spans
-            else []
-        )
+        if spans:
+            quoted = render_quotes(spans, (), style, INDENT)
+            lines += ["", f"  {style.paint('head', title)}", *quoted]
+            lines += render_owned(owners.list_owned(spans), style, INDENT)
     commands = [command for each in explanation.differences for command in each.commands]
     if commands:
         lines += ["", f"  {style.paint('head', 'to match it here')} (proven in simulation)"]
@@ -167,10 +168,9 @@ def _rest(comparison: NodeComparison, style: Style) -> list[str]:
     for each in _few(rest, style):
         lines += style.wrap(_words(each), "  - ", INDENT)
         if style.verbose:
-            lines += [
-                f"{INDENT}{style.paint('dim', escape(quote(span)))}"
-                for span in (*each.here[:1], *each.there[:1])
-            ]
+            spans = (*each.here[:1], *each.there[:1])
+            lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in spans]
+            lines += render_owned(comparison.owners.list_owned(spans), style, INDENT)
     return lines + _more(len(rest), style)
 
 

@@ -43,9 +43,9 @@ def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY)
     return lines
 
 
-def render_short(finding: Finding, style: Style) -> list[str]:
-    """Write a finding of lesser weight in a few lines: its claim, where it is seen, its first
-    cure.
+def render_short(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -> list[str]:
+    """Write a finding of lesser weight in a few lines: its claim, where it is seen and whose that
+    is, its first cure.
     """
     weight = style.paint(
         "warn" if finding.severity in ("risk", "fault") else "dim", finding.severity
@@ -53,6 +53,7 @@ def render_short(finding: Finding, style: Style) -> list[str]:
     lines = style.wrap(escape(spell_claim(finding.claim)), f"  {weight} ", "    ")
     spans = finding.evidence if style.verbose else finding.evidence[:2]
     lines += render_quotes(spans, finding.marks, style, INDENT)
+    lines += render_owned(owners.list_owned(spans), style, INDENT)
     for repair in finding.repairs[:1]:
         lines += [
             f"{INDENT}fix: {style.paint('command', escape(command))}" for command in repair.commands

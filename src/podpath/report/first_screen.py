@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
+from podpath.checks.owned import OwnerPlaces
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
@@ -166,9 +167,9 @@ def _further(diagnosis: Diagnosis, first: Finding | None, style: Style) -> Itera
         if finding.severity in WEIGHTY and finding is not first
     ]
     for other in others:
-        yield _other(other, style)
+        yield _other(other, diagnosis.owners, style)
     if diagnosis.verdict is Verdict.POSSIBLE:
-        yield from (_forbids(one, style) for one in diagnosis.forbids[:3])
+        yield from (_forbids(one, diagnosis.owners, style) for one in diagnosis.forbids[:3])
     if (
         first is not None
         and first.shown_by is not None
@@ -194,8 +195,8 @@ def _further(diagnosis: Diagnosis, first: Finding | None, style: Style) -> Itera
         ]
 
 
-def _other(finding: Finding, style: Style) -> list[str]:
-    """Write another fault or possibility: its claim, its line, its first cure."""
+def _other(finding: Finding, owners: OwnerPlaces, style: Style) -> list[str]:
+    """Write another fault or possibility: its claim, its line and whose that is, its first cure."""
     claim = spell_claim(finding.claim)
     if finding.certainty == 1:
         lines = [
@@ -207,15 +208,18 @@ def _other(finding: Finding, style: Style) -> list[str]:
     else:
         lines = ["", *style.wrap(escape(claim), "  or: ", INDENT)]
     lines += render_quotes(finding.evidence[:1], (), style, INDENT, LONGEST_QUOTE)[:2]
+    lines += render_owned(owners.list_owned(finding.evidence[:1]), style, INDENT)
     commands = finding.repairs[0].commands[:2] if finding.repairs and finding.certainty == 1 else ()
     return lines + [
         f"{INDENT}fix: {style.paint('command', escape(command))}" for command in commands
     ]
 
 
-def _forbids(one: Forbids, style: Style) -> list[str]:
+def _forbids(one: Forbids, owners: OwnerPlaces, style: Style) -> list[str]:
     lines = style.wrap(escape(say_forbids(one)), "  - ")
-    return lines + [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in one.spans[:1]]
+    spans = one.spans[:1]
+    lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in spans]
+    return lines + render_owned(owners.list_owned(spans), style, INDENT)
 
 
 def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:

@@ -52,7 +52,7 @@ def _flow(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
         "owner": owner_object(one.walk.owner),
         "whose": owned_objects(owners.list_owned(list_lines(one))),
         "evidence": [quote_object(span) for span in list_lines(one)],
-        "forbids": [forbids_object(reason) for reason in one.walk.forbids],
+        "forbids": [forbids_object(reason, owners) for reason in one.walk.forbids],
     }
 
 

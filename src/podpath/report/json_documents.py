@@ -19,6 +19,7 @@ from podpath.report.clearance_words import forbids_object
 from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape
 from podpath.report.finding_json import finding_object
+from podpath.report.owner_words import owned_objects
 from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.walked_text import representative
 
@@ -40,23 +41,26 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
                 _conversation(diagnosis, conversation) for conversation in diagnosis.conversations
             ],
             "unknowns": [_question(question) for question in diagnosis.questions],
-            "contradictions": [_contradiction(one) for one in diagnosis.contradictions],
+            "contradictions": [
+                _contradiction(one, diagnosis.owners) for one in diagnosis.contradictions
+            ],
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
             "notes": [
                 escape(note)
                 for note in (*map(say_complained, diagnosis.complained), *diagnosis.notes)
             ],
             "partings": [_parting(meeting) for meeting in diagnosis.partings],
-            "forbids": [forbids_object(one) for one in diagnosis.forbids],
+            "forbids": [forbids_object(one, diagnosis.owners) for one in diagnosis.forbids],
         }
     )
 
 
-def _contradiction(contradiction: Contradiction) -> dict[str, object]:
+def _contradiction(contradiction: Contradiction, owners: OwnerPlaces) -> dict[str, object]:
     return {
         "fact": escape(contradiction.fact),
         "meaning": escape(contradiction.meaning),
         "evidence": [quote_object(span) for span in contradiction.spans],
+        "whose": owned_objects(owners.list_owned(contradiction.spans)),
     }
 
 
@@ -78,7 +82,7 @@ def render_trace_json(
             "probe": escape(str(conversation.probe)),
             "verdict": "UNDECIDED" if forbids else conversation.verdict,
             "truncated": conversation.truncated,
-            "forbids": [forbids_object(one) for one in forbids],
+            "forbids": [forbids_object(one, owners) for one in forbids],
             "branches": [_walked_branch(branch, owners) for branch in conversation.branches],
             "gaps": [gap_object(gap) for gap in gaps],
         }

@@ -42,7 +42,7 @@ def render_trace(
     }.get(conversation.verdict, "warn")
     word, told = say_trace(conversation, forbids)
     painted = style.paint("warn" if forbids else color, f"{word}: ")
-    lines = [painted + told, *render_forbids(forbids, style)]
+    lines = [painted + told, *render_forbids(forbids, style, owners)]
     branch = representative(conversation)
     spans, ask = list_decisive(branch), _next_question(conversation, branch, forbids)
     if style.brief:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from podpath.checks.finding import WEIGHTY, Finding
+from podpath.checks.owned import NOBODY, OwnerPlaces, place_owners
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation
@@ -80,6 +81,8 @@ class NodeComparison:
     gaps: tuple[Gap, ...] = ()
     forbids: tuple[Forbids, ...] = ()
     """What forbids to say that nothing fails."""
+    owners: OwnerPlaces = NOBODY
+    """Whose the lines are that differ."""
 
     @property
     def exit_code(self) -> int:
@@ -126,7 +129,18 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
         differences=differences,
         gaps=(*bad.gaps, *good.gaps),
         forbids=forbids,
+        owners=_place_owners(bad, good, differences, forbids),
     )
+
+
+def _place_owners(
+    bad: Case, good: Case, differences: Sequence[Difference], forbids: Sequence[Forbids]
+) -> OwnerPlaces:
+    """Find whose the things are that differ, each on the node that has it."""
+    here = [span for each in differences for span in each.here]
+    here += [span for one in forbids for span in one.spans]
+    there = [span for each in differences for span in each.there]
+    return place_owners(bad, here) | place_owners(good, there)
 
 
 def _forbid_works(bad: Case, outcomes: Sequence[ComparedOutcome]) -> tuple[Forbids, ...]:

@@ -4,7 +4,10 @@ behind them everything else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podpath.checks.finding import WEIGHTY, Finding, Repair
+from podpath.checks.owned import OwnerPlaces
 from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.verdict import Verdict
@@ -72,9 +75,13 @@ def _decisive(diagnosis: Diagnosis, finding: Finding | None) -> str:
         spans = tuple(span for one in diagnosis.forbids for span in one.spans)[:1]
     if not spans:
         return ""
-    whose = say_owned(diagnosis.owners.list_owned(spans))
-    said = "".join(f'<p class="soft">{spell(one, 600)}</p>' for one in whose)
+    said = _show_owned(diagnosis.owners, spans)
     return f"<h2>The deciding lines</h2>{quote_lines(spans)}{said}"
+
+
+def _show_owned(owners: OwnerPlaces, spans: Sequence[Span]) -> str:
+    whose = say_owned(owners.list_owned(spans))
+    return "".join(f'<p class="soft">{spell(one, 600)}</p>' for one in whose)
 
 
 def _cure_or_question(diagnosis: Diagnosis, finding: Finding | None) -> str:
@@ -113,9 +120,9 @@ def _list_sections(
             Section("Other fixes", "".join(_show_repair(one) for one in first.repairs[1:])),
         ]
     sections += list_packets(branch) if branch is not None else []
-    others = [one for one in diagnosis.findings if one is not first]
-    weighty = [_show_finding(one) for one in others if one.severity in WEIGHTY]
-    lesser = [_show_finding(one) for one in others if one.severity not in WEIGHTY]
+    others, owners = [one for one in diagnosis.findings if one is not first], diagnosis.owners
+    weighty = [_show_finding(one, owners) for one in others if one.severity in WEIGHTY]
+    lesser = [_show_finding(one, owners) for one in others if one.severity not in WEIGHTY]
     forbids = [spell(say_forbids(one), 600) for one in diagnosis.forbids]
     asked = "".join(_show_question(one) for one in diagnosis.questions)
     return [
@@ -132,12 +139,13 @@ def _list_sections(
     ]
 
 
-def _show_finding(finding: Finding) -> str:
+def _show_finding(finding: Finding, owners: OwnerPlaces) -> str:
     sure = "" if finding.certainty == 1 else "possible: "
     repairs = finding.repairs[:1] if finding.certainty == 1 else ()
     commands = "".join(show_commands(one.commands) for one in repairs)
     claim = spell(sure + spell_claim(finding.claim), 600)
-    return f"{claim}{quote_lines(finding.evidence[:1])}{commands}"
+    spans = finding.evidence[:1]
+    return f"{claim}{quote_lines(spans)}{_show_owned(owners, spans)}{commands}"
 
 
 def list_gaps(gaps: tuple[Gap, ...]) -> Section:
