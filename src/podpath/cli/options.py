@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 import click
 
-from podpath.cli import pager, progress_line
+from podpath.cli import hyperlinks, pager, progress_line
 from podpath.collect.limits import DEFAULT, MAX_SIZE
 from podpath.library.when import When
 
@@ -107,7 +107,7 @@ def output_options(function: F) -> F:
         is_flag=True,
         help="Print three lines: the verdict, the deciding line, the cure or question.",
     )(function)
-    function = progress_option(pager_option(function))
+    function = progress_option(pager_option(_hyperlink_option(function)))
     return click.option(
         "-v", "--verbose", is_flag=True, help="List every gap, branch and near miss."
     )(function)
@@ -123,6 +123,24 @@ def progress_option(function: F) -> F:
 def pager_option(function: F) -> F:
     """Say whether a long answer goes through the pager."""
     return _off_option("pager", pager.OFF, "Page an answer longer than the screen.")(function)
+
+
+def _hyperlink_option(function: F) -> F:
+    """Say whether quoted places are hyperlinks."""
+
+    def note(context: click.Context, parameter: click.Parameter, choice: str) -> None:
+        _ = parameter
+        context.meta[hyperlinks.CHOICE] = choice
+
+    return click.option(
+        "--hyperlink",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        expose_value=False,
+        callback=note,
+        help="Link quoted lines to their files, where the terminal can.",
+    )(function)
 
 
 def _off_option(name: str, key: str, text: str) -> Callable[[F], F]:

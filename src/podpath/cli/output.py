@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
+from podpath.cli.hyperlinks import CHOICE, make_linker, takes_hyperlinks
 from podpath.cli.options import AnswerFiles
-from podpath.cli.pager import print_long
+from podpath.cli.pager import is_paged, print_long
 from podpath.cli.terminal import choose_style
 from podpath.library.result import DrawnResult, Result
 from podpath.net.errors import UsageError
+from podpath.report.style import Style
 
 
 def show(
@@ -21,8 +24,20 @@ def show(
     if as_json:
         click.echo(answer.json(), nl=False)
     else:
-        print_long(answer.text(choose_style(color, verbose=verbose, brief=brief)))
+        _print(answer, choose_style(color, verbose=verbose, brief=brief))
     click.get_current_context().exit(answer.exit_code)
+
+
+def _print(answer: Result, style: Style) -> None:
+    """Print an answer as text: long ones through the pager, of which few versions pass hyperlinks
+    on, so that only who always wants them gets them there.
+    """
+    choice = click.get_current_context().meta.get(CHOICE, "auto")
+    linked = replace(style, link=make_linker())
+    text = answer.text(linked if choice == "always" else style)
+    if choice == "auto" and takes_hyperlinks() and not is_paged(text):
+        text = answer.text(linked)
+    print_long(text)
 
 
 def write_files(answer: DrawnResult, files: AnswerFiles) -> None:

@@ -30,7 +30,8 @@ FITTING = {"LESS": "FRX", "LV": "-c"}
 """Set for the pager unless the user has: colors are passed on, and what fits on a screen needs no
 key.
 """
-_SGR = re.compile(r"\x1b\[[0-9;]*m")
+_UNSEEN = re.compile(r"\x1b(?:\[[0-9;]*m|\]8;;[^\x1b]*\x1b\\)")
+"""What takes no room on the screen: colors and the addresses of hyperlinks."""
 
 
 def find_pager(environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -58,7 +59,7 @@ def is_paged(text: str) -> bool:
     if context is not None and OFF in context.meta:
         return False
     columns, rows = shutil.get_terminal_size()
-    lines = (len(_SGR.sub("", line)) for line in text.splitlines())
+    lines = (len(_UNSEEN.sub("", line)) for line in text.splitlines())
     return sum(max(1, -(-length // columns)) for length in lines) >= rows
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from podpath.net.provenance import Span
+from podpath.net.provenance import Source, Span
 from podpath.report.escape import clip, escape
 from podpath.report.style import Style
 
@@ -30,41 +30,40 @@ def render_quotes(
     """Quote each span's lines once, aligned on the bar, with the deciding words painted or
     underlined.
     """
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[Source, int, str]] = []
     for span in dict.fromkeys(spans):
-        rows += _rows(span, marks, longest)
-    width = max((len(place) for place, _ in rows), default=0)
+        rows += [(span.source, line, text) for line, text in _rows(span, marks, longest)]
+    places = [f"{escape(source.name)}:{line}" for source, line, _ in rows]
+    width = max(map(len, places), default=0)
     lines: list[str] = []
-    for place, text in rows:
-        head = f"{indent}{place:<{width}} | "
+    for place, (source, line, text) in zip(places, rows, strict=True):
+        head = f"{indent}{style.place(source.name, line)}{' ' * (width - len(place))} | "
         found = _marked(text, marks)
         lines.append(style.paint("dim", head) + _paint(text, found, style))
         if found and not style.color:
-            lines.append(" " * (len(head) - 2) + "| " + _underline(found))
+            lines.append(" " * (len(indent) + width + 1) + "| " + _underline(found))
     return lines
 
 
 def quote(span: Span) -> str:
     """Spell a span as one line: `file:line | text` of its first line."""
-    place, text = _rows(span, (), LONGEST_LINE)[0]
+    line, text = _rows(span, (), LONGEST_LINE)[0]
+    place = f"{escape(span.source.name)}:{line}"
     return f"{place} | {text}" if text.strip() else place
 
 
-def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[str, str]]:
+def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[int, str]]:
+    """Return the lines that are quoted, each with its number."""
     texts = span.text.split("\n")
-    name = escape(span.source.name)
     element = _element(span.text, marks) if len(texts) > 1 or len(texts[0]) > longest else ""
     if element:
-        return [(f"{name}:{span.line}", _fit(escape(element), marks, longest))]
+        return [(span.line, _fit(escape(element), marks, longest))]
     shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
     rows = [
-        (f"{name}:{span.line + index}", _fit(escape(text), marks, longest))
-        for index, text in enumerate(shown)
+        (span.line + index, _fit(escape(text), marks, longest)) for index, text in enumerate(shown)
     ]
     if len(shown) < len(texts):
-        rows.append(
-            (f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} more lines, up to here)")
-        )
+        rows.append((span.last_line, f"(and {len(texts) - len(shown)} more lines, up to here)"))
     return rows
 
 

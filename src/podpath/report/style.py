@@ -5,7 +5,10 @@ of text by its meaning.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from podpath.report.escape import escape
 
 SGR: dict[str, str] = {
     "bad": "1;31", "good": "32", "warn": "1;33", "head": "1", "mark": "1;31", "dim": "2",
@@ -31,6 +34,17 @@ class Style:
     """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can
     be copied.
     """
+
+    link: Callable[[str, int], str | None] | None = None
+    """Gives the address of a line of a source by its name, where the reader can follow one."""
+
+    def place(self, name: str, line: int) -> str:
+        """Spell a place as compilers do, `file:line`, as a hyperlink where the reader can follow
+        it (OSC 8).
+        """
+        text = f"{escape(name)}:{line}"
+        address = self.link(name, line) if self.link is not None else None
+        return text if address is None else f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
 
     def paint(self, meaning: str, text: str) -> str:
         """Return the text in the color of its meaning, or as it is where colors are off."""
