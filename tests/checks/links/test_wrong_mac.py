@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.node.case import Case
-from tests.checks.made_captures import case_of, clock, found, framed
+from tests.checks.made_captures import arp, case_of, clock, found, framed
 
 NEAR, FIRST, SECOND = "02:00:00:00:00:05", "02:00:00:00:00:f1", "02:00:00:00:00:f2"
 STRANGER = "02:00:00:00:00:99"
@@ -104,3 +104,25 @@ def test_router_that_is_captured_on_both_sides_sends_frames_on() -> None:
     assert found(case(*lines), "wrong-mac") == []
     late = [framed(3.0 + turn, f"{NEAR} > {STRANGER}", ASK) for turn in (0.0, 1.0)]
     assert len(found(case(*lines[:1], lines[2], *late), "wrong-mac")) == 1
+
+
+def test_one_frame_is_enough_where_arp_mends_it() -> None:
+    """An excerpt shows one frame of a time that ends when the address asks by ARP; a damaged frame
+    differs in a byte or two, and the traffic around it does not wait for ARP.
+    """
+    unlike = "0e:51:72:27:4b:4f"
+    asks = arp(2, f"{FIRST} > {NEAR}", "Request who-has 10.7.0.5 tell 10.7.0.9")
+    other = arp(2, f"{SECOND} > {NEAR}", "Request who-has 10.7.0.5 tell 10.7.0.8")
+
+    def lines(mac: str, frame: str) -> Case:
+        return case(
+            framed(0, f"{NEAR} > {FIRST}", ASK),
+            framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+            framed(1, f"{NEAR} > {mac}", ASK),
+            frame,
+            framed(2.5, f"{NEAR} > {FIRST}", ASK),
+        )
+
+    assert len(found(lines(unlike, asks), "wrong-mac")) == 1
+    assert found(lines(STRANGER, asks), "wrong-mac") == []
+    assert found(lines(unlike, other), "wrong-mac") == []

@@ -51,7 +51,9 @@ from podpath.node.case import Case, Sighting
 CATEGORIES = (Category.ARP_WRONG_ANSWER,)
 NAME = "wrong-mac"
 LEAST = 2
-"""Frames with the foreign MAC: a single one may be damaged."""
+"""Frames with the foreign MAC: a single one may be damaged, unless ARP is seen to mend it."""
+DAMAGED = 2
+"""Bytes in which a damaged MAC differs from the one that was meant, at most."""
 POSSIBLE = 0.5
 """Where the address may be behind a router: each of several gateways has a MAC of its own."""
 ASK = FollowUp(
@@ -78,7 +80,9 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         right = [seen for seen in frames if seen.packet.dmac in macs]
         wrong = [seen for seen in frames if seen.packet.dmac not in macs]
         foreign = {(address, seen.packet.dmac) for seen in wrong}
-        if not right or len(wrong) < LEAST or len(foreign) != 1 or not foreign.isdisjoint(taught):
+        if not right or len(foreign) != 1 or not foreign.isdisjoint(taught):
+            continue
+        if len(wrong) < LEAST and not _is_mended_by_arp(case, wrong[0], right):
             continue
         if wrong[0].packet.dmac in routers or is_answered(traffic, address, wrong):
             continue
@@ -96,6 +100,29 @@ def _is_forwarded(seen: Sighting, right: Sequence[Sighting]) -> bool:
         if same and apart is not None and 0 <= apart < FORWARDED_WITHIN:
             return other.packet.smac != packet.smac
     return False
+
+
+def _is_mended_by_arp(case: Case, wrong: Sighting, right: Sequence[Sighting]) -> bool:
+    """Tell whether a single frame went to a MAC unlike the address' own, until the address told its
+    own by ARP and frames carried that again.
+    """
+    return any(
+        arp.capture == wrong.capture
+        and arp.sender == wrong.packet.dst
+        and _count_unlike(arp.sender_mac, wrong.packet.dmac) > DAMAGED
+        and order_of(wrong) < (arp.time or 0.0, arp.span.line)
+        and any(
+            seen.packet.dmac == arp.sender_mac and order_of(seen) > (arp.time or 0.0, arp.span.line)
+            for seen in right
+        )
+        for arp in case.arps
+    )
+
+
+def _count_unlike(one: Mac | None, other: Mac | None) -> int:
+    """Return in how many bytes two MACs differ."""
+    pairs = zip((one or "").split(":"), (other or "").split(":"), strict=False)
+    return sum(ours != theirs for ours, theirs in pairs)
 
 
 def is_answered(traffic: CapturedTraffic, address: Address, wrong: Sequence[Sighting]) -> bool:
