@@ -73,6 +73,12 @@ _VLAN = re.compile(
 _NETWORK = re.compile(
     r"(?P<protocol>IP6|IP|ARP|RARP|Reverse ARP|MPLS|STP|LLDP|EAPOL|PPPoE)\b(?P<comma>,)?\s*"
 )
+_LABELS = re.compile(r"(?:MPLS )?(?:\(label [^)]*\)\s*)+")
+_UNFRAMED = re.compile(
+    r"version \d+, resource ID \d+, family (?P<family>IPv[46]) \(\d+\), length:? \d+: |"
+    r"(?P<kind>IP6?) \(0x00(?:21|57)\), length:? \d+: "
+)
+"""What `-e` prints where there are no MACs: of NFLOG (print-nflog.c) and of PPP (print-ppp.c)."""
 _NETWORKS = ("IP ", "IP6 ")
 """Where nothing of the link layer is printed."""
 _ENDS = re.compile(r"[\w.:]+ > [\w.:]+: ")
@@ -102,7 +108,8 @@ def parse_frame(line: str) -> PrintedFrame | None:
     names = link.groupdict() if link is not None else {}
     if link is not None:
         rest = rest[link.end() :]
-    layer = None if rest.startswith(_NETWORKS) else _parse_link_layer(rest)
+    plain = rest.startswith(_NETWORKS) and not rest.startswith(("IP (0x", "IP6 (0x"))
+    layer = None if plain else _parse_link_layer(rest)
     if (
         layer is None
         and found is None
@@ -116,6 +123,8 @@ def parse_frame(line: str) -> PrintedFrame | None:
     network = _NETWORK.match(body)
     if network is not None and (not kind or network["protocol"] == kind):
         kind, body = network["protocol"], body[network.end() :]
+    if kind.startswith("MPLS"):
+        kind, body = parse_labeled(body)
     direction = _DIRECTIONS.get(names.get("direction") or "")
     return PrintedFrame(
         time,
@@ -129,6 +138,20 @@ def parse_frame(line: str) -> PrintedFrame | None:
         body,
         tags,
     )
+
+
+def parse_labeled(body: str) -> tuple[str, str]:
+    """Pass over MPLS's labels (print-mpls.c); return what they stand before and its text: `MPLS`
+    and nothing where that is on the next line.
+    """
+    labels = _LABELS.match(body)
+    rest = body if labels is None else body[labels.end() :]
+    network = _NETWORK.match(rest)
+    if network is not None:
+        return network["protocol"], rest[network.end() :]
+    if rest.startswith("("):
+        return "IP" if rest.startswith(("(tos ", "(ttl ", "(id ")) else "IP6", rest
+    return "MPLS", rest
 
 
 def _name_link(name: str | None, rest: str) -> str | None:
@@ -193,6 +216,10 @@ def _parse_link_layer(rest: str) -> tuple[str | None, str | None, str, int | Non
             length,
             rest[ethernet.end() :],
         )
+    unframed = _UNFRAMED.match(rest)
+    if unframed is not None:
+        kind = unframed["kind"] or _ETHERTYPES[unframed["family"]]
+        return None, None, kind, None, rest[unframed.end() :]
     cooked = _COOKED.match(rest)
     if cooked is None:
         return None

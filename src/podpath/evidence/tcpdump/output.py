@@ -16,7 +16,7 @@ from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
 from podpath.evidence.records import ArpRecord, PacketRecord, Reading
 from podpath.evidence.tcpdump.arp import parse_arp
-from podpath.evidence.tcpdump.frame import PrintedFrame, parse_frame, parse_mac
+from podpath.evidence.tcpdump.frame import PrintedFrame, parse_frame, parse_labeled, parse_mac
 from podpath.evidence.tcpdump.packet import Body, parse_body, parse_header
 from podpath.evidence.tcpdump.plain import PlainPacket, parse_plain
 from podpath.evidence.text.line_ledger import LineLedger
@@ -42,6 +42,7 @@ _TRAILER = re.compile(
 )
 _HEX = re.compile(r"\s+0x[0-9a-f]{4,}: ")
 _INNER = re.compile(r"\s*(?:IP6? |ARP, |(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > )")
+_ERSPAN = re.compile(r"erspan type[123][^:]*: (?=IP6? |ARP, |(?:[0-9a-f]{2}:){5})")
 _HEADER_ENDS = re.compile(r"(?:\)|presumed [A-Z ]+\])\s*$")
 _SECOND = re.compile(r"[^\s>]+ > [^\s,]+(?::|\s*$)")
 _FILE_LINK = re.compile(
@@ -187,6 +188,9 @@ class _PrintedPackets:
         """Read a packet and what it carries; give the index of the next line."""
         last = self._extent(index)
         details = [line for line in self._lines[index + 1 : last + 1] if not _HEX.match(line)]
+        if frame.protocol == "MPLS" and not frame.body and details:
+            carried, rest = parse_labeled(details.pop(0).strip())
+            frame = frame._replace(protocol=carried, body=rest)
         header, text = parse_header(frame.body)
         if not text.strip() and details:
             text = details.pop(0)
@@ -240,6 +244,8 @@ class _PrintedPackets:
         """Add the packet that a tunnel carries, from the rest of the line or the lines below; give
         the index of the next line.
         """
+        if body.packet.protocol == protocols.GRE and not body.carries and details:
+            body = body._replace(carries="GRE")
         if not body.carries:
             return last + 1
         start, end = last, last
@@ -247,7 +253,7 @@ class _PrintedPackets:
         if not texts and last + 1 < len(self._lines) and _INNER.match(self._lines[last + 1]):
             start, end = last + 1, self._extent(last + 1)
             texts = list(self._lines[start : end + 1])
-        inner = parse_frame(texts[0].strip()) if texts else None
+        inner = parse_frame(_ERSPAN.sub("", texts[0].strip(), count=1)) if texts else None
         if inner is None:
             return end + 1
         shown = inner._replace(time=frame.time, link=frame.link, direction=frame.direction)

@@ -100,7 +100,10 @@ _TUNNEL = re.compile(
     r"(?P<kind>VXLAN|OTV|Geneve|VXLAN-GPE)\b.*?(?:vni (?P<vni>0x[0-9a-f]+|\d+)|"
     r"instance (?P<instance>\d+))(?:[^:]*: (?P<inner>.*))?"
 )
-_GRE = re.compile(r"GREv\d.*?(?:, length \d+)?: (?P<inner>(?:IP6?|ARP,?) .*)")
+_GRE = re.compile(
+    r"GREv\d.*?(?:, length \d+)?: (?:erspan type[123][^:]*: )?"
+    r"(?P<inner>(?:IP6?|ARP,?|(?:[0-9a-f]{2}:){5}[0-9a-f]{2} >) .*)"
+)
 _OTHER = re.compile(
     r"ip-proto-(?P<number>\d+)|(?P<name>ESP|AH|sctp|igmp|pim|GREv\d|OSPFv\d|VRRPv\d)\b",
     re.IGNORECASE,
