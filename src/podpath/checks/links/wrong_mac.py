@@ -106,17 +106,14 @@ def _is_mended_by_arp(case: Case, wrong: Sighting, right: Sequence[Sighting]) ->
     """Tell whether a single frame went to a MAC unlike the address' own, until the address told its
     own by ARP and frames carried that again.
     """
-    return any(
-        arp.capture == wrong.capture
-        and arp.sender == wrong.packet.dst
-        and _count_unlike(arp.sender_mac, wrong.packet.dmac) > DAMAGED
-        and order_of(wrong) < (arp.time or 0.0, arp.span.line)
-        and any(
-            seen.packet.dmac == arp.sender_mac and order_of(seen) > (arp.time or 0.0, arp.span.line)
-            for seen in right
-        )
-        for arp in case.arps
-    )
+    latest = {seen.packet.dmac: order_of(seen) for seen in sorted(right, key=order_of)}
+    never = (float("-inf"), 0)
+    for arp in case.arps:
+        told = (arp.time or 0.0, arp.span.line)
+        own = arp.capture == wrong.capture and arp.sender == wrong.packet.dst
+        if own and order_of(wrong) < told < latest.get(arp.sender_mac, never):
+            return _count_unlike(arp.sender_mac, wrong.packet.dmac) > DAMAGED
+    return False
 
 
 def _count_unlike(one: Mac | None, other: Mac | None) -> int:
