@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from podpath.cli.evidence import read_one
+from podpath.cli.evidence import read_one, say_doubt
 from podpath.cli.options import (
     AnswerFiles,
     drawing_options,
@@ -18,6 +18,7 @@ from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diagnosis
+from podpath.library.asked_ends import doubt_ends
 from podpath.library.given import Piece, ThisNode
 from podpath.library.reading import read
 from podpath.library.when import When
@@ -87,6 +88,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
+    say_doubt(doubt_ends((case,), probes))
     good_case = read_one(good, limits=limits, progress=progress) if good else None
     answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
     write_files(answer, files)

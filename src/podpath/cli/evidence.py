@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from podpath.collect.limits import DEFAULT, Limits
+from podpath.library.asked_ends import doubt_ends
 from podpath.library.case import Case
 from podpath.library.given import Piece
 from podpath.library.progress import Progress
@@ -31,4 +32,11 @@ def read_one(
             f"{names[0]}; choose another with --node"
         )
         click.echo(f"podpath: {said}", err=True)
+    say_doubt(doubt_ends((case,), asking))
     return case
+
+
+def say_doubt(sentences: Sequence[str]) -> None:
+    """Say which ends are probably mistyped, beside the answer."""
+    for sentence in sentences:
+        click.echo(f"podpath: {escape(sentence)}", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from podpath.cli.evidence import say_doubt
 from podpath.cli.live_cluster import LiveOptions, live_options, read_cluster
 from podpath.cli.options import AnswerFiles, drawing_options, output_options
 from podpath.cli.output import show, write_files
@@ -127,5 +128,6 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
         lacking=absent,
         progress=progress,
     )
+    say_doubt(answer.doubts)
     write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

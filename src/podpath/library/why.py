@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from podpath.diagnosis.across import NodeView, diagnose_across, touched
 from podpath.diagnosis.verdict import Verdict
+from podpath.library.asked_ends import doubt_ends
 from podpath.library.case import Case
 from podpath.library.cluster import ClusterViews, ask_between, list_absent, read_nodes, starts_on
 from podpath.library.diagnosis import DiagnosisResult
@@ -28,6 +29,8 @@ class WhyResult(DiagnosisResult):
     """The connection that was walked."""
     nodes: tuple[str, ...]
     """The nodes that it passes, the one that it starts on first."""
+    doubts: tuple[str, ...] = ()
+    """A sentence for each end that is probably mistyped."""
 
 
 def why(  # noqa: PLR0913  # two ends, and keywords that say what they are
@@ -74,4 +77,4 @@ def _answer(cases: Mapping[str, Case], source: str, destination: str, protocol: 
         beyond = [(view_of(name), ask(view_of(name))) for name in cases if name not in passed]
         found = diagnose_across(beyond) if beyond else answer
         answer = found if found.verdict is Verdict.FAULT else answer
-    return WhyResult(answer, probe, passed)
+    return WhyResult(answer, probe, passed, doubt_ends(cases.values(), (probe,)))

@@ -4,6 +4,8 @@ its devices.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from podpath.datapath.cilium import programs as cilium
@@ -86,6 +88,7 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
             names = ", ".join(node.namespaces)
             raise UsageError(
                 f"expected a network namespace of the node ({names}), saw {probe.netns!r}"
+                f"{_suggest(probe.netns, node.namespaces)}"
             )
         return ConnectionEnd(probe.netns)
     if probe.in_dev is not None:
@@ -105,6 +108,14 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
     return ConnectionEnd(owners[0]) if owners else _place_by_route(walk, probe)
 
 
+def _suggest(name: str, known: Iterable[str]) -> str:
+    """Ask whether a name that is spelled nearly so, or begins so, was meant."""
+    names = list(known)
+    begun = [each for each in names if name and each.startswith(name)]
+    near = begun[:2] or get_close_matches(name, names, n=2, cutoff=0.7)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
 def check_device(walk: Walk, place: ConnectionEnd, device: str) -> None:
     """Raise `UsageError` where a socket is to be bound to a device that its namespace lacks, or is
     no socket of the node at all.
@@ -116,7 +127,10 @@ def check_device(walk: Walk, place: ConnectionEnd, device: str) -> None:
     namespace = walk.engine.namespace(place.netns)
     if device and namespace.netns.links.complete and device not in namespace.links:
         names = ", ".join(sorted(namespace.links))
-        raise UsageError(f"expected a device of {place.netns} ({names}), saw {device!r}")
+        raise UsageError(
+            f"expected a device of {place.netns} ({names}), saw {device!r}"
+            f"{_suggest(device, namespace.links)}"
+        )
 
 
 def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
@@ -127,7 +141,10 @@ def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
     namespace = walk.engine.namespace(HOST)
     if namespace.netns.links.complete:
         names = ", ".join(sorted(namespace.links))
-        raise UsageError(f"expected a device of the host ({names}), saw {device!r}")
+        raise UsageError(
+            f"expected a device of the host ({names}), saw {device!r}"
+            f"{_suggest(device, namespace.links)}"
+        )
     return _outside(walk, namespace, namespace.link(device), src)
 
 
