@@ -29,6 +29,14 @@ _ADDRESSES = re.compile(
     r"(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
 )
 _SERVED = frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER})
+_VERBS = frozenset({
+    "do", "does", "did", "is", "are", "was", "has", "have", "had", "can", "cannot", "could", "not",
+    "never", "no", "will", "would", "gets", "get", "goes", "works", "work", "fails", "fail",
+    "times", "timed", "hangs", "answers", "refuses", "refused", "returns", "stops", "with", "by",
+    "from", "in", "on", "to", "at", "and", "or", "of", "only", "sometimes", "address",
+    "addresses", "name", "port", "ports", "ip", "ips",
+})  # fmt: skip
+"""Words behind `service` that name none."""
 _NAMES = re.compile(r"[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?")
 
 
@@ -68,7 +76,8 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
         ports.update(complaint.ports)
         names.update(_first_label(name).casefold() for name in complaint.names)
         spoken.update(map(_first_label, complaint.spoken | complaint.words))
-    if not names and any(complaint.target in _SERVED for complaint in failing):
+    served = [one for one in failing if {one.source, one.target} & _SERVED]
+    if served and not names and not any(one.words - _VERBS for one in served):
         spoken |= _find_only_service(case)
     ends = ComplainedEnds(
         frozenset(addresses),
@@ -87,7 +96,8 @@ def _find_only_service(case: Case) -> frozenset[str]:
     """Return the name of the service of which people speak without a name, where the evidence shows
     one alone.
     """
-    shown = {one.name for one in case.node.services} | {one.name for one in see(case, "Service")}
+    shown = {one.name for one in case.node.services}
+    shown |= {one.name for one in see(case, "Service", "Endpoints")}
     shown -= {"", "kubernetes", "kube-dns"}
     return frozenset(shown) if len(shown) == 1 else frozenset()
 

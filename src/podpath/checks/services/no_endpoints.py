@@ -25,15 +25,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import DNS_PORT, ObjectSightings, names_of_service, see
+from podpath.checks.told import list_failing
 from podpath.net.failures import is_failure
 from podpath.net.provenance import list_spans
+from podpath.net.trees import Tree
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
 
 CATEGORIES = (Category.NO_ENDPOINTS,)
 NAME = "no-endpoints"
+SERVICE_LABEL = "kubernetes.io/service-name"
+_LOCK = "control-plane.alpha.kubernetes.io/leader"
+"""The annotation of Endpoints that are a lock of a leader's election, and belong to no service."""
+_LOCKS = frozenset({"kube-scheduler", "kube-controller-manager"})
+"""What of them a table shows, which has no annotations."""
+_UNCLAIMED = 0.6
+"""The certainty for what is listed without a service that people say fails."""
+_WHY = (
+    "No ready pod matches its selector, so there is nothing that its address could be rewritten to."
+)
+_PREVENTION = "Alert on services whose endpoints go to zero."
+_ASK = FollowUp(
+    "whether the service has any endpoint",
+    f"kubectl get endpointslices -A -l {SERVICE_LABEL}=SERVICE -o wide",
+    "none, or none that is ready: nothing is behind its address",
+)
+_OWN_NAMES = frozenset({"kubernetes", "kube-dns", "coredns"})
+"""Services on which all others rest: each may break whatever people say fails."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -59,6 +79,71 @@ def check(case: Case) -> Iterator[Finding]:
             and _is_empty(found)
         ):
             yield _report_object(owner, found)
+        elif owner is None and _is_empty(found) and not _is_lock(found):
+            yield from _report_alone(case, found, found.name, sure=found.at("subsets") is not None)
+    for name, slices in _group_slices(case):
+        if all(map(_is_empty_slice, slices)):
+            asked = SERVICE_LABEL in (slices[0].span.source.command or "")
+            yield from _report_alone(case, slices[0], name, sure=asked)
+
+
+def _is_lock(found: ObjectSightings) -> bool:
+    return found.name in _LOCKS or found.at("metadata", "annotations", _LOCK) is not None
+
+
+def _group_slices(case: Case) -> Iterator[tuple[str, list[ObjectSightings]]]:
+    """Yield the slices of each service that no Endpoints show."""
+    grouped: dict[tuple[str, str], list[ObjectSightings]] = {}
+    for found in see(case, "EndpointSlice"):
+        labels = found.at("metadata", "labels")
+        name = "" if labels is None else labels.text_at(SERVICE_LABEL)
+        if name:
+            grouped.setdefault((found.namespace, name), []).append(found)
+    shown = {(one.namespace, one.name) for one in see(case, "Endpoints")}
+    return (
+        (name, slices) for (space, name), slices in grouped.items() if (space, name) not in shown
+    )
+
+
+def _is_empty_slice(found: ObjectSightings) -> bool:
+    """Tell whether a slice is shown whole and holds no address that is ready."""
+    held = found.at("endpoints")
+    if held is None or any(sight.partial for sight in found.sights):
+        return False
+    return held.is_empty or (bool(held.items) and all(_is_unready(one) for one in held.items))
+
+
+def _is_unready(endpoint: Tree) -> bool:
+    return endpoint.text_at("conditions", "ready") == "false" or (
+        endpoint.at("addresses") is not None and endpoint.items_at("addresses") == ()
+    )
+
+
+def _report_alone(
+    case: Case, found: ObjectSightings, name: str, *, sure: bool
+) -> Iterator[Finding]:
+    """Report endpoints that are shown without their service, where that is what people say fails,
+    or what somebody asked for.
+    """
+    failing = list(list_failing(case))
+    told = {word for one in failing for word in (*one.spoken, *one.words, *one.names)}
+    named = name.casefold() in {word.partition(".")[0].casefold() for word in told}
+    alone = len(see(case, "Endpoints", "EndpointSlice")) == 1
+    if not named and not alone:
+        return
+    held = found.at("subsets") or found.at("endpoints")
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"The service {name} has no endpoints.",
+        evidence=(found.span if held is None else held.line,),
+        reasoning=(_WHY,),
+        breaks=(f"every connection to the service {name}",),
+        prevention=_PREVENTION,
+        certainty=1.0 if sure else _UNCLAIMED,
+        asks=() if sure else (_ASK,),
+        about=frozenset() if name in _OWN_NAMES else frozenset({name.casefold()}),
+    )
 
 
 def _selects(service: ObjectSightings) -> bool:
@@ -93,14 +178,9 @@ def _report_object(service: ObjectSightings, endpoints: ObjectSightings) -> Find
         severity=Severity.FAULT,
         claim=f"The service {service.title} has no endpoints{clause}.",
         evidence=(line, service.span),
-        reasoning=(
-            (
-                "No ready pod matches its selector, so there is nothing that its address could be "
-                "rewritten to."
-            ),
-        ),
+        reasoning=(_WHY,),
         breaks=(f"every connection to {service.text_at('spec', 'clusterIP') or service.title}",),
-        prevention="Alert on services whose endpoints go to zero.",
+        prevention=_PREVENTION,
         marks=("subsets",),
         about=names_of_service(service),
     )
@@ -121,14 +201,9 @@ def _report(case: Case, service: Service, port: ServicePort) -> Finding:
             *((service.span,) if service.span is not None else ()),
             *list_spans(tried[:2]),
         ),
-        reasoning=(
-            (
-                "No ready pod matches its selector, so there is nothing that its address could be "
-                "rewritten to."
-            ),
-        ),
+        reasoning=(_WHY,),
         breaks=(f"every connection to {', '.join(map(str, service.addresses))} port {port.port}",),
-        prevention="Alert on services whose endpoints go to zero.",
+        prevention=_PREVENTION,
         marks=("Endpoints", "<none>"),
         about=_names(service),
     )

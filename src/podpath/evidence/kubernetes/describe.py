@@ -60,6 +60,8 @@ _NODE = frozenset(
     }
 )
 
+_KINDS = {"service": "Service", "pod": "Pod", "slice": "EndpointSlice", "endpoints": "Endpoints"}
+
 
 class _Field(NamedTuple):
     key: str
@@ -76,7 +78,9 @@ def recognise_describe(source: Source) -> int:
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     if len(keys & _SERVICE) >= 3 or len(keys & _POD) >= 3 or len(keys & _NODE) >= 3:
         return CERTAIN
-    kinds = keys & (_SERVICE | _POD | _NODE | {"Labels", "Annotations", "Namespace", "Events"})
+    kinds = keys & (
+        _SERVICE | _POD | _NODE | {"Labels", "Annotations", "Namespace", "Events", "Subsets"}
+    )
     if any(_START.match(line) for line in lines[:3]) and len(kinds) >= 2:
         return CERTAIN
     return LIKELY if len(kinds) >= 2 and "Endpoints" in keys else NO
@@ -105,7 +109,11 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
     events = next((field for field in fields if field.key == "Events"), None)
     name = _value(fields, "Name")
     kind = "object"
-    if keys & {"Endpoints", "TargetPort", "Session Affinity"}:
+    if "AddressType" in keys:
+        kind = "slice"
+    elif "Subsets" in keys:
+        kind = "endpoints"
+    elif keys & {"Endpoints", "TargetPort", "Session Affinity"}:
         kind = "service"
     elif len(keys & _POD) >= 2:
         kind = "pod"
@@ -123,9 +131,7 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
         _add_service(ledger, fields, start, last)
     elif kind == "pod":
         _add_pod(ledger, fields, start, last)
-    shown = {"service": "Service", "pod": "Pod"}.get(kind) or (
-        "Node" if len(keys & _NODE) >= 2 else ""
-    )
+    shown = _KINDS.get(kind) or ("Node" if len(keys & _NODE) >= 2 else "")
     if shown:
         placed = tuple(_place(ledger, field) for field in fields)
         for record in describe_object(

@@ -37,6 +37,12 @@ class DescribedField(NamedTuple):
     nested: tuple[tuple[str, Span], ...] = ()
 
 
+SERVICE_LABEL = "kubernetes.io/service-name"
+"""The label of a slice that names its service."""
+_DRAWN = re.compile(r"-[a-z0-9]{5}$")
+_HELD = re.compile(r"\s+(?:- )?(?P<not>NotReady)?Addresses:\s+(?P<value>.*)")
+
+
 def scalar(text: str, span: Span) -> Tree:
     """Return a scalar of a tree."""
     return Tree(value=text, span=span)
@@ -67,7 +73,7 @@ def parse_pairs(text: str, span: Span, sign: str = "=") -> Tree:
 def describe_object(
     kind: str, namespace: str, name: str, fields: tuple[DescribedField, ...], span: Span
 ) -> Iterator[ApiObjectRecord]:
-    """Yield a described Service with its Endpoints, a pod or a node."""
+    """Yield a described Service with its Endpoints, Endpoints alone, a slice, a pod or a node."""
     by_key = {field.key: field for field in reversed(fields)}
     labels, annotations = (
         _pairs_below(by_key.get("Labels"), "="),
@@ -81,6 +87,9 @@ def describe_object(
             kind, namespace, name, nest(span, metadata=metadata, spec=spec, status=status)
         )
         yield from _described_endpoints(namespace, name, fields)
+    elif kind in {"Endpoints", "EndpointSlice"}:
+        held = _held_addresses(by_key.get("Subsets") or by_key.get("Endpoints"))
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, **held))
     elif kind == "Pod":
         yield _record(
             kind,
@@ -179,6 +188,35 @@ def _described_endpoints(
     for field in fields:
         if field.key == "Endpoints":
             yield make_endpoints(namespace, name, field.value, field.span)
+
+
+def _held_addresses(field: DescribedField | None) -> dict[str, Tree]:
+    """Return the addresses of described Endpoints (`Subsets`) or of a slice (`Endpoints`)."""
+    if field is None:
+        return {}
+    found: dict[str, list[Tree]] = {"addresses": [], "notReadyAddresses": []}
+    for line, span in field.nested:
+        row = _HELD.match(line)
+        words = () if row is None else re.findall(r"[0-9a-fA-F.:]{3,}", row["value"])
+        for word in words:
+            key = "notReadyAddresses" if row is not None and row["not"] else "addresses"
+            found[key].append(nest(span, ip=scalar(word, span)))
+    whole = field.value in {"", "<none>"} and (bool(field.nested) or field.value == "<none>")
+    if field.key == "Endpoints":
+        items = [nest(field.span, addresses=rows(field.span, found["addresses"]))]
+        return {"endpoints": rows(field.span, items if field.nested else ())} if whole else {}
+    subset = {key: rows(field.span, items) for key, items in found.items() if items}
+    return {"subsets": rows(field.span, (nest(field.span, **subset),) if subset else ())}
+
+
+def _make_slice(namespace: str, name: str, text: str, span: Span) -> ApiObjectRecord:
+    """Return the slice of a row: its service's name is its own without the end that is drawn."""
+    service = scalar(_DRAWN.sub("", name), span)
+    metadata = nest(span, labels=Tree(value={SERVICE_LABEL: service}, span=span))
+    words = re.findall(r"[0-9a-fA-F.:]{3,}", "" if text.strip() in NONE else text)
+    items = [nest(span, addresses=rows(span, [scalar(word, span)])) for word in words]
+    tree = nest(span, metadata=metadata, endpoints=rows(span, items))
+    return _record("EndpointSlice", namespace, name, tree)
 
 
 def make_endpoints(namespace: str, name: str, text: str, span: Span) -> ApiObjectRecord:
@@ -328,7 +366,9 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
     metadata = nest(span, labels=labels)
     if "CLUSTER-IP" in cells:
         return _record("Service", namespace, name, _service_row(cells, metadata, span))
-    if "ENDPOINTS" in cells and "ADDRESSTYPE" not in cells:
+    if "ADDRESSTYPE" in cells:
+        return _make_slice(namespace, name, cells.get("ENDPOINTS", ""), span)
+    if "ENDPOINTS" in cells:
         return make_endpoints(namespace, name, cells["ENDPOINTS"], span)
     if "READY" in cells and "STATUS" in cells and "/" in cells["READY"]:
         return _record("Pod", namespace, name, _pod_row(cells, metadata, span))
