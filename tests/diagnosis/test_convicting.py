@@ -227,3 +227,39 @@ def test_only_the_resolvers_own_question_is_unanswered(
 
     assert found.check == "upstream-silent"
     assert settled is is_settled(found, Ground.OTHERS_ANSWERED)
+
+
+FLOOD = "[  812.1] TCP: request_sock_TCP: Possible SYN flooding on port {}. {}"
+
+
+@pytest.mark.parametrize(
+    ("prose", "line", "settled"),
+    [
+        (
+            "Our debug program listens on TCP port 2542. Since the update none connects.",
+            FLOOD.format("2542", "Dropping request."),
+            True,
+        ),
+        (
+            "Clients cannot connect to 10.0.0.9:2542. The kernel's log:",
+            FLOOD.format("0.0.0.0:2542", "Dropping request.  Check SNMP counters."),
+            True,
+        ),
+        ("The service is on TCP port 2542.", FLOOD.format("80", "Dropping request."), False),
+        ("Port 2542 accepts nobody.", FLOOD.format("2542", "Sending cookies."), False),
+        (
+            "Clients cannot connect to 10.0.0.9:443. The log of port 80:",
+            FLOOD.format(80, "Dropping request."),
+            False,
+        ),
+    ],
+)
+def test_a_dropped_request_convicts_the_port_of_which_people_write(
+    prose: str,
+    line: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Not another port, nor a kernel that answers by cookies."""
+    found = first(line, prose=prose)
+
+    assert settled is (found.check == "listener-overrun" and found.certainty == 1)

@@ -73,3 +73,6 @@ class Ground(Enum):
     """The hop says so again and again, so the sender does not take it."""
     SYMPTOM = auto()
     """What people say fails is what this state breaks."""
+    SAME_PORT = auto()
+    """People write of that very port, and of no other that fails; and the kernel drops what comes.
+    """

@@ -203,6 +203,23 @@ def _find_insisted(case: Case, finding: Finding) -> Iterator[Span]:
             yield message.span
 
 
+def _find_same_port(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted lines by which the kernel drops requests for the port that fails; where no
+    sentence names one with what fails, for the port of which the text above them speaks.
+    """
+    failing = {port for one in list_failing(case) for port in one.ports}
+    working = {port for one in case.complaints if one.works for port in one.ports}
+    for message in case.messages:
+        if message.span not in finding.evidence or "action" not in message.values:
+            continue
+        port = int(message.values["port"])
+        label = message.span.source.label or ""
+        spoken = re.search(rf"(?:\bports?\W+(?:\w+\W+)?|[\w.]:){port}\b", label)
+        named = port in failing if failing else spoken is not None
+        if named and port not in working:
+            yield message.span
+
+
 INSISTS = 3
 """Errors about one target after which a sender that takes them would send smaller packets."""
 LASTING = frozenset({
@@ -223,6 +240,7 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.ITS_TASK: _find_its_task,
     Ground.OWN_REJECT: _find_own_reject,
     Ground.INSISTED: _find_insisted,
+    Ground.SAME_PORT: _find_same_port,
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
 }

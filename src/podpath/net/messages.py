@@ -39,11 +39,14 @@ class MessageKind(StrEnum):
     BOND_WITHOUT_PARTNER = "bond without partner"
     DATAPATH_ACTION_REFUSED = "datapath action refused"
     SCHEDULER_MISSING = "scheduler missing"
+    VIRTUAL_SERVER_REFUSED = "virtual server refused"
     SOCKET_MEMORY_FULL = "socket memory full"
     PROCESS_KILLED = "process killed"
     ACCESS_DENIED = "access denied by SELinux"
     PEER_SOURCE_NOT_ALLOWED = "peer source not allowed"
+    PEER_ADDRESS_UNEXPECTED = "peer address unexpected"
     MTU_TOO_LARGE = "mtu too large"
+    FRAME_TOO_LARGE = "frame too large"
 
     # What commands answer
     RTNETLINK_ANSWER = "rtnetlink answer"

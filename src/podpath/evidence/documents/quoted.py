@@ -37,6 +37,8 @@ _PRINTED = re.compile(
     re.IGNORECASE,
 )
 """How a line of a program's begins, or parts its clauses, though its words read as a sentence."""
+LABEL_WIDTH = 300
+"""Characters of the paragraph above that are kept."""
 _NEAR = 40
 """Characters before a quotation in which a word denies it."""
 
@@ -51,7 +53,10 @@ def find_quoted(name: str, lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
     ]
     told = find_messages(Source(name=name, lines=tuple(texts), first_line=0))
     places = sorted({record.span.line for record in told})
-    return tuple(_make_source(name, lines[place], texts[place]) for place in places)
+    return tuple(
+        replace(_make_source(name, lines[place], texts[place]), label=_find_label(lines, place))
+        for place in places
+    )
 
 
 def is_quoted(source: Source) -> bool:
@@ -81,6 +86,13 @@ def _list_spread(lines: Sequence[DocumentLine]) -> frozenset[int]:
 
 def _make_source(name: str, line: DocumentLine, text: str) -> Source:
     return replace(Source(name=name, lines=(text,), first_line=line.number), format=QUOTED)
+
+
+def _find_label(lines: Sequence[DocumentLine], place: int) -> str | None:
+    """Return the paragraph above a line that is one by itself; None where prose goes on into it."""
+    if place == 0 or not reads_as_prose(lines[place - 1].text):
+        return None
+    return lines[place - 1].text.strip()[-LABEL_WIDTH:] or None
 
 
 def _cut_quoted(text: str) -> str:
