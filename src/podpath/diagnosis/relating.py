@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import WEIGHTY, Finding
+from podpath.checks.ground import Ground
 from podpath.checks.links import address_conflict
 from podpath.checks.registry import MESSAGES, find_check
 from podpath.checks.told import list_failing
@@ -59,6 +60,8 @@ def relate(
     """
     sure = finding.certainty == 1 and finding.severity in WEIGHTY
     said = {message.span for message in case.messages}
+    if Ground.SAME_PORT in finding.reasoning:
+        return finding
     if not sure or finding.check not in _TOLD or not said.issuperset(finding.evidence):
         return finding
     told = frozenset(one.failure for one in list_failing(case) if one.failure is not None)

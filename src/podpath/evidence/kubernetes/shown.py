@@ -204,7 +204,8 @@ def _held_addresses(field: DescribedField | None) -> dict[str, Tree]:
     whole = field.value in {"", "<none>"} and (bool(field.nested) or field.value == "<none>")
     if field.key == "Endpoints":
         items = [nest(field.span, addresses=rows(field.span, found["addresses"]))]
-        return {"endpoints": rows(field.span, items if field.nested else ())} if whole else {}
+        held = items if field.nested else []
+        return {"endpoints": rows(field.span, held)} if whole else {}
     subset = {key: rows(field.span, items) for key, items in found.items() if items}
     return {"subsets": rows(field.span, (nest(field.span, **subset),) if subset else ())}
 
