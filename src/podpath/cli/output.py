@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from podpath.cli.hyperlinks import CHOICE, make_linker, takes_hyperlinks
+from podpath.cli.last_answer import keep_checks
 from podpath.cli.options import AnswerFiles
 from podpath.cli.pager import is_paged, print_long
 from podpath.cli.terminal import choose_style
@@ -24,6 +25,7 @@ def show(
     if as_json:
         click.echo(answer.json(), nl=False)
     else:
+        keep_checks(finding.check for finding in getattr(answer, "findings", ()))
         _print(answer, choose_style(color, verbose=verbose, brief=brief))
     click.get_current_context().exit(answer.exit_code)
 
