@@ -151,6 +151,31 @@ def test_routes_and_the_rules_that_choose_their_table() -> None:
     assert Writer("ifupdown") in default.writers
 
 
+def test_what_a_device_has_is_told_with_whose_the_device_is() -> None:
+    """A neighbor, a forwarding entry or an address names a device, and flannel writes again all
+    that its own has; the line has no sign of its own, so nobody is said to have written it.
+    """
+    case = case_of(
+        "$ ip addr\n2: eth0: <UP,LOWER_UP> mtu 1500 state UP\n"
+        "    inet 192.0.2.2/24 scope global eth0\n"
+        "$ ip neigh\n10.2.0.0 dev flannel.1 lladdr 02:00:00:00:00:99 PERMANENT\n"
+        "$ bridge fdb show\n02:00:00:00:00:99 dev flannel.1 dst 192.0.2.3 self permanent\n"
+    )
+    host = case.node.host
+    address, neighbor, entry = (
+        list_spans(each.items)[0] for each in (host.addresses, host.neighbours, host.fdb)
+    )
+    places = place_owners(case, [address, neighbor, entry])
+
+    assert [one.name for one in places.list_owned([address])] == ["eth0"]
+    for line in (neighbor, entry):
+        ((kind, name, _, _, owner, _),) = places.list_owned([line])
+        assert (kind, name, owner.program) == (OwnedKind.DEVICE, "flannel.1", "flannel")
+        assert owner.again == "when flanneld starts, or a node joins or leaves"
+        finding = Finding(check="x", severity=Severity.CAUSE, claim="X.", evidence=(line,))
+        assert places.of_finding(finding) is None
+
+
 def test_every_device_that_a_step_names_is_owned() -> None:
     """Also where the step quotes no line of it: by its name, by its other end, by its place."""
     pod = given_netns("shop/web", "eth0 10.1.0.2/24 peer host:cali1", routes=["default dev eth0"])

@@ -28,13 +28,14 @@ from podpath.checks.owners import (
     spell_lookup,
     spell_route,
 )
+from podpath.checks.topology import find_link
 from podpath.datapath.tracing.trace import Branch, Conversation, Step
 from podpath.datapath.walk.compiled import Engine
 from podpath.net.owners import UNSIGNED, Owned, OwnedKind, Owner, Writer, list_writers
 from podpath.net.provenance import Fact, Known, Span
 from podpath.node.case import Case, ConfiguredSysctl
 from podpath.node.change import DeleteRule
-from podpath.node.links import Link
+from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.node.node import Netns, Node
@@ -100,7 +101,8 @@ class OwnerPlaces:
         return self.of_branch(branch, span) if branch is not None else self._of_span(span)
 
     def _of_span(self, span: Span) -> Owner | None:
-        owners = [one.owner for one in self.by_span.get(span, ()) if one.owner.program]
+        things = [one for one in self.by_span.get(span, ()) if one.span == span]
+        owners = [one.owner for one in things if one.owner.program]
         return owners[0] if owners else None
 
 
@@ -186,7 +188,9 @@ class _Sought:
     files: tuple[ConfiguredSysctl, ...] = ()
 
 
-_Thing = Link | Route | PolicyRule | tuple[str, Known[str]]
+_OnDevice = InterfaceAddress | Neighbour | FdbEntry
+"""What a device has: the device that its line names is what has an owner."""
+_Thing = Link | Route | PolicyRule | _OnDevice | tuple[str, Known[str]]
 """What stands in a line; of a sysctl its key and value."""
 _ThingsByLine = Mapping[Span, Iterable[_Thing]]
 _EVERY = range(sys.maxsize)
@@ -259,10 +263,13 @@ def _list_things(namespace: Netns, numbers: Container[int]) -> Iterator[tuple[Sp
         span = fact.span if isinstance(fact, Known) else None
         if isinstance(fact, Known) and span and span.line in numbers:
             yield span, (key, fact)
-    listings: tuple[Iterable[Link | Route | PolicyRule], ...] = (
+    listings: tuple[Iterable[Link | Route | PolicyRule | _OnDevice], ...] = (
         namespace.links.items,
         namespace.routes.items,
         namespace.rules.items,
+        (each for each in namespace.addresses.items if each.inferred is None),
+        (each for each in namespace.neighbours.items if each.inferred is None),
+        namespace.fdb.items,
     )
     for each in chain.from_iterable(listings):
         if (span := each.span) and span.line in numbers:
@@ -279,6 +286,8 @@ def _own_thing(
             return _own_route(node, namespace, thing)
         case PolicyRule():
             return _own_lookup(namespace.name, thing)
+        case InterfaceAddress() | Neighbour() | FdbEntry():
+            return _own_named(node, namespace, thing.link)
         case (key, fact):
             return _own_sysctl(namespace.name, key, fact, files)
 
@@ -286,6 +295,14 @@ def _own_thing(
 def _own_link(node: Node, netns: str, link: Link) -> Owned:
     owner = owner_of_link(node, netns, link.name) or UNSIGNED
     return Owned(OwnedKind.DEVICE, link.name, netns, link.span, owner)
+
+
+def _own_named(node: Node, namespace: Netns, name: str) -> Owned:
+    link = find_link(namespace, name)
+    if link is not None:
+        return _own_link(node, namespace.name, link)
+    owner = owner_of_link(node, namespace.name, name) or UNSIGNED
+    return Owned(OwnedKind.DEVICE, name, namespace.name, None, owner)
 
 
 def _own_route(node: Node, namespace: Netns, route: Route) -> Owned:

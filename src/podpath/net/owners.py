@@ -121,6 +121,8 @@ class OwnerRow:
     signs: bool = False
     """True where it comments its rules that name an address."""
     again: str
+    devices_again: str = ""
+    """When it writes its devices again, and what is on them; empty where that is `again`."""
     instead: str
     writes: tuple[Writes, ...] = ()
 
@@ -205,4 +207,5 @@ def name_owner(ground: OwnerSign, sign: str) -> Owner | None:
     row = find_row(ground, sign)
     if row is None:
         return None
-    return Owner(program=row.name, ground=ground, sign=sign, again=row.again, instead=row.instead)
+    again = (row.devices_again if ground is OwnerSign.DEVICE else "") or row.again
+    return Owner(program=row.name, ground=ground, sign=sign, again=again, instead=row.instead)
