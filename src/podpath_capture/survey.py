@@ -54,6 +54,7 @@ class Survey:
     """
     failures: Failures
     """Who refuses how many of those that ask."""
+    flows: Flows
     narrow: Narrow
     data: NDArray[np.uint8]
 
@@ -149,6 +150,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
         rows=tuple(telling.tolist()),
         states=states,
         failures=failures,
+        flows=flows,
         narrow=narrow,
         data=data,
     )

@@ -301,8 +301,8 @@ def test_connection_of_a_long_capture_is_shown_where_it_is_asked_about(
     _, asked = answer(path, "--port", 41001)
 
     assert ([], {"S1": 2}) == (whole["connections"], whole["states"])
-    assert [("tcp 10.7.0.5:41001 > 198.18.4.9:443", "4")] == [
-        (one["connection"], one["evidence"]["text"].split()[0]) for one in asked["connections"]
+    assert [("tcp 10.7.0.5:41001 > 198.18.4.9:443", 4)] == [
+        (one["connection"], one["evidence"]["line"]) for one in asked["connections"]
     ]
 
 

@@ -170,7 +170,9 @@ def test_long_capture_shows_what_fails(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_bytes(frames.pcap([*good, hanging, *good[2:] * 3, hanging]))
     evidence = read_evidence([str(path)])
 
-    assert ["4", "8"] == [line.split()[0] for line in evidence.sources[0].lines]
+    ((_, reading),) = evidence.readings
+    assert [(4, 4), (8, 8)] == [(one.span.line, one.span.last_line) for one in reading.records]
+    assert reading.records[1].span.text == evidence.sources[0].lines[1]
     assert 2 == len(list(packets_of(evidence)))
     assert [
         "of 8 packets only ARP, ICMP errors and connections that may have failed are shown: 2"

@@ -77,7 +77,8 @@ def test_lines_carry_the_packets_numbers(capture: Path, monkeypatch: pytest.Monk
     told: list[float] = []
     evidence = read_capture_files([str(capture), str(capture)], kept.append, told.append)
 
-    assert ["7", "8", "11"] == [line.split()[0] for line in evidence.sources[0].lines]
+    (_, reading), _ = evidence.readings
+    assert [7, 8, 11] == [record.span.line for record in reading.records]
     assert [11, 11] == [one.total for one in kept]
     assert told == sorted(told)
     assert 0.5 < told[-1] <= 1

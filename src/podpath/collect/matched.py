@@ -8,7 +8,7 @@ nothing is loaded.
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -24,7 +24,7 @@ from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Gap, GapKind, Source, Span
-from podpath.node.case import CapturedPoint, Case, FailureTally, LostPacket, Sighting
+from podpath.node.case import CapturedPoint, Case, FailureTally, LeftOut, LostPacket, Sighting
 
 if TYPE_CHECKING:
     from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
@@ -138,11 +138,37 @@ class MatchedCaptures:
             state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
         )
 
-    @property
-    def thinned(self) -> frozenset[str]:
-        """Name the captures of which not all packets are shown."""
-        long = (kept for kept in self._kept.values() if kept.total > captures.WHOLE)
-        return frozenset(kept.name for kept in long)
+    def find_thinned(self, sightings: Sequence[Sighting]) -> Mapping[str, LeftOut]:
+        """Name the captures of which not all packets are shown, with those that others are left out
+        behind.
+        """
+        lines: dict[str, set[int]] = defaultdict(set)
+        for seen in sightings:
+            lines[seen.span.source.name].add(seen.span.line)
+        return {
+            kept.name: self._find_left_out(kept, sorted(lines[kept.name]))
+            for kept in self._kept.values()
+            if kept.total > captures.WHOLE
+        }
+
+    def _find_left_out(self, kept: Kept, lines: Sequence[int]) -> LeftOut:
+        import numpy as np  # noqa: PLC0415 - as above
+
+        from podpath_capture.flows.telling import find_cut, name_pairs  # noqa: PLC0415 - as above
+
+        if not lines:
+            return LeftOut()
+        first = None if kept.printed is None else np.asarray(kept.printed.packed.first) + 1
+        shown = np.array(lines) - 1 if first is None else first.searchsorted(lines)
+        columns, flows = kept.capture.packets.columns, kept.flows
+        if kept.survey is not None:
+            columns, flows = kept.survey.narrow.columns, kept.survey.flows
+        if flows is None:
+            return LeftOut()
+        streams = np.where(flows.number < 0, -1, flows.number * 2 + ~flows.forward)
+        found = [find_cut(each, shown) for each in (streams, name_pairs(columns, shown))]
+        one, other = (rows + 1 if first is None else first[rows] for rows in found)
+        return LeftOut(frozenset(one.tolist()), frozenset(other.tolist()))
 
     def tally_failures(self) -> Mapping[tuple[int, Address, int], FailureTally]:
         """Count who refuses how many, or leaves them unanswered, in a long capture; nothing where

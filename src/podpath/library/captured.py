@@ -62,7 +62,7 @@ def follow_captures(
         case,
         lost=matched.find_lost(),
         gaps=(*case.gaps, *matched.unfollowed),
-        thinned=matched.thinned,
+        thinned=matched.find_thinned(case.sightings),
     )
     return NodeCase(name=name, facts=followed, matched=matched)
 

@@ -128,6 +128,15 @@ class ArpSighting:
     capture: int = 0
 
 
+class LeftOut(NamedTuple):
+    """The packets of a long capture behind which others are left out, by their lines."""
+
+    flows: frozenset[int] = frozenset()
+    """The next one of its direction of a connection is."""
+    pairs: frozenset[int] = frozenset()
+    """The next one from its sender to its receiver is, of whatever connection."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedPoint:
     """A place where packets were captured: a file, one of its devices, a direction where the file
@@ -265,7 +274,7 @@ class Case:
     arps: tuple[ArpSighting, ...] = ()
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
-    thinned: frozenset[str] = frozenset()
+    thinned: Mapping[str, LeftOut] = field(default_factory=lambda: MappingProxyType({}))
     """Sources of long captures, of which only packets that may tell of a failure are here."""
     tallies: Mapping[tuple[int, Address, int], FailureTally] = field(
         default_factory=lambda: MappingProxyType({})

@@ -68,6 +68,29 @@ def choose(connections: Rows, failures: Rows, others: Iterable[Rows], count: int
     return distinct(np.concatenate([connections[:MOST], failures, last, *parts]))
 
 
+def find_cut(streams: Rows, shown: Rows) -> Rows:
+    """Return the rows behind which the next one of their stream is not shown; what has a negative
+    stream is of none.
+    """
+    wanted = np.isin(streams, distinct(streams[shown])) & (streams >= 0)
+    mine = np.flatnonzero(wanted)
+    mine = mine[np.argsort(streams[mine], kind="stable")]
+    seen, stream = np.isin(mine, shown), streams[mine]
+    cut: Rows = mine[:-1][seen[:-1] & ~seen[1:] & (stream[1:] == stream[:-1])]
+    return cut
+
+
+def name_pairs(columns: PacketColumns, shown: Rows) -> Rows:
+    """Name the sender and receiver of each packet by a number; -1 where no packet that is shown has
+    both, or it is no IP.
+    """
+    pairs = columns.src.astype(np.uint64) << np.uint64(32) | columns.dst
+    known = distinct(pairs[shown])
+    place = np.minimum(known.searchsorted(pairs), len(known) - 1)
+    found: Rows = np.where((known[place] == pairs) & (columns.version > 0), place, -1)
+    return found
+
+
 def select_ends(
     packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]
 ) -> Rows:

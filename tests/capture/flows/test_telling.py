@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from podpath.net.addresses import Address
-from podpath_capture.flows.telling import EDGE, select_ends, select_telling
+from podpath_capture.flows.telling import EDGE, find_cut, select_ends, select_telling
 from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
@@ -110,3 +110,11 @@ def test_what_is_said_between_two_ends_is_chosen() -> None:
     assert [0, 1, 2, 3, 4, 5] == select_ends(packets, (client, 0), (None, 0)).tolist()
     assert [] == select_ends(packets, (Address.parse("10.9.9.9"), 0), (None, 0)).tolist()
     assert [] == select_ends(packets, (Address.parse("fd00::9"), 0), (None, 0)).tolist()
+
+
+def test_rows_behind_which_others_are_left_out_are_known() -> None:
+    """The next one of the same stream counts, and what is of no stream does not."""
+    streams = np.array([0, 1, 0, -1, 0, 1])
+
+    assert {0, 1} == set(find_cut(streams, np.array([0, 1, 3, 4])).tolist())
+    assert find_cut(streams, np.arange(6)).tolist() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from podpath.node.case import LeftOut
 from podpath.report.sentences.narrative import spell_claim
 from tests.checks.made_captures import (
     CLIENT,
@@ -54,13 +55,54 @@ def test_host_that_drops_pings_is_not_silent() -> None:
     assert len(found(case_of(*handshake(), *exchange(0.1), *answered, *pings), "one-way")) == 1
 
 
-def test_of_a_long_capture_single_connections_are_looked_at() -> None:
-    """Packets of other connections may not be shown, nor what follows the last of this one."""
+def test_silence_of_a_long_capture_begins_where_no_packet_is_left_out() -> None:
+    """Another connection that works is not shown; this one hangs. Where its own next packet is not
+    shown, nothing is known.
+    """
     again = tuple(tcp(after, FORTH, "P.", 81, 401, 100) for after in TIMES)
-    cured = (tcp(9.0, BACK, ".", 0, 181),)
-    ends, names = case_of(*handshake(), *exchange(0.1), *again), frozenset({"capture-0.txt"})
-    resumes = case_of(*handshake(), *exchange(0.1), *again, *cured)
+    lines = (*handshake(), *exchange(0.1), *again)
+    last = frozenset({1 + max(at for at, line in enumerate(lines) if BACK in line)})
 
-    assert found(replace(ends, thinned=names), "one-way") == []
-    (finding,) = found(replace(resumes, thinned=names), "one-way")
-    assert " on tcp 10.7.0.5:41000 > 198.18.4.9:443 from " in spell_claim(finding.claim)
+    def claims(left_out: LeftOut) -> list[str]:
+        case = replace(case_of(*lines), thinned={"capture-0.txt": left_out})
+        return [spell_claim(finding.claim) for finding in found(case, "one-way")]
+
+    (claim,) = claims(LeftOut())
+    assert " on tcp" not in claim
+    (claim,) = claims(LeftOut(pairs=last))
+    assert " on tcp 10.7.0.5:41000 > 198.18.4.9:443 from " in claim
+    assert claims(LeftOut(pairs=last, flows=last)) == []
+
+
+def silent(*lines: str) -> bool:
+    """Tell whether the server is called silent after the first exchange."""
+    return bool(found(case_of(*handshake(), *exchange(0.1), *lines), "one-way"))
+
+
+def data(after: float, seq: int, ack: int = 401, length: int = 1000) -> str:
+    """Write a segment of the client."""
+    return tcp(after, FORTH, "P.", seq, ack, length)
+
+
+def test_data_that_is_acknowledged_was_received() -> None:
+    """The capture was filtered by what packets hold: the server's own data is not in it."""
+    again = tuple(data(after, 81) for after in TIMES)
+
+    assert silent(*again)
+    assert not silent(*again, data(6.0, 81, ack=901))
+
+
+def test_sender_that_sends_again_what_is_not_its_oldest_got_acknowledgments() -> None:
+    """A timer has the oldest segment sent first."""
+    first, second = data(1.0, 81), data(1.1, 1081)
+
+    assert silent(first, second, *(data(after, 81) for after in TIMES[1:]))
+    assert not silent(first, second, *(data(after, 1081) for after in TIMES[1:]))
+
+
+def test_sender_that_goes_on_after_a_timeout_got_acknowledgments() -> None:
+    """After a timeout the window is one segment, which small writes may fill."""
+    again = tuple(data(after, 81, length=100) for after in TIMES)
+
+    assert silent(*again, data(6.0, 181, length=100))
+    assert not silent(*again, *(data(6.0 + turn / 10, 181 + 1000 * turn) for turn in range(3)))

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.node.case import Case, Sighting
+from podpath.node.case import Case, LeftOut, Sighting
 
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "one-way"
@@ -54,6 +55,8 @@ LONG = 3.0
 """Seconds from which on programs feel it."""
 ASKS = 3
 """Frames that have to be answered and are not, within the silence."""
+SEGMENT = 1460
+"""Bytes of TCP that a frame holds by custom."""
 _REPLIES = ((protocols.ICMP, 0), (protocols.ICMPV6, 129))
 
 
@@ -71,14 +74,14 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each pair of hosts one of which fell silent for a while at some point, after it had
     answered.
 
-    Of a long capture, whose packets are not all here, single connections are looked at, and
-    silences that end: their edges are kept.
+    Of a long capture not all packets are here: a silence begins where none is left out behind the
+    last one. There single connections are looked at, too.
     """
     told: set[tuple[Address, Address]] = set()
-    whole = [seen for seen in case.sightings if seen.span.source.name not in case.thinned]
-    for (point, _), frames in _pairs(whole).items():
+    for (point, _), frames in _pairs(case.sightings).items():
+        cut = case.thinned.get(frames[0].span.source.name, LeftOut()).pairs
         for near, far in _directions(frames):
-            silences = list(_find_silences(frames, near, far))
+            silences = list(_find_silences(frames, near, far, cut))
             if silences and (near, far) not in told:
                 told.add((near, far))
                 yield _report(spell_point(point, frames[0]), near, far, silences)
@@ -86,11 +89,12 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         frames = [seen for seen in flow.frames if seen.time is not None]
         if not frames or frames[0].span.source.name not in case.thinned:
             continue
+        cut = case.thinned[frames[0].span.source.name].flows
         for near, far in _directions(frames):
-            found = [one for one in _find_silences(frames, near, far) if one.after is not None]
-            if found and (near, far) not in told:
+            silences = list(_find_silences(frames, near, far, cut))
+            if silences and (near, far) not in told:
                 told.add((near, far))
-                yield _report(flow.where, near, far, found, flow.words)
+                yield _report(flow.where, near, far, silences, flow.words)
 
 
 def _pairs(
@@ -111,18 +115,26 @@ def _directions(frames: Sequence[Sighting]) -> Iterator[tuple[Address, Address]]
         yield first.dst, first.src
 
 
-def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> Iterator[Silence]:
-    """Yield the times in which `far` was silent at this point, though `near` asked it."""
+def _find_silences(
+    frames: Sequence[Sighting], near: Address, far: Address, cut: AbstractSet[int]
+) -> Iterator[Silence]:
+    """Yield the times in which `far` was silent at this point, though `near` asked it; behind the
+    lines of `cut` packets are left out.
+    """
     heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
     wanting = [seen for seen in frames if seen.packet.src == near and _wants_answer(seen)]
     asked = sorted(_answered_kinds(wanting, heard), key=_time)
     if not heard or len(asked) < ASKS:
         return
     for before, after in pairwise((*heard, None)):
-        if before is None or not _answered_before(frames, near, before):
+        if before is None or before.span.line in cut:
+            continue
+        if not _answered_before(frames, near, before):
             continue
         end = _time(after) if after is not None else _time(asked[-1]) + SHORTEST
         asks = tuple(seen for seen in asked if _time(before) < _time(seen) <= end - SHORTEST)
+        served = _list_served(asks, wanting, heard)
+        asks = tuple(seen for seen in asks if (seen.packet.sport, seen.packet.dport) not in served)
         long = len(asks) >= ASKS and _time(asks[-1]) - _time(asks[0]) >= SHORTEST
         if long and _is_missed(asks, wanting):
             yield Silence(before, after, asks)
@@ -147,6 +159,53 @@ def _answered_kinds(asked: Sequence[Sighting], heard: Sequence[Sighting]) -> Ite
                 yield seen
         elif (packet.sport, packet.dport) in acknowledged:
             yield seen
+
+
+def _is_beyond(number: int, than: int) -> bool:
+    return 0 < (number - than) & 0xFFFFFFFF < 1 << 31
+
+
+def _list_served(
+    asks: Sequence[Sighting], sent: Sequence[Sighting], heard: Sequence[Sighting]
+) -> set[tuple[int, int]]:
+    """Return the ports of connections that get answers which are not captured: they acknowledge
+    data that is not seen; what they send again is not their oldest data, which a timer sends first
+    (RFC 6298, 5.4); or they go on with more than one segment after that (RFC 5681, 3.1).
+    """
+    seen_to: dict[tuple[int, int], int] = {}
+    for seen in heard:
+        packet, ports = seen.packet, (seen.packet.dport, seen.packet.sport)
+        size = packet.payload + bool(packet.flags & protocols.FIN)
+        end = packet.seq + size
+        if (
+            size
+            and not packet.flags & protocols.SYN
+            and _is_beyond(end, seen_to.get(ports, end - 1))
+        ):
+            seen_to[ports] = end
+    first: dict[tuple[int, int, int], float] = {}
+    for seen in sorted(sent, key=_time):
+        first.setdefault(_data(seen), _time(seen))
+    oldest: dict[tuple[int, int], int] = {}
+    repeated: dict[tuple[int, int], int] = {}
+    served: set[tuple[int, int]] = set()
+    for seen in asks:
+        packet, ports = seen.packet, (seen.packet.sport, seen.packet.dport)
+        unseen = ports in seen_to and _is_beyond(packet.ack, seen_to[ports])
+        if _time(seen) - first[_data(seen)] >= RESEND_AFTER:
+            repeated.setdefault(ports, packet.seq)
+            if not _is_beyond(packet.seq, repeated[ports]):
+                repeated[ports] = packet.seq
+            new = False
+        else:
+            oldest.setdefault(ports, packet.seq)
+            ahead = packet.seq + packet.payload - SEGMENT
+            new = ports in repeated and _is_beyond(ahead, repeated[ports])
+        if packet.protocol == protocols.TCP and (unseen or new):
+            served.add(ports)
+    return served | {
+        ports for ports, seq in repeated.items() if _is_beyond(seq, oldest.get(ports, seq))
+    }
 
 
 def _is_missed(asks: Sequence[Sighting], sent: Sequence[Sighting]) -> bool:
