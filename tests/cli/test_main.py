@@ -114,7 +114,7 @@ def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
 
 THE_CORE_ALONE = """
 import sys
-sys.modules["podpath_lab"] = sys.modules["podpath_protect"] = None
+sys.modules["podpath_lab"] = sys.modules["podpath_mcp"] = sys.modules["podpath_protect"] = None
 from podpath.cli.main import main
 main()
 """
@@ -126,13 +126,14 @@ main()
         "lab",
         "lab --help",
         "lab agree --cases 5",
+        "mcp --folder /tmp",
         "protect",
         "protect --help",
         "protect validate --mode istio",
     ],
 )
 def test_a_distribution_that_is_not_installed(asked: str) -> None:
-    """Whatever is asked of the lab or of protect, one line says what to install."""
+    """Whatever is asked of the lab, of protect or of mcp, one line says what to install."""
     name = asked.partition(" ")[0]
     done = subprocess.run(
         [sys.executable, "-c", THE_CORE_ALONE, *asked.split()],

@@ -95,6 +95,11 @@ COMMANDS: dict[str, CommandEntry] = {
         "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent.",
         distribution="podpath-protect",
     ),
+    "mcp": CommandEntry(
+        "podpath_mcp.command",
+        "Serve these answers to an assistant over the Model Context Protocol.",
+        distribution="podpath-mcp",
+    ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": CommandEntry(
         "podpath.cli.manual",

@@ -1,0 +1,62 @@
+"""`podpath mcp` as a user starts it: what is refused before it serves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT_THE_SDK = """
+import sys
+sys.modules["mcp"] = None
+from podpath.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--folder", "/nowhere/at/all"], "/nowhere/at/all: no such file or directory"),
+        (["--folder", "/etc/passwd"], "expected a folder, saw a file"),
+        (["--context", "staging"], "need --cluster"),
+        (["--tool", "x"], "No such option"),
+    ],
+)
+def test_what_cannot_be_served_is_said(arguments: list[str], why: str) -> None:
+    """One line, the code of a usage error, and nothing on the protocol's stream."""
+    done = subprocess.run(
+        [sys.executable, "-m", "podpath", "mcp", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert why in done.stderr
+
+
+def test_without_the_sdk_it_says_what_to_install() -> None:
+    """The extra is named in one line."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_SDK, "mcp"], capture_output=True, text=True, check=False
+    )
+
+    assert (2, "") == (done.returncode, done.stdout)
+    assert "pip install 'podpath[mcp]'" in done.stderr
+
+
+def test_the_end_of_its_input_ends_it() -> None:
+    """An assistant that goes leaves no process behind."""
+    done = subprocess.run(
+        [sys.executable, "-m", "podpath", "mcp"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+    )
+
+    assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
