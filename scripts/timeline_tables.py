@@ -13,13 +13,17 @@ from podpath.timeline.services import SERVICES
 
 
 def log_formats() -> str:
-    """List what logs are read: the first sentence of each format's module."""
+    """List what logs are read: the first sentence of each format's module, and the rows of the
+    table.
+    """
     modules = [
         value
         for value in vars(table).values()
-        if isinstance(value, ModuleType) and value.__name__.startswith("podpath.")
+        if isinstance(value, ModuleType)
+        and value.__name__.startswith("podpath.")
+        and value is not table.stamped
     ]
-    rows = sorted(_sentence(module) for module in modules)
+    rows = sorted((*map(_sentence, modules), *table.stamped.SHOWN))
     return "".join(f"- {row}\n" for row in rows)
 
 

@@ -26,6 +26,10 @@ source.
 """
 
 
+_NUMBERS = re.compile(r".{0,240}?(?:\d[:.]\d\d|\d{6}|\[ *[+\d])", re.DOTALL)
+"""What every stamp has: most lines of a stack's trace do not."""
+
+
 class LineFormat(NamedTuple):
     """A format whose lines have stamps."""
 
@@ -47,6 +51,10 @@ class LineFormat(NamedTuple):
     sparse: bool = False
     """True where weeks may lie between two events: the last of them does not tell when the log was
     taken.
+    """
+    loose: bool = False
+    """True where its stamp may stand anywhere: a line of another log is never taken for one of
+    it.
     """
 
 
@@ -163,8 +171,10 @@ class _Account:
         return self._own.wraps or line[0] in " \t"
 
     def _take_foreign(self, index: int, line: str) -> bool:
+        if _NUMBERS.match(line) is None:
+            return False
         for other in self._others:
-            if other is self._own or other.shape.match(line) is None:
+            if other is self._own or other.loose or other.shape.match(line) is None:
                 continue
             if other.name not in self._readers:
                 self._readers[other.name] = (

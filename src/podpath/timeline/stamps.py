@@ -17,9 +17,21 @@ MONTHS = {
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
     )
 }
+_HOURS = {
+    "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MSK": 3,
+    "SAST": 2, "PKT": 5, "WIB": 7, "HKT": 8, "SGT": 8, "AWST": 8, "JST": 9, "KST": 9, "AEST": 10,
+    "AEDT": 11, "NZST": 12, "NZDT": 13, "EDT": -4, "EST": -5, "CDT": -5, "MDT": -6, "MST": -7,
+    "PDT": -7, "PST": -8, "AKDT": -8, "AKST": -9, "HST": -10,
+}  # fmt: skip
+"""Names of zones that stamps print, with their hours east of Greenwich."""
+SHARED = {"CST": (-6.0, 8.0), "IST": (5.5, 2.0, 1.0), "BST": (1.0, 6.0), "AST": (-4.0, 3.0)}
+"""Names that several zones share: America's and China's, India's and Israel's and Ireland's,
+Britain's and Bangladesh's, the Atlantic's and Arabia's.
+"""
 _ISO = re.compile(
     r"(?P<hour>(\d{4})([-/])(\d\d)\3(\d\d)[T ](\d\d)):(?P<minute>\d\d)(?::(?P<second>\d\d)"
-    r"(?P<fraction>[.,]\d{1,9})?)?(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d)|Z)?"
+    r"(?P<fraction>[.,]\d{1,9})?)?(?P<zone> ?(?:Z\b|[+-]\d\d:?\d\d)|Z| ?(?:"
+    rf"{'|'.join((*_HOURS, *SHARED))})\b)?"
 )
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)")
 _MOST = 4096
@@ -80,7 +92,8 @@ class WallClock:
         )
 
     def _hour(self, found: re.Match[str]) -> float | None:
-        zone = parse_offset(found["zone"].strip()) if found["zone"] else self.zone
+        name = (found["zone"] or "").strip()
+        zone = self.zone if not name or name in SHARED else parse_zone(name)
         return (
             None
             if zone is None
@@ -94,6 +107,14 @@ def start_of_hour(date: tuple[int, int, int], hour: int, zone: tzinfo) -> float 
         return datetime(*date, hour, tzinfo=zone).timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def parse_zone(name: str) -> tzinfo | None:
+    """Read a zone as stamps name it (`Z`, `+08:00`, `CEST`); None where several zones share the
+    name (`CST`), or none has it.
+    """
+    hours = _HOURS.get(name)
+    return parse_offset(name) if hours is None else timezone(timedelta(hours=hours))
 
 
 def parse_offset(text: str) -> tzinfo | None:

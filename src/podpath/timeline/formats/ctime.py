@@ -10,7 +10,7 @@ from typing import Final
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.lines import LineFormat, ReadStamp, split_behind
-from podpath.timeline.stamps import MONTHS, WallClock
+from podpath.timeline.stamps import MONTHS, WallClock, parse_zone
 
 _HEAD: Final = re.compile(
     r"\[?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):(?P<minute>\d\d):"
@@ -20,7 +20,7 @@ _HEAD: Final = re.compile(
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:
     del source
-    wall, utc = WallClock(clock.zone), WallClock(Clock(now=0.0).zone)
+    walls: dict[str | None, WallClock] = {None: WallClock(clock.zone)}
 
     def read(line: str) -> float | None:
         found = _HEAD.match(line)
@@ -31,8 +31,10 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
         if found["half"]:
             hour = hour % 12 + (12 if found["half"] == "PM" else 0)
         date = (int(found["year"]), month, int(found["day"]))
-        own = utc if found["zone"] in {"UTC", "GMT"} else wall
-        return own.place(date, hour, int(found["minute"]), float(found["second"]))
+        zone = found["zone"]
+        if zone not in walls:
+            walls[zone] = WallClock(parse_zone(zone) or clock.zone)
+        return walls[zone].place(date, hour, int(found["minute"]), float(found["second"]))
 
     return read
 

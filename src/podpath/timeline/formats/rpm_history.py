@@ -15,7 +15,7 @@ from podpath.timeline.clock import Clock
 from podpath.timeline.event import LineParts, Split
 from podpath.timeline.formats import syslog
 from podpath.timeline.lines import LineFormat, ReadStamp
-from podpath.timeline.stamps import MONTHS, WallClock
+from podpath.timeline.stamps import MONTHS, WallClock, parse_zone
 
 _YUM: Final = re.compile(
     r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?=(?:Updated|Installed|Erased|Dep-Installed|Obsoleted|"
@@ -46,7 +46,7 @@ def _stamp_dnf(source: Source, clock: Clock) -> ReadStamp:
 
 def _stamp_last(source: Source, clock: Clock) -> ReadStamp:
     del source
-    wall, utc = WallClock(clock.zone), WallClock(Clock(now=0.0).zone)
+    wall = WallClock(clock.zone)
 
     def read(line: str) -> float | None:
         found = _LAST.match(line)
@@ -60,7 +60,8 @@ def _stamp_last(source: Source, clock: Clock) -> ReadStamp:
         if found["half"]:
             hour = hour % 12 + (12 if found["half"] == "PM" else 0)
         date = (int(year), month, int(found["day"] or found["day2"]))
-        return (utc if found["zone"] in {"UTC", "GMT"} else wall).place(
+        zone = parse_zone(found["zone"] or "")
+        return (wall if zone is None else WallClock(zone)).place(
             date, hour, int(found["minute"]), float(found["second"])
         )
 

@@ -26,6 +26,7 @@ _FULL: Final = re.compile(
 )
 
 
+_HOURS: Final = re.compile(r" [+-]\d\d")
 _MICROSECONDS: Final = 32
 """Characters of a stamp of rsyslog: a fraction of six digits, and an offset."""
 
@@ -74,7 +75,7 @@ def _stamp_full(source: Source, clock: Clock) -> ReadStamp:
     def read(line: str) -> float | None:
         found = _FULL.match(line)
         stamp = (
-            wall.match(line[: found.end("stamp")] + _offset(found["zone"]), found.start("stamp"))
+            wall.match(_spell_offset(line, found), found.start("stamp"))
             if found is not None
             else None
         )
@@ -83,14 +84,11 @@ def _stamp_full(source: Source, clock: Clock) -> ReadStamp:
     return read
 
 
-def _offset(zone: str | None) -> str:
-    """Spell a zone as ISO 8601 has it; names that several zones share say nothing."""
-    name = (zone or "").strip()
-    if name in {"UTC", "GMT"}:
-        return "Z"
-    if re.fullmatch(r"[+-]\d\d", name):
-        return f"{name}00"
-    return name if name.startswith(("+", "-")) else ""
+def _spell_offset(line: str, found: re.Match[str]) -> str:
+    """Return a line to the end of its stamp, an offset of hours alone with its minutes."""
+    return line[: found.end("zone" if found["zone"] else "stamp")] + (
+        "00" if _HOURS.fullmatch(found["zone"] or "") else ""
+    )
 
 
 def _split(_: Source) -> Split:

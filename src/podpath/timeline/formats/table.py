@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.formats import sample
@@ -27,6 +27,7 @@ from podpath.timeline.formats import (
     kubectl_objects,
     logfmt,
     rpm_history,
+    stamped,
     syslog,
     syslog_5424,
     syslog_iso,
@@ -35,6 +36,7 @@ from podpath.timeline.formats import (
 from podpath.timeline.lines import LineFormat, read_lines
 
 LINE_FORMATS: tuple[LineFormat, ...] = (
+    *stamped.EARLY,
     rpm_history.YUM,
     syslog.FORMAT,
     syslog_5424.FORMAT,
@@ -56,6 +58,7 @@ LINE_FORMATS: tuple[LineFormat, ...] = (
     application.FORMAT,
     ctime.FORMAT,
     access.FORMAT,
+    *stamped.FORMATS,
 )
 """Formats with a stamp on each line; where two fit a line the earlier row has it."""
 
@@ -122,9 +125,23 @@ def fit_log(source: Source) -> tuple[float, LogFormat | None]:
     if not lines:
         return 0.0, None
     degrees = [(row.recognise(lines), row) for row in BLOCK_FORMATS]
-    fitting = Counter(shape.name for shape in map(_first_shape, lines) if shape is not None)
-    degrees += [(count / len(lines), _BY_LINES[name]) for name, count in fitting.most_common(1)]
+    degrees += _fit_lines(lines)
     return max(degrees, key=lambda degree: degree[0])
+
+
+def _fit_lines(lines: Sequence[str]) -> Iterator[tuple[float, LogFormat]]:
+    """Yield the format of most of these lines, and its share of all but comments and what goes on
+    below a line with a stamp.
+    """
+    shapes = [_first_shape(line) for line in lines]
+    fitting = Counter(shape.name for shape in shapes if shape is not None)
+    for name, count in fitting.most_common(1):
+        first = next(place for place, shape in enumerate(shapes) if shape is not None)
+        aside = sum(
+            shape is None and (line[0] == "#" or (place > first and line[0] in " \t"))
+            for place, (line, shape) in enumerate(zip(lines, shapes, strict=True))
+        )
+        yield count / (len(lines) - aside if count > 1 else len(lines)), _BY_LINES[name]
 
 
 def read_log(source: Source, clock: Clock) -> LogReading | None:
