@@ -60,3 +60,17 @@ def test_a_text_without_logs() -> None:
     """A text that holds no log gives none."""
     assert () == find_logs(source("hello\nthis is prose about a network", "notes.md"))
     assert () == find_logs(source("\n".join(f"line {number}" for number in range(6000)), "big.txt"))
+
+
+def test_colors_are_taken_out() -> None:
+    """What a terminal colored is read as if it had not."""
+    colored = "\n".join(f"\x1b[2m{line}\x1b[0m" for line in MESSAGES.splitlines())
+
+    assert tuple(MESSAGES.splitlines()) == find_logs(source(colored))[0].lines
+
+
+def test_a_log_with_directives_is_one_log() -> None:
+    """Directives such as `#Fields:` are no prompts."""
+    directives = source("#Date: 2025-03-12\n#Fields: date time c-ip\n2025-03-12 09:49:03 10.0.0.1")
+
+    assert (directives,) == find_logs(directives)

@@ -480,7 +480,18 @@ def test_this_machines_history_of_apt() -> None:
 
 
 @pytest.mark.skipif(shutil.which("dmesg") is None, reason="no dmesg on this machine")
-@pytest.mark.parametrize("options", [(), ("-T",), ("-x",), ("--time-format", "iso")], ids=" ".join)
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("-T",),
+        ("-x",),
+        ("-d",),
+        ("--reltime",),
+        ("--time-format", "iso"),
+    ],
+    ids=" ".join,
+)
 def test_this_machines_ring_buffer(options: tuple[str, ...]) -> None:
     """What dmesg prints on the machine that the test runs on is read, each line with a stamp as an
     event.

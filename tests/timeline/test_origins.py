@@ -12,6 +12,7 @@ from podpath.timeline.origins import name_origin
     ("name", "command", "origin"),
     [
         ("kubelet.log", None, "kubelet"),
+        ("/var/log/kube-proxy.log", None, "kube-proxy"),
         ("logs/kube-proxy-x7k2p.log.2.gz", None, "kube-proxy"),
         ("/var/log/messages-20220211", None, ""),
         ("pg-0_db_postgres-" + 64 * "0" + ".log", None, "postgres"),

@@ -19,7 +19,12 @@ _CONTAINER = re.compile(
 _FLAG = re.compile(
     r"\s(?:-[nc]|--(?:namespace|container|tail|since|since-time|context))[ =]?\S+|\s-\S+"
 )
-_SCHEDULED = re.compile(r"-(?:[a-f0-9]{8,10}-)?[a-z0-9]{5}$")
+_POD = re.compile(r"-(?:[a-f0-9]{8,10}-)?[a-z0-9]{5}$")
+"""What controllers add to the names of pods."""
+_SCHEDULED = re.compile(r"-(?:[a-f0-9]{8,10}-[a-z0-9]{5}|[bcdfghj-np-tv-xz2456789]{5})$")
+"""The same without vowels, which controllers leave out: names of files are of programs, too, such
+as kube-proxy.
+"""
 _UNIT = re.compile(r"(?:-u|--unit)[ =]?(?P<unit>[\w@.-]+?)(?:\.service)?(?:\s|$)")
 
 _WHOLE_SYSTEM = frozenset(
@@ -36,7 +41,7 @@ def name_origin(source: Source) -> str:
         and " logs " in f" {typed.text} "
     ):
         words = _FLAG.sub(" ", f" {typed.text.partition(' logs ')[2]}").split()
-        return _SCHEDULED.sub("", words[0].rpartition("/")[2]) if words else ""
+        return _POD.sub("", words[0].rpartition("/")[2]) if words else ""
     unit = _UNIT.search(typed.text)
     if unit is not None:
         return unit["unit"]

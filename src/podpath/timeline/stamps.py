@@ -30,7 +30,7 @@ Britain's and Bangladesh's, the Atlantic's and Arabia's.
 """
 _ISO = re.compile(
     r"(?P<hour>(\d{4})([-/])(\d\d)\3(\d\d)[T ](\d\d)):(?P<minute>\d\d)(?::(?P<second>\d\d)"
-    r"(?P<fraction>[.,]\d{1,9})?)?(?P<zone> ?(?:Z\b|[+-]\d\d:?\d\d)|Z| ?(?:"
+    r"(?P<fraction>[.,]\d{1,9}|:\d{3}(?!\d))?)?(?P<zone> ?(?:Z\b|[+-]\d\d:?\d\d)|Z| ?(?:"
     rf"{'|'.join((*_HOURS, *SHARED))})\b)?"
 )
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)")

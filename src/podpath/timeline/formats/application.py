@@ -51,4 +51,11 @@ def _split(source: Source) -> Split:
     return take_apart
 
 
-FORMAT = LineFormat("log with a date", _HEAD, _stamp, _split, wraps=True)
+FORMAT = LineFormat(
+    "log with a date",
+    _HEAD,
+    _stamp,
+    _split,
+    headings=re.compile(r"#(?:Software|Version|Date|Fields|Remark|Start-Date|End-Date):"),
+    wraps=True,
+)

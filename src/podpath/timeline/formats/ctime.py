@@ -13,8 +13,9 @@ from podpath.timeline.lines import LineFormat, ReadStamp, split_behind
 from podpath.timeline.stamps import MONTHS, WallClock, parse_zone
 
 _HEAD: Final = re.compile(
-    r"\[?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):(?P<minute>\d\d):"
-    r"(?P<second>\d\d)(?: (?P<half>AM|PM))?(?: (?P<zone>[A-Z]{2,5}))? (?P<year>\d{4})\]?(?:[: ]+|$)"
+    r"[\[(]?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):"
+    r"(?P<minute>\d\d):(?P<second>\d\d)(?:[.:]\d{1,9})?(?: (?P<half>AM|PM))?"
+    r"(?: (?P<zone>[A-Z]{2,5}))? (?P<year>\d{4})[\])]?(?:[: ]+|$)"
 )
 
 

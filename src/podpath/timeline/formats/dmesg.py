@@ -1,5 +1,5 @@
-"""The kernel's ring buffer: `dmesg` with seconds since the boot, `dmesg -T` and `dmesg
---time-format iso`.
+"""The kernel's ring buffer: `dmesg` with seconds since the boot, `dmesg -T`, `dmesg -H` and
+`dmesg --time-format iso`.
 
 The seconds are of a clock that stops while the machine sleeps, and that other clocks drift from:
 they are placed by a boot time that the caller knows or that other logs tell (`timeline.boots`). A
@@ -16,13 +16,19 @@ from podpath.timeline.clock import Clock
 from podpath.timeline.event import UNPLACED, LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import MONTHS, WallClock
+from podpath.timeline.years import first_year, turn
 
 _RELATIVE: Final = re.compile(
-    r"(?:<\d{1,3}>)?(?:\w+ *: ?\w* *: )?\[ *(?P<seconds>\d{1,9}\.\d{1,9})\] ?(?:\[ *[TC]\d+\] ?)?"
+    r"(?:<\d{1,3}>)?(?:\w+ *: ?\w* *: )?\[ *(?P<seconds>\d{1,9}\.\d{1,9})(?: <[ \d.+-]+>)?\] ?"
+    r"(?:\[ *[TC]\d+\] ?)?"
 )
 _CTIME: Final = re.compile(
     r"(?:\w+ *: ?\w* *: )?\[[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) "
-    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})\] ?"
+    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})(?: <[ \d.+-]+>)?\] ?"
+)
+_HUMAN: Final = re.compile(
+    r"(?:\w+ *: ?\w* *: )?\[(?:(?P<month>[A-Z][a-z]{2})(?P<day>[ \d]\d) (?P<hour>\d\d):"
+    r"(?P<minute>\d\d)| *\+(?P<later>\d{1,9}\.\d{1,9}))\] ?"
 )
 _ISO: Final = re.compile(r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\d:\d\d) (?! )")
 
@@ -100,6 +106,37 @@ def _stamp_ctime(source: Source, clock: Clock) -> ReadStamp:
     return read
 
 
+def _stamp_human(source: Source, clock: Clock) -> ReadStamp:
+    """Add the seconds that each line is later than the one before it to the minute above."""
+    wall = WallClock(clock.zone)
+    heads = [found for line in source.lines if (found := _HUMAN.match(line)) and found["month"]]
+    dated = [found for found in heads if found["month"] in MONTHS]
+    months = [MONTHS[found["month"]] for found in dated]
+    year = first_year(months, (months[-1], int(dated[-1]["day"])), clock) if dated else 0
+    month, time = 0, UNPLACED
+
+    def read(line: str) -> float | None:
+        nonlocal month, time, year
+        found = _HUMAN.match(line)
+        if found is None:
+            return None
+        if found["later"]:
+            time += float(found["later"])
+            return time
+        number = MONTHS.get(found["month"])
+        if number is None:
+            return None
+        year += turn(month, number)
+        month = number
+        date = (year, month, int(found["day"]))
+        placed = wall.place(date, int(found["hour"]), int(found["minute"]), 0.0)
+        if placed is not None:
+            time = placed if time != time else max(placed, min(time, placed + 59.999))  # noqa: PLR0124 - NaN is not itself
+        return placed and time
+
+    return read
+
+
 def _stamp_iso(source: Source, clock: Clock) -> ReadStamp:
     del source
     wall = WallClock(clock.zone)
@@ -117,10 +154,11 @@ def _split(_: Source) -> Split:
 
 def take_apart(line: str) -> LineParts:
     """Take a line apart behind its stamp; the kernel wrote all of them."""
-    found = _RELATIVE.match(line) or _CTIME.match(line) or _ISO.match(line)
+    found = _RELATIVE.match(line) or _CTIME.match(line) or _ISO.match(line) or _HUMAN.match(line)
     return LineParts("kernel", line[found.end() :] if found is not None else line)
 
 
 RELATIVE = LineFormat("dmesg", _RELATIVE, _stamp_relative, _split)
 CTIME = LineFormat("dmesg -T", _CTIME, _stamp_ctime, _split, of_node=True)
+HUMAN = LineFormat("dmesg -H", _HUMAN, _stamp_human, _split, yearless=True, of_node=True)
 ISO = LineFormat("dmesg --time-format iso", _ISO, _stamp_iso, _split)

@@ -1,19 +1,25 @@
-"""`journalctl -o export`: blocks of `KEY=VALUE` lines, a blank line between them."""
+"""`journalctl -o export`: blocks of `KEY=VALUE` lines, a blank line between them; and `-o verbose`,
+which shows the time above each block.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.formats.block import close_account
+from podpath.timeline.formats.syslog_iso import FULL
 from podpath.timeline.lines import LINE_WIDTH
 
 _FIELD: Final = re.compile(r"(?P<key>[A-Z_][A-Z0-9_]{0,63})=(?P<value>.*)", re.DOTALL)
 _TIME: Final = re.compile(r"\d{1,17}")
+_VERBOSE: Final = re.compile(r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d [\d:.]+ \S+ (?=\[[a-z]=)")
+_INDENTED: Final = re.compile(r"\s+" + _FIELD.pattern, re.DOTALL)
 
 
 def recognise(lines: Sequence[str]) -> float:
@@ -41,17 +47,35 @@ def read(source: Source, clock: Clock) -> LogReading:
                 Gap(span, "expected an entry of the journal with __REALTIME_TIMESTAMP, saw none")
             )
             continue
-        program = fields.get("SYSLOG_IDENTIFIER") or fields.get("_COMM", "")
-        events.append(
-            LogEvent(
-                int(time[0]) / 1e6,
-                span,
-                program,
-                fields.get("MESSAGE", ""),
-                fields.get("_HOSTNAME", ""),
-            )
-        )
+        events.append(_make(int(time[0]) / 1e6, span, fields))
     return close_account(source, events, gaps)
+
+
+def _make(time: float, span: Span, fields: dict[str, str]) -> LogEvent:
+    program = fields.get("SYSLOG_IDENTIFIER") or fields.get("_COMM", "")
+    return LogEvent(time, span, program, fields.get("MESSAGE", ""), fields.get("_HOSTNAME", ""))
+
+
+def recognise_verbose(lines: Sequence[str]) -> float:
+    """Recognize the fields below a time with a cursor."""
+    known = sum(bool(_VERBOSE.match(line) or _INDENTED.match(line)) for line in lines)
+    return known / len(lines) if any(map(_VERBOSE.match, lines)) else 0.0
+
+
+def read_verbose(source: Source, clock: Clock) -> LogReading:
+    """Read the entries; lines above the first one are headings."""
+    stamp = FULL.stamp(source, clock)
+    starts = [index for index, line in enumerate(source.lines) if _VERBOSE.match(line)]
+    events: list[LogEvent] = []
+    for start, end in pairwise([*starts, len(source.lines)]):
+        last = max(at for at in range(start, end) if source.lines[at].strip())
+        span = Span(source, source.first_line + start, source.first_line + last)
+        found = (_INDENTED.match(line[:LINE_WIDTH]) for line in source.lines[start + 1 : end])
+        fields = {field["key"]: field["value"] for field in found if field is not None}
+        time = stamp(source.lines[start].replace(" [", " x [", 1))
+        if time is not None:
+            events.append(_make(time, span, fields))
+    return close_account(source, events)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

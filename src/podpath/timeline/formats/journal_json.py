@@ -1,4 +1,6 @@
-"""`journalctl -o json`: one object on each line, with the time in microseconds since the epoch."""
+"""`journalctl -o json`, `json-sse` and `json-seq`: one object on each line, with the time in
+microseconds since the epoch.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from podpath.timeline.clock import Clock
 from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 
-_SHAPE: Final = re.compile(r'\s*\{(?=.{0,1900}"__REALTIME_TIMESTAMP")')
+_SHAPE: Final = re.compile(r'(?:data:|\x1e)?\s*\{(?=.{0,1900}"__REALTIME_TIMESTAMP")')
 _TIME: Final = re.compile(r'"__REALTIME_TIMESTAMP" ?: ?"?(?P<time>\d{1,17})')
 
 
@@ -20,7 +22,7 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 
     def read(line: str) -> float | None:
         found = _TIME.search(line)
-        return int(found["time"]) / 1e6 if found is not None and line.lstrip()[:1] == "{" else None
+        return int(found["time"]) / 1e6 if found is not None and _SHAPE.match(line) else None
 
     return read
 
@@ -32,7 +34,7 @@ def _split(_: Source) -> Split:
 def take_apart(line: str) -> LineParts:
     """Take an entry apart; bytes that are no UTF-8 are an array of numbers in it."""
     try:
-        fields = json.loads(line)
+        fields = json.loads(line[line.find("{") :])
     except (ValueError, RecursionError):
         return LineParts("", line)
     if not isinstance(fields, dict):

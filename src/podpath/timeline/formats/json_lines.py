@@ -1,5 +1,5 @@
 """Logs of one JSON object on each line: zap and slog
-(`{"level":"info","ts":1644544143.1,"msg":"..."}`), Docker's json-file.
+(`{"level":"info","ts":1644544143.1,"msg":"..."}`), Docker's json-file, MongoDB.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
-_KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T"
-_SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS})" ?:)')
-_TIME: Final = re.compile(
-    rf'"(?:{_KEYS})" ?: ?(?:"(?P<text>[^"\\]{{10,40}})"|(?P<number>\d{{9,19}}(?:\.\d{{1,9}})?'
-    rf"(?:[eE][+]?\d{{1,2}})?))"
+_KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T|\$date"
+_OTHERS: Final = r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|[dD]ate|UnixNano)"
+_SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS}|{_OTHERS})" ?:)')
+_VALUE: Final = (
+    r'" ?: ?(?:"?(?P<number>\d{9,19}(?:\.\d{1,9})?(?:[eE][+]?\d{1,2})?)(?=[",\s}\]])|'
+    r'"(?P<text>\d[^"\\]{9,40})")'
 )
+_TIME: Final = re.compile(rf'"(?:{_KEYS}){_VALUE}')
+_OTHER_TIME: Final = re.compile(rf'"(?:{_OTHERS}){_VALUE}')
+"""Any field that is named after a time, where none is named as usual."""
 _SCALES: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which size on a number counts nano-, micro- or milliseconds."""
 
@@ -30,7 +34,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
     wall = WallClock(clock.zone)
 
     def read(line: str) -> float | None:
-        found = _TIME.search(line) if line.lstrip()[:1] == "{" else None
+        if line.lstrip()[:1] != "{":
+            return None
+        found = _TIME.search(line) or _OTHER_TIME.search(line)
         if found is None:
             return None
         if found["text"]:
@@ -59,6 +65,10 @@ def _split(source: Source) -> Split:
         message = _first(fields, "msg", "message", "log", "event", "MESSAGE")
         error = _first(fields, "error", "err")
         writer = _first(fields, "logger", "component", "program")
+        if not message:
+            return LineParts(origin or writer, line, _first(fields, "host", "hostname"))
+        if isinstance(fields.get("attr"), dict):
+            message = f"{message} {json.dumps(fields['attr'])}"
         return LineParts(
             origin or writer,
             f"{message.rstrip()}: {error}" if error else message.rstrip(),

@@ -15,7 +15,8 @@ from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
 _HEAD: Final = re.compile(
-    r"(?:level=\w+ )?(?:time|ts|t|timestamp)=\"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d)"
+    r'(?:[\w.-]{1,40}=(?:"(?:[^"\\]|\\.){0,200}"|[^\s"]{0,200}) ){0,8}?(?:time|ts|t|timestamp)="?'
+    r"(?:(?P<epoch>\d{10}(?:\.\d{1,9})?)|(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d))"
 )
 _MESSAGE: Final = re.compile(r'\bmsg=(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"?|(?P<bare>\S*))')
 _WRITER: Final = re.compile(r'\b(?:subsys|logger|component|module)="?(?P<name>[\w./-]+)')
@@ -27,6 +28,8 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 
     def read(line: str) -> float | None:
         found = _HEAD.match(line)
+        if found is not None and found["epoch"]:
+            return float(found["epoch"])
         stamp = wall.match(line, found.end()) if found is not None else None
         return stamp.time if stamp is not None else None
 

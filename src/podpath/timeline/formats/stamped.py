@@ -23,6 +23,12 @@ _BACK = 12 * 3600
 """Seconds that a time of day falls back by where a day has begun: less is disorder."""
 
 
+_MOST = 1e11
+"""Larger numbers count milliseconds."""
+_LEAPS = 10
+"""Seconds of TAI ahead of the epoch, as multilog and svlogd add them, whatever has leapt since."""
+
+
 class _Fields(NamedTuple):
     """What a stamp says, as it says it."""
 
@@ -45,7 +51,7 @@ def _read_fields(found: re.Match[str], *, day_first: bool = False) -> _Fields | 
         first, other = said["first"], said["other"]
         swapped = day_first or said["between"] == "." or int(first) > 12
         month, day = (other, int(first)) if swapped else (first, int(other))
-    number = MONTHS.get(month) if not month.isdecimal() else int(month)
+    number = int(month) if month.isdecimal() else MONTHS.get(month) or _read_month(month)
     if number is None or number > 12:
         return None
     hour = int(said.get("hour") or said["hour2"])
@@ -57,6 +63,14 @@ def _read_fields(found: re.Match[str], *, day_first: bool = False) -> _Fields | 
         year + 2000 if "year" in said and year < 100 else year, number, day, hour,
         int(said.get("minute") or said["minute2"]), float(second), said.get("zone", ""),
     )  # fmt: skip
+
+
+def _read_month(name: str) -> int | None:
+    """Return the number of a month in one of the languages of the table; None where it is none."""
+    if name.endswith("\u6708"):
+        return int(name[:-1])
+    word = name.rstrip(".").lower()
+    return next((at for at, words in enumerate(_MONTHS, 1) if word in words.split()), None)
 
 
 class _Stamps:
@@ -91,12 +105,12 @@ class _Stamps:
         if first.month:
             months = (one.month for one in rest)
             self._year = first_year(months, (last.month, last.day), self._clock)
-        elif self._clock.printed is not None:
+        elif (printed := _find_day(source, self._clock)) is not None:
             seconds = [one.hour * 3600 + one.minute * 60 for one in rest]
             turns = sum(before - after > _BACK for before, after in pairwise(seconds))
-            printed = to_wall(self._clock.printed, self._clock.zone)
-            early = seconds[-1] > printed.hour * 3600 + printed.minute * 60 + 60
-            self._date = self._clock.printed - (turns + early) * _DAY
+            wall = to_wall(printed, self._clock.zone)
+            early = seconds[-1] > wall.hour * 3600 + wall.minute * 60 + 60
+            self._date = printed - (turns + early) * _DAY
 
     def read(self, line: str) -> float | None:
         """Return the time of a line; None where it has no stamp of the format."""
@@ -105,7 +119,11 @@ class _Stamps:
             return None
         said = found.groupdict()
         if said.get("epoch"):
-            return float(said["epoch"].replace(",", "."))
+            seconds = float(said["epoch"].replace(",", "."))
+            return seconds / 1e3 if seconds > _MOST else seconds
+        if said.get("tai"):
+            seconds = int(said["tai"], 16) - _LEAPS
+            return seconds + int(said["nano"], 16) / 1e9 if 0 < seconds < _MOST else None
         if said.get("stamp"):
             stamp = self._wall("").match(line, found.start("stamp"))
             return stamp.time if stamp is not None else None
@@ -135,6 +153,17 @@ class _Stamps:
         if zone not in self._walls:
             self._walls[zone] = WallClock(parse_zone(zone) or self._clock.zone)
         return self._walls[zone]
+
+
+def _find_day(source: Source, clock: Clock) -> float | None:
+    """Return when the log was taken at the latest: at the end of the day that its last `#Date:`
+    says, or when the caller says; None where nobody does.
+    """
+    dates = (line for line in reversed(source.lines) if line.startswith("#Date: "))
+    stamp = WallClock(clock.zone).match(next(dates, ""), 7)
+    if stamp is None:
+        return source.taken_at or clock.printed
+    return stamp.time - stamp.time % _DAY + _DAY - 1
 
 
 def _is_clock(found: re.Match[str]) -> bool:
@@ -178,7 +207,9 @@ def _make_format(row: Mapping[str, Any]) -> LineFormat:
     )
 
 
-_ROWS = read_word_file("podpath.timeline.formats", "stamped.toml")["formats"]
+_FILE = read_word_file("podpath.timeline.formats", "stamped.toml")
+_MONTHS: tuple[str, ...] = tuple(_FILE["months"])
+_ROWS = _FILE["formats"]
 EARLY: tuple[LineFormat, ...] = tuple(_make_format(row) for row in _ROWS if row.get("early"))
 FORMATS: tuple[LineFormat, ...] = tuple(_make_format(row) for row in _ROWS if not row.get("early"))
 SHOWN: tuple[str, ...] = tuple(row["shown"] for row in _ROWS)

@@ -26,6 +26,8 @@ from podpath.timeline.formats import (
     kubectl_events,
     kubectl_objects,
     logfmt,
+    prefixed,
+    pretty_json,
     rpm_history,
     stamped,
     syslog,
@@ -47,6 +49,7 @@ LINE_FORMATS: tuple[LineFormat, ...] = (
     syslog_iso.FULL,
     klog.FORMAT,
     dmesg.CTIME,
+    dmesg.HUMAN,
     dmesg.RELATIVE,
     audit.FORMAT,
     dpkg.FORMAT,
@@ -78,6 +81,8 @@ class LogFormat(NamedTuple):
     """True where weeks may lie between two events: the last of them does not tell when the log was
     taken.
     """
+    loose: bool = False
+    """True where the stamp may stand anywhere in a line."""
 
 
 def _line_format(own: LineFormat) -> LogFormat:
@@ -88,7 +93,7 @@ def _line_format(own: LineFormat) -> LogFormat:
     def read(source: Source, clock: Clock) -> LogReading:
         return read_lines(source, clock, own, LINE_FORMATS)
 
-    return LogFormat(own.name, recognise, read, own.yearless, own.of_node, own.sparse)
+    return LogFormat(own.name, recognise, read, own.yearless, own.of_node, own.sparse, own.loose)
 
 
 def _first_shape(line: str) -> LineFormat | None:
@@ -96,10 +101,23 @@ def _first_shape(line: str) -> LineFormat | None:
 
 
 BLOCK_FORMATS: tuple[LogFormat, ...] = (
+    LogFormat(
+        "log behind prefixes",
+        lambda lines: prefixed.recognise(lines, LINE_FORMATS),
+        lambda source, clock: prefixed.read(source, clock, LINE_FORMATS),
+        yearless=True,
+    ),
     LogFormat("kubectl events", kubectl_events.recognise, kubectl_events.read),
     LogFormat("kubectl get events -o json", kubectl_objects.recognise, kubectl_objects.read),
     LogFormat("apt history", apt_history.recognise, apt_history.read, of_node=True, sparse=True),
     LogFormat("journalctl -o export", journal_export.recognise, journal_export.read),
+    LogFormat(
+        "journalctl -o verbose",
+        journal_export.recognise_verbose,
+        journal_export.read_verbose,
+        of_node=True,
+    ),
+    LogFormat("log of JSON objects", pretty_json.recognise, pretty_json.read),
 )
 """Formats whose events stand in several lines, or in tables."""
 LOG_FORMATS: tuple[LogFormat, ...] = (*BLOCK_FORMATS, *(_line_format(row) for row in LINE_FORMATS))
@@ -109,6 +127,10 @@ LEAST = 0.3
 """The share of lines from which a text is taken for a log: the rest may be traces of stacks, or
 another log pasted into it.
 """
+
+
+_LOOSELY = 0.75
+"""What a line counts whose stamp may stand anywhere: any other format that fits goes before."""
 
 
 def recognise_log(source: Source) -> LogFormat | None:
@@ -137,11 +159,13 @@ def _fit_lines(lines: Sequence[str]) -> Iterator[tuple[float, LogFormat]]:
     fitting = Counter(shape.name for shape in shapes if shape is not None)
     for name, count in fitting.most_common(1):
         first = next(place for place, shape in enumerate(shapes) if shape is not None)
+        below = " \t#" if count > 1 else "#"
         aside = sum(
-            shape is None and (line[0] == "#" or (place > first and line[0] in " \t"))
+            shape is None and (line[0] == "#" or (place > first and line[0] in below))
             for place, (line, shape) in enumerate(zip(lines, shapes, strict=True))
         )
-        yield count / (len(lines) - aside if count > 1 else len(lines)), _BY_LINES[name]
+        share = count / (len(lines) - aside)
+        yield share * (_LOOSELY if _BY_LINES[name].loose else 1.0), _BY_LINES[name]
 
 
 def read_log(source: Source, clock: Clock) -> LogReading | None:
