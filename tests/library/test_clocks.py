@@ -38,3 +38,25 @@ def test_unreadable_timeout_is_a_usage_error() -> None:
     clock = Clock(now=1742472000.0, zone=UTC)
     with pytest.raises(UsageError, match="expected a span of time"):
         chronicle_logs([source(MESSAGES)], clock, When(failed_at="03:13:59", timeout="long"))
+
+
+NESTED = (
+    'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45Z" level=info msg="a"\n'
+    "Mar 12 11:14:30 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
+)
+
+
+@pytest.mark.parametrize(
+    ("zones", "hour"), [((), 3), (("UTC",), 11), (("client=UTC",), 3), (("+09:00",), 2)]
+)
+def test_moments_are_in_the_zone_that_the_logs_show(zones: tuple[str, ...], hour: int) -> None:
+    """`--failed-at 11:14:00` is the wall clock of the node, as its logs have it, unless the user
+    says which zone he means.
+    """
+    when = When(failed_at="11:14:00", last_ok="11:13:50", zones=zones, now=NOW)
+    found = chronicle_logs([source(NESTED)], make_clock(when), when)
+    window = found.window
+    assert window is not None
+
+    assert hour * 3600 + 840 == window.failed_at % 86_400
+    assert window.failed_at - 10 == window.last_ok

@@ -152,3 +152,10 @@ def test_the_reported_incident() -> None:
         story.chain.leads[0].check,
         found.exit_code,
     )
+
+
+def test_a_zone_that_several_share_is_asked_for() -> None:
+    """The question names the log, the name and what it may stand for."""
+    found = chronicle("2025-03-12 11:13:45 CST [7] ERROR: canceled")
+
+    assert any("is CST UTC-6 or UTC+8?" in question for question in found.questions)

@@ -129,3 +129,51 @@ def test_a_day_that_no_month_has_beside_a_stamp_with_its_zone() -> None:
     )
 
     assert 9 == sum(len(reading.events) + len(reading.gaps) for reading in logs(lines).readings)
+
+
+def test_a_stamp_within_a_message_tells_the_year() -> None:
+    """What a line states goes before the year that is guessed: HAProxy's stamp behind that of
+    syslog, containerd's with its zone, in a log that goes on for months.
+    """
+    haproxy = (
+        "Feb 25 16:20:09 lb haproxy[7]: 10.0.0.9:15564 [25/Feb/2019:16:20:06.321] in web/s1 503\n"
+        "Jun  1 08:00:00 lb haproxy[7]: Proxy in stopped."
+    )
+    containerd = (
+        'Dec 31 23:59:59 n7 containerd[99]: time="2020-12-31T15:59:59Z" level=info msg="a"\n'
+        "Jan  1 00:00:10 n7 systemd[1]: Started tuned."
+    )
+    first, second = (logs(text).readings[0].times for text in (haproxy, containerd))
+
+    assert [at("16:20:09", "2019-02-25"), at("08:00:00", "2019-06-01")] == list(first)
+    assert [at("15:59:59", "2020-12-31"), at("16:00:10", "2020-12-31")] == list(second)
+
+
+def test_stamps_of_other_moments_tell_no_year() -> None:
+    """What a message says of a certificate's beginning is no stamp of the line."""
+    read = logs('Mar 12 09:49:03 n7 kubelet[9]: cert "time":"2019-01-01T00:00:00Z"')
+
+    assert [at("09:49:03")] == list(read.readings[0].times)
+
+
+def test_lines_behind_prefixes_tell_no_zone() -> None:
+    """Containers write in UTC: that says nothing of the node's own logs."""
+    pods = '[pod/etcd-n7/etcd] {"ts":"2025-03-12T03:13:45Z","msg":"slow"}'
+    read = logs(MESSAGES, pods, clock=replace(CLOCK, zone=CHINA))
+
+    assert None is read.zone
+    assert at("19:10:01", "2025-03-11") == read.readings[0].times[0]
+
+
+def test_a_zone_of_several_is_asked_for() -> None:
+    """CST is America's or China's: who says neither is asked, who gives one of them is not, nor is
+    it asked where another log shows it.
+    """
+    line = "2025-03-12 11:13:45.250 CST [7] ERROR: canceled"
+    nested = 'Mar 12 11:13:45 n7 containerd[9]: time="2025-03-12T03:13:45Z" level=info msg="a"'
+    told = logs(line, clock=replace(CLOCK, zone=CHINA))
+    shown = logs(line, nested)
+
+    assert (("log-0", "CST"),) == logs(line).shared
+    assert () == told.shared == shown.shared
+    assert at("03:13:45") + 0.25 == told.readings[0].times[0] == shown.readings[0].times[0]

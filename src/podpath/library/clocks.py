@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -41,19 +42,23 @@ def chronicle_logs(
     sources: Sequence[Source], clock: Clock, when: When, failures: Collection[Span] = ()
 ) -> Chronicle:
     """Read the logs among these sources and say what they tell; moments without a date are of the
-    logs' days.
+    logs' days, and without a zone of the one that the logs show.
     """
     logs = read_logs(sources, clock)
     reach = logs.reach
+    wall = clock if logs.zone is None or _is_zone_told(when) else replace(clock, zone=logs.zone)
     told = ToldFailure(
-        failed_at=parse_moment(when.failed_at, clock, reach)
-        if when.failed_at is not None
-        else None,
+        failed_at=parse_moment(when.failed_at, wall, reach) if when.failed_at is not None else None,
         timeout=_parse_timeout(when.timeout) if when.timeout is not None else None,
-        last_ok=parse_moment(when.last_ok, clock, reach) if when.last_ok is not None else None,
+        last_ok=parse_moment(when.last_ok, wall, reach) if when.last_ok is not None else None,
         failures=failures,
     )
-    return build_chronicle(logs, load_chains(), told, clock.zone)
+    return build_chronicle(logs, load_chains(), told, wall.zone)
+
+
+def _is_zone_told(when: When) -> bool:
+    """Tell whether the user names the zone of all logs, and so of the moments that he gives."""
+    return any("=" not in zone for zone in when.zones)
 
 
 def _parse_timeout(text: str) -> float:

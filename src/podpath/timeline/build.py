@@ -14,6 +14,7 @@ from podpath.timeline.chain import CauseChain
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.event import LogEvent
 from podpath.timeline.reading import Logs
+from podpath.timeline.stamps import SHARED
 from podpath.timeline.stories import AFTER, REACH, find_stories
 from podpath.timeline.suspects import Marked, mark_events, rank_suspects
 from podpath.timeline.symptoms import find_failures, find_window
@@ -161,10 +162,14 @@ def _questions(logs: Logs, window: FailureWindow | None) -> Iterator[str]:
                 "/var/log/messages, dmesg -T. Or their time stamps are in another zone: --zone "
                 "ZONE, --zone NAME=ZONE."
             )
+    for log, name in logs.shared:
+        zones = " or ".join(f"UTC{hours:+g}" for hours in SHARED[name])
+        yield f"{log}: is {name} {zones}? Its stamps were not read as either: --zone tells."
     if logs.unplaced:
         yield (
-            "Some events have only an age or the kernel's seconds: give the time when they were "
-            "printed with --now T; dmesg -T prints times."
+            "Some events have only an age, a time of day or the kernel's seconds: give the time "
+            "when they were printed with --now T; dmesg -T and kubectl logs --timestamps print "
+            "times."
         )
 
 

@@ -1,8 +1,8 @@
 """Several logs of one node read together: each tells what the others leave out.
 
-A log whose stamps name the year places those that do not; a stamp with its zone within a message
-tells the zone of the stamp before it; lines of the kernel in syslog tell when it booted, and so
-place `dmesg`.
+A log whose stamps name the year places those that do not; a stamp within a message tells the year
+of the stamp before it, and its zone where it names its own; lines of the kernel in syslog tell when
+it booted, and so place `dmesg`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from statistics import median
 from typing import NamedTuple
 
 from podpath.net.provenance import Gap, Source
-from podpath.timeline.clock import Clock
+from podpath.timeline.clock import Clock, to_wall
 from podpath.timeline.event import LogReading
 from podpath.timeline.formats.dmesg import BootCounter, count_boots, seconds_of, take_apart
 from podpath.timeline.formats.table import LogFormat, recognise_log
 from podpath.timeline.moments import Reach
-from podpath.timeline.stamps import WallClock
+from podpath.timeline.stamps import MONTHS, SHARED, WallClock
 
 _HALF_YEAR = 183 * 86_400.0
 _SLACK = 86_400.0
@@ -44,6 +44,12 @@ class Logs:
     """The same of each log that is written all the time."""
     unplaced: bool = False
     """True where some event has no time."""
+    zone: tzinfo | None = None
+    """The zone that the logs show the node to be in; None where they do not, or show several."""
+    shared: tuple[tuple[str, str], ...] = ()
+    """Logs whose stamps are in a zone of a name that several zones have, which nobody tells apart:
+    the name of the log, and of the zone.
+    """
     notes: tuple[str, ...] = ()
     """What was derived to read them, for those who doubt it."""
 
@@ -79,16 +85,44 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     for place, log in enumerate(found):
         if not log.row.yearless and not log.row.of_node and log.row.name != _RING:
             readings[place] = log.row.read(log.source, log.clock)
-    reference = _reference(found, readings, clock)
-    inferred = _infer_zones(found, clock, reference)
-    zones = set(inferred.values())
+    dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
+    end = reach_of(dense)
+    reference = clock.now if end is None else min(clock.now, end.last + _HALF_YEAR)
+    names = {
+        place: name
+        for place, log in enumerate(found)
+        if (name := _find_shared(log.source)) is not None
+    }
+    inferred = {
+        place: one
+        for place, log in enumerate(found)
+        if (log.row.yearless or (log.row.of_node and place in names))
+        and (one := _infer(log, reference)) is not None
+    }
+    own = {
+        place: one.zone
+        for place, one in inferred.items()
+        if one.zone is not None
+        and found[place].clock is clock
+        and found[place].row.name != _SEVERAL
+    }
+    zones = set(own.values())
     host = next(iter(zones)) if len(zones) == 1 else None
+    shared: list[tuple[str, str]] = []
     for place, log in enumerate(found):
-        if place not in readings and log.row.name != _RING:
-            hosts = host if log.row.of_node and log.clock is clock else None
-            zone = inferred.get(place) or hosts or log.clock.zone
-            told = replace(log.clock, now=_taken(log.source, reference), zone=zone)
+        if log.row.name == _RING:
+            continue
+        name = names.get(place)
+        fits = log.row.of_node or (name is not None and _is_of(host, name, reference))
+        hosts = host if fits and log.clock is clock else None
+        zone = own.get(place) or hosts or log.clock.zone
+        if place not in readings or zone is not log.clock.zone:
+            now = min([_taken(log.source, reference), *_last_stated(inferred.get(place))])
+            printed = log.clock.printed or (end.last if end is not None else None)
+            told = replace(log.clock, now=now, zone=zone, printed=printed)
             readings[place] = log.row.read(log.source, told)
+        if name is not None and not _is_of(zone, name, reference):
+            shared.append((log.source.name, name))
     kernel = _kernel_lines(readings.values())
     for place, log in enumerate(found):
         if log.row.name == _RING:
@@ -97,20 +131,41 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     notes = (
         f"{found[place].source.name}: time stamps within its messages show that its own are in "
         f"{zone}."
-        for place, zone in inferred.items()
+        for place, zone in own.items()
     )
-    return _gather(found, [readings[place] for place in sorted(readings)], notes)
+    gathered = _gather(found, [readings[place] for place in sorted(readings)], notes)
+    return replace(gathered, zone=host, shared=tuple(shared))
 
 
-def _infer_zones(found: Sequence[_Log], clock: Clock, reference: float) -> dict[int, tzinfo]:
-    """Return the zones of those logs whose own messages tell them, by their places."""
-    zones: dict[int, tzinfo] = {}
-    for place, log in enumerate(found):
-        if log.row.yearless and log.clock is clock:
-            zone = _infer_zone(log, reference)
-            if zone is not None:
-                zones[place] = zone
-    return zones
+_SHARED = re.compile(rf"\d:\d\d(?:[.,]\d{{1,9}})?(?: [AP]M)? (?P<name>{'|'.join(SHARED)})\b")
+_EARLY = 80
+"""Characters in which the stamp of a line stands."""
+
+
+def _find_shared(source: Source) -> str | None:
+    """Return the name that several zones have, where the stamps of a log bear one."""
+    found = (_SHARED.search(line[:_EARLY]) for line in source.lines[:_SAMPLED])
+    return next((one["name"] for one in found if one is not None), None)
+
+
+def _is_of(zone: tzinfo | None, name: str, now: float) -> bool:
+    """Tell whether a zone is one of those that share a name."""
+    if zone is None:
+        return False
+    apart = to_wall(now, zone).utcoffset()
+    return apart is not None and apart / timedelta(hours=1) in SHARED[name]
+
+
+class _Inferred(NamedTuple):
+    """What the messages of a log tell of its own stamps."""
+
+    zone: tzinfo | None
+    last: float
+    """Some months after the last moment that a message states: no stamp of the log is later."""
+
+
+def _last_stated(inferred: _Inferred | None) -> tuple[float, ...]:
+    return () if inferred is None else (inferred.last,)
 
 
 class _Log(NamedTuple):
@@ -122,6 +177,8 @@ class _Log(NamedTuple):
 
 
 _RING = "dmesg"
+_SEVERAL = "log behind prefixes"
+"""What several programs wrote, each in its own zone."""
 
 
 def _taken(source: Source, reference: float) -> float:
@@ -150,60 +207,87 @@ def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterab
     )
 
 
-def _reference(found: Sequence[_Log], readings: dict[int, LogReading], clock: Clock) -> float:
-    """Return the moment that missing years count back from: some months after the end of logs that
-    name the year.
-    """
-    dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
-    reach = reach_of(dense)
-    return clock.now if reach is None else min(clock.now, reach.last + _HALF_YEAR)
-
-
 _NESTED = re.compile(
     r'(?:time=|ts=|"(?:ts|time|timestamp)":|\[)\\*"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?'
     r"(?:Z|[+-]\d\d:?\d\d))"
 )
 
 
-def _infer_zone(log: _Log, now: float) -> tzinfo | None:
-    """Return the zone of a log by the stamps with a zone in its messages; None where there are
-    none, or they differ.
+def _infer(log: _Log, now: float) -> _Inferred | None:
+    """Return what the stamps within a log's messages tell: the year, and the zone where they name
+    theirs and agree; None where there are none, or they are of other moments.
     """
-    pairs = _find_nested(log.source)
-    if not pairs:
+    nested = _find_nested(log.source)
+    if not nested:
         return None
-    lines = tuple(line for line, _ in pairs)
+    last = min(now, max(one.time for one in nested) + _HALF_YEAR)
+    lines = tuple(one.line for one in nested)
     sample = Source(name=log.source.name, lines=lines, taken_at=log.source.taken_at)
-    outer = log.row.read(sample, replace(log.clock, now=now, zone=UTC))
-    if len(outer.times) != len(pairs):
+    outer = log.row.read(sample, replace(log.clock, now=last, zone=UTC))
+    if len(outer.times) != len(nested):
         return None
+    apart = [wall - one.time for wall, one in zip(outer.times, nested, strict=True)]
+    near = sum(abs(seconds) < 86_400 for seconds in apart)  # NaN is not less
+    if near < _MOSTLY * len(nested):
+        return None
+    zoned = [seconds for seconds, one in zip(apart, nested, strict=True) if one.zoned]
+    return _Inferred(_agree(zoned), last)
+
+
+def _agree(apart: Sequence[float]) -> tzinfo | None:
+    """Return the zone that most of these differences to UTC are of; None where most are of none."""
     offsets: Counter[int] = Counter()
-    for wall, (_, inner) in zip(outer.times, pairs, strict=True):
-        apart = wall - inner
-        if abs(apart) < 86_400:  # NaN is not less
-            offset = round(apart / _QUARTER) * _QUARTER
-            offsets[offset] += abs(apart - offset) <= 5
+    for seconds in apart:
+        offset = round(seconds / _QUARTER) * _QUARTER if abs(seconds) < 86_400 else 0
+        offsets[offset] += abs(seconds - offset) <= 5
     (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
-    if not count or count < 0.8 * len(pairs):
+    if not count or count < _MOSTLY * len(apart):
         return None
     return timezone(timedelta(seconds=offset))
 
 
-def _find_nested(source: Source) -> list[tuple[str, float]]:
-    """Return some lines whose messages have a stamp with a zone, each with that moment."""
-    nested = [
+class _Nested(NamedTuple):
+    """A line whose message has a stamp with a year."""
+
+    line: str
+    time: float
+    zoned: bool
+    """True where that stamp names its zone; else it is taken for UTC."""
+
+
+def _find_nested(source: Source) -> list[_Nested]:
+    """Return some lines whose messages have a stamp with a year, those with a zone if any have
+    one.
+    """
+    signed = [
         line
         for line in source.lines
-        if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
-    ]
+        if "time=" in line or "ts=" in line or '"ts"' in line or '"time' in line
+        or "[20" in line or ":20" in line
+    ]  # fmt: skip
+    half = _SAMPLED // 2
+    sampled = signed if len(signed) <= _SAMPLED else signed[:half] + signed[-half:]
     utc = WallClock(UTC)
-    pairs: list[tuple[str, float]] = []
-    for line in nested[:_SAMPLED]:
-        inner = _NESTED.search(line[:1000])
-        stamp = utc.match(line[:1000], inner.end()) if inner is not None else None
+    nested: list[_Nested] = []
+    for line in sampled:
+        cut = line[:1000]
+        inner = _NESTED.search(cut)
+        stamp = utc.match(cut, inner.end()) if inner is not None else None
         if stamp is not None:
-            pairs.append((line, stamp.time))
-    return pairs
+            nested.append(_Nested(line, stamp.time, zoned=True))
+        elif (logged := _ACCESS.search(cut)) is not None and logged["month"] in MONTHS:
+            date = (int(logged["year"]), MONTHS[logged["month"]], int(logged["day"]))
+            time = utc.place(date, int(logged["hour"]), 0, 0.0)
+            if time is not None:
+                nested.append(_Nested(line, time, zoned=False))
+    return [one for one in nested if one.zoned] or nested
+
+
+_ACCESS = re.compile(
+    r"\[(?P<day>\d\d)/(?P<month>[A-Z][a-z]{2})/(?P<year>\d{4}):(?P<hour>\d\d):\d\d:\d\d"
+)
+"""The stamp of an access log, as HAProxy has it behind that of syslog."""
+_MOSTLY = 0.8
 
 
 def _kernel_lines(readings: Iterable[LogReading]) -> dict[str, list[float]]:
