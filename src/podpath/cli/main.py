@@ -238,8 +238,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse("standard output is closed")
     out = sys.stdout
     try:
+        words = list(sys.argv[1:] if arguments is None else arguments)
         code = podpath.main(
-            None if arguments is None else list(arguments),
+            words,
+            default_map=_read_defaults(words),
             prog_name=name_program(sys.argv[0]),
             standalone_mode=False,
         )
@@ -267,6 +269,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the one boundary: whatever is left is a bug, and still no traceback for the user
         return _internal(error)
     return code if isinstance(code, int) else 0
+
+
+def _read_defaults(words: Sequence[str]) -> dict[str, Any] | None:
+    """Read the defaults of the command that is called from the configuration files; for help, and
+    for the shell's completion, none are needed.
+    """
+    name = next((word for word in words if not word.startswith("-")), "")
+    entry = COMMANDS.get(name)
+    if entry is None or entry.distribution or {"-h", "--help"} & {*words}:
+        return None
+    from podpath.cli import config  # noqa: PLC0415 - only where there is a command
+
+    files = tuple(config.find_configs(words))
+    command = podpath.get_command(click.Context(podpath), name) if files else None
+    if command is None:
+        return None
+    return {name: config.map_defaults(name, command, files, tuple(COMMANDS))}
 
 
 def name_program(called: str) -> str:
