@@ -306,6 +306,21 @@ def test_connection_of_a_long_capture_is_shown_where_it_is_asked_about(
     ]
 
 
+def test_connections_are_measured_where_asked(tmp_path: Path) -> None:
+    """The table stands in the answer, the objects in its JSON, and all of it in a CSV file."""
+    path, table = tmp_path / "eth0.pcap", tmp_path / "table.csv"
+    path.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
+    _, plain = answer(path, "--csv", table)
+    _, measured = answer(path, "--connections", "--port", "80")
+    ((one),) = measured["measured"]
+
+    assert "measured" not in plain
+    assert ("S0", "S", 1, None) == (
+        one["state"], one["history"], one["client_packets"], one["rtt"]
+    )  # fmt: skip
+    assert len(table.read_text().splitlines()) == 2
+
+
 ALONE = """
 import os, sys
 from podpath.cli.main import run

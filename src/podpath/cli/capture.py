@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -60,6 +61,17 @@ def _filter(
     metavar="FILE",
     help="Write the same drawing as SVG into this file.",
 )
+@click.option(
+    "--connections",
+    is_flag=True,
+    help="Measure each connection: duration, bytes, what was sent again, round trips, DNS.",
+)
+@click.option(
+    "--csv",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write these measures as CSV into this file.",
+)
 @html_option
 @output_options
 def capture(  # noqa: PLR0913 - click gives each option as one argument
@@ -67,6 +79,8 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     *,
     ladder: bool,
     svg: str | None,
+    connections: bool,
+    csv: str | None,
     html: str | None,
     as_json: bool,
     color: str,
@@ -87,6 +101,7 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     Examples:
       podpath capture eth0.pcap
       podpath capture veth.pcap eth0.pcap node2.pcapng.gz
+      podpath capture eth0.pcap --connections --host 10.244.1.5
       podpath capture node1.pcap node2.pcap --connection 'tcp 10.244.1.5 > 10.96.0.1:443'
       tcpdump -nnr eth0.pcap | podpath capture - --json
 
@@ -96,9 +111,14 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     wanted: list[ConnectionFilter] = click.get_current_context().meta[_WANTED]
     answer = captures(files, wanted, progress=ProgressLine())
+    answer = answer.with_measures() if connections or csv else answer
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_text(svg, drawn.svg())
+    if csv:
+        write_text(csv, answer.csv())
+    answer = answer if connections else replace(answer, measured=())
+    drawn = drawn if connections else replace(drawn, measured=())
     if html:
         write_text(html, drawn.html())
     show(drawn if ladder else answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from podpath.capture.measures import ConnectionMeasures
 from podpath.collect import captures
 from podpath.collect.captures import Kept
 from podpath.collect.long_captures import say_unfollowed
@@ -28,7 +29,9 @@ from podpath.node.case import CapturedPoint, Case, FailureTally, LeftOut, LostPa
 
 if TYPE_CHECKING:
     from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
+    from podpath_capture.columns import Packets
     from podpath_capture.flows.flows import Flows
+    from podpath_capture.flows.measures import FlowMeasures
     from podpath_capture.matching.matching import Matching
     from podpath_capture.points import CapturedFile, Point
 
@@ -152,23 +155,17 @@ class MatchedCaptures:
         }
 
     def _find_left_out(self, kept: Kept, lines: Sequence[int]) -> LeftOut:
-        import numpy as np  # noqa: PLC0415 - as above
-
-        from podpath_capture.flows.telling import find_cut, name_pairs  # noqa: PLC0415 - as above
+        from podpath_capture.flows.telling import find_left_out  # noqa: PLC0415 - as above
 
         if not lines:
             return LeftOut()
-        first = None if kept.printed is None else np.asarray(kept.printed.packed.first) + 1
-        shown = np.array(lines) - 1 if first is None else first.searchsorted(lines)
         columns, flows = kept.capture.packets.columns, kept.flows
         if kept.survey is not None:
             columns, flows = kept.survey.narrow.columns, kept.survey.flows
         if flows is None:
             return LeftOut()
-        streams = np.where(flows.number < 0, -1, flows.number * 2 + ~flows.forward)
-        found = [find_cut(each, shown) for each in (streams, name_pairs(columns, shown))]
-        one, other = (rows + 1 if first is None else first[rows] for rows in found)
-        return LeftOut(frozenset(one.tolist()), frozenset(other.tolist()))
+        begins = None if kept.printed is None else kept.printed.packed.first
+        return LeftOut(*map(frozenset, find_left_out(columns, flows, lines, begins)))
 
     def tally_failures(self) -> Mapping[tuple[int, Address, int], FailureTally]:
         """Count who refuses how many, or leaves them unanswered, in a long capture; nothing where
@@ -192,6 +189,32 @@ class MatchedCaptures:
             address = Address(4, value) if version == 4 else Address(6, addresses[value])
             found[protocol, address, port] = FailureTally(*tally)
         return found
+
+    def measure(self, most: int = MOST_NAMED) -> Iterator[ConnectionMeasures]:
+        """Measure every conversation at every point, in the order of the captures, `most` of each;
+        captures that are too long to be held are left out. `UsageError` where there is no other.
+        """
+        if not self._shown and self._surveyed:
+            long, _ = self._surveyed[0]
+            raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
+        from podpath_capture.flows.measures import measure_flows  # noqa: PLC0415 - as above
+
+        for one, flows in zip(self._shown.values(), self._flows, strict=True):
+            packets = one.file.capture.packets
+            found = measure_flows(packets.columns, flows, one.file.data)
+            columns = packets.columns
+            for number, row in enumerate(flows.first[:most].tolist()):
+                yield _as_measures(
+                    found,
+                    number,
+                    _spell_flow(packets, row, turned=bool(found.turned[number])),
+                    self._name_place(one.file, int(columns.ifindex[row])),
+                )
+
+    def _name_place(self, file: CapturedFile, ifindex: int) -> str:
+        device = file.devices.get(ifindex, f"ifindex {ifindex}") if ifindex else ""
+        short = file.name.rpartition("/")[2]
+        return f"{short} {device}" if device else short
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Return what was lost between points; nothing where there is one alone."""
@@ -265,6 +288,53 @@ class MatchedCaptures:
         file = next(file for file in self._files if file.name == point.file)
         counted = file.dropped is not None or bool(point.dropped)
         return bool(point.direction) and not counted
+
+
+def _spell_flow(packets: Packets, row: int, *, turned: bool) -> str:
+    """Spell a flow as a probe does, from its client."""
+    columns = packets.columns
+    protocol, six = int(columns.protocol[row]), columns.version[row] == 6
+    ends = []
+    for address, port in ((columns.src, columns.sport), (columns.dst, columns.dport)):
+        value = int(address[row])
+        found = Address(6, packets.addresses[value]) if six else Address(4, value)
+        named = protocol in (protocols.TCP, protocols.UDP, protocols.SCTP)
+        ends.append(endpoint(found, int(port[row])) if named else str(found))
+    near, far = reversed(ends) if turned else ends
+    return f"{protocols.protocol_name(protocol)} {near} > {far}"
+
+
+def _as_measures(found: FlowMeasures, number: int, words: str, point: str) -> ConnectionMeasures:
+    """Make one row of a table of what was measured of one flow."""
+    values = [int(value) for pair in (found.packets, found.payload) for value in pair[number]]
+    again, late, duplicate, closed = (pair[number].tolist() for pair in found.said)
+    queries, answers, failures = found.dns[number].tolist()
+    rtt, latency = int(found.rtt[number]), int(found.dns_latency[number])
+    return ConnectionMeasures(
+        connection=words,
+        point=point,
+        state=found.state[number],
+        history=found.history[number],
+        first=int(found.first[number]) / _SECOND,
+        duration=int(found.duration[number]) / _SECOND,
+        client_packets=values[0],
+        server_packets=values[1],
+        client_bytes=values[2],
+        server_bytes=values[3],
+        client_retransmissions=again[0],
+        server_retransmissions=again[1],
+        client_out_of_order=late[0],
+        server_out_of_order=late[1],
+        client_duplicate_acks=duplicate[0],
+        server_duplicate_acks=duplicate[1],
+        client_zero_windows=closed[0],
+        server_zero_windows=closed[1],
+        rtt=rtt / _SECOND if rtt >= 0 else None,
+        dns_queries=queries,
+        dns_answers=answers,
+        dns_failures=failures,
+        dns_latency=latency / _SECOND if latency >= 0 else None,
+    )
 
 
 def spell_connection(connection: MatchedConnection) -> str:

@@ -23,6 +23,7 @@ from podpath.report.capture_text import render_capture
 from podpath.report.style import Style
 
 if TYPE_CHECKING:
+    from podpath.capture.measures import ConnectionMeasures
     from podpath.capture.sightings import Ladder
 
 
@@ -38,6 +39,8 @@ class CapturesResult(Result):
     """What the answer was narrowed to."""
     drawn: Ladder | None = None
     """The ladder that the text shows; None where it shows none."""
+    measured: tuple[ConnectionMeasures, ...] = ()
+    """What text and JSON show of each connection; empty where they were not measured."""
 
     @property
     def verdict(self) -> str:
@@ -62,17 +65,42 @@ class CapturesResult(Result):
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath capture` prints it."""
         chosen = style or Style()
-        if self.drawn is None:
-            return render_capture(self.answer, chosen)
-        from podpath.report.ladder import render_ladder  # noqa: PLC0415 - only where something is drawn
+        drawings: list[str] = []
+        if self.drawn is not None:
+            from podpath.report.ladder import render_ladder  # noqa: PLC0415 - only where something is drawn
 
-        return render_capture(self.answer, chosen, [render_ladder(self.drawn, chosen)])
+            drawings.append(render_ladder(self.drawn, chosen))
+        if self.measured:
+            from podpath.report.measures_text import render_measures  # noqa: PLC0415 - as above
+
+            drawings.append(render_measures(self.measured, chosen))
+        return render_capture(self.answer, chosen, drawings)
 
     def json(self) -> str:
         """Return the answer as a document of the schema `podpath/capture/v1`."""
         from podpath.report.capture_json import render_capture_json  # noqa: PLC0415 - only where it is asked for
 
-        return render_capture_json(self.answer)
+        return render_capture_json(self.answer, self.measured)
+
+    def csv(self) -> str:
+        """Return what was measured of each connection as CSV, with the names of the columns."""
+        from podpath.report.measures_text import render_csv  # noqa: PLC0415 - only where it is asked for
+
+        return render_csv(self.measured)
+
+    def with_measures(self) -> CapturesResult:
+        """Return the answer with what each connection, or each that is asked about, comes to."""
+        matched = self.case.matched or match_captures(self.case.facts, (), least=1)
+        if matched is None:
+            raise MissingExtra(
+                "measuring connections needs packets, and an extra: pip install 'podpath[capture]'"
+            )
+        fitting = (
+            one
+            for one in matched.measure()
+            if all(wanted.fits_words(one.connection) for wanted in self.wanted)
+        )
+        return replace(self, measured=tuple(fitting))
 
     def with_ladder(self) -> CapturesResult:
         """Return the answer with a ladder in its text, of the connection that `ladder` chooses."""

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+from podpath.capture.measures import ConnectionMeasures, as_objects
 from podpath.diagnosis.capture_answer import CaptureAnswer, CaptureForbids, ConnectionSummary
 from podpath.node.case import CapturedPoint
 from podpath.report.borders import gap_object, quote_object
@@ -17,9 +19,9 @@ from podpath.report.finding_json import finding_object
 CAPTURE_SCHEMA = "podpath/capture/v1"
 
 
-def render_capture_json(answer: CaptureAnswer) -> str:
+def render_capture_json(answer: CaptureAnswer, measured: Sequence[ConnectionMeasures] = ()) -> str:
     """Render the whole answer as one JSON document, with a line end."""
-    document = {
+    document: dict[str, object] = {
         "schema": CAPTURE_SCHEMA,
         "verdict": answer.verdict,
         "findings": [finding_object(finding) for finding in answer.findings],
@@ -29,6 +31,10 @@ def render_capture_json(answer: CaptureAnswer) -> str:
         "gaps": [gap_object(gap) for gap in answer.gaps],
         "forbids": [_forbids(one) for one in answer.forbids],
     }
+    if measured:
+        document["measured"] = [
+            one | {"point": escape(str(one["point"]))} for one in as_objects(measured)
+        ]
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 

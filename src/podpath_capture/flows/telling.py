@@ -8,7 +8,7 @@ between a few packets do. Connections that plainly work, and their packets, are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,23 @@ def choose(connections: Rows, failures: Rows, others: Iterable[Rows], count: int
     last = np.arange(count - 1, count) if len(failures) else failures
     parts = [np.asarray(rows[:SHARE], np.int64) for rows in others]
     return distinct(np.concatenate([connections[:MOST], failures, last, *parts]))
+
+
+def find_left_out(
+    columns: PacketColumns, flows: Flows, lines: Sequence[int], begins: Rows | None
+) -> tuple[list[int], list[int]]:
+    """Return those of some packets behind which others are left out: of their direction of a
+    connection, and from their sender to their receiver. Packets go by their numbers from 1, or by
+    their lines, where these begin at `begins`, from 0.
+    """
+    numbers = np.array(lines, np.int64) - 1
+    shown = numbers if begins is None else begins.searchsorted(numbers)
+    streams = np.where(flows.number < 0, -1, flows.number.astype(np.int64) * 2 + ~flows.forward)
+    found = []
+    for each in (streams, name_pairs(columns, shown)):
+        rows = find_cut(each, shown)
+        found.append(((rows if begins is None else begins[rows]) + 1).tolist())
+    return found[0], found[1]
 
 
 def find_cut(streams: Rows, shown: Rows) -> Rows:
