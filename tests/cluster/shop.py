@@ -93,8 +93,8 @@ def _make_fronts(plan: Plan, node: str) -> Iterator[dict[str, Any]]:
 
 
 def place(tried: Cluster, fault: PlantedFault, seed: int) -> PlantedFault:
-    """Return a fault on two nodes and a pod that are drawn."""
-    drawn = random.Random(seed)  # which node is no secret
+    """Return a fault on two nodes and a pod that are drawn, for each fault by itself."""
+    drawn = random.Random(f"{seed} {fault.name}")  # which node is no secret
     first, second = drawn.sample(tried.plan.node_names, 2)
     return fault.placed(list_signs(tried, first, second, drawn.choice(("web", "api"))))
 
