@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -116,7 +117,7 @@ def test_a_service_by_its_port_of_that_name() -> None:
 def test_a_fault_is_named_with_its_node_line_and_cure(
     fault: str, node: str, check: str, file: str, cure: str, tmp_path: Path
 ) -> None:
-    """The answer is that of the node where the line stands."""
+    """The answer is that of the node where the line stands, and says of every line whose it is."""
     nodes = unpack(tmp_path, fault)
 
     answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
@@ -127,6 +128,9 @@ def test_a_fault_is_named_with_its_node_line_and_cure(
     assert first.evidence[0].source.name == str(tmp_path / file)
     assert first.repairs[0].commands[0] == cure
     assert first.repairs[0].proven == "simulated"
+    quoted = [span for each in answer.findings for span in each.evidence]
+    assert [] == [span for span in quoted if not answer.diagnosis.owners.list_owned([span])]
+    assert re.search("written by |unknown: |unsigned, ", answer.text())
 
 
 def test_evidence_of_several_nodes_for_one_is_refused() -> None:
