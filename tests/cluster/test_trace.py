@@ -31,6 +31,7 @@ def shop(request: pytest.FixtureRequest, kubernetes: Cluster) -> Iterator[Cluste
     plan = Plan(name=f"p{os.getpid()}", proxy=request.param, plugin="routed")
     tried = kubernetes if own else cluster.up(plan)
     try:
+        control.wait(lambda: not list_leaving(tried), "pods of other tests to go")
         pods.create(
             tried,
             pods.make_namespace(SPACE),
@@ -44,6 +45,12 @@ def shop(request: pytest.FixtureRequest, kubernetes: Cluster) -> Iterator[Cluste
     finally:
         if not own:
             cluster.down(plan.name)
+
+
+def list_leaving(tried: Cluster) -> list[str]:
+    """Return the pods that are being deleted: the API lists one longer than it has a namespace."""
+    listed = (each["metadata"] for each in tried.read("pods", "-A")["items"])
+    return [found["name"] for found in listed if "deletionTimestamp" in found]
 
 
 def take_snapshot(tried: Cluster, node: str, folder: Path) -> list[Path]:
