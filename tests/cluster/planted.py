@@ -52,6 +52,10 @@ class PlantedFault:
     also_undo: str = "true"
     moving: str = ""
     """A pod on the second node, with a service of its name, that is there for this fault alone."""
+    emptied: str = ""
+    """A service that loses its endpoints one after the other, and may fail before the last of them
+    is gone: the fault is there once the node's rules refuse it.
+    """
     cabled: bool = False
     """True where both nodes get a second uplink, eth1, for this fault alone."""
     cured: bool = True
@@ -433,6 +437,7 @@ FAULTS = (
         protocol="udp",
         also_on=API,
         also="label pod -n kube-system --all app=other --overwrite",
+        emptied="kube-system/kube-dns",
         also_undo="label pod -n kube-system --all app=kube-dns --overwrite",
         check="@refused",
         line="@resolver",

@@ -31,10 +31,10 @@ FULL = 1300
 _SICK = {"exec": {"command": ["cat", "/www/ready"]}, "periodSeconds": 1}
 _SERVED = ("api-", "dns-", "far-")
 """How the pods are called that stand behind services, ready."""
-_REFUSED = re.compile(
-    r'shop/(?:far|front)-\S+ has no endpoints|comment "shop/(?:far|front)-[^"]+" :'
-)
-"""By what rules of either kind refuse a service that has a pod."""
+_REFUSED = r'{0}\S+ has no endpoints|comment "{0}[^"]+" :'
+"""By what rules of either kind refuse services whose names begin so."""
+_PODS = "shop/(?:far|front)-"
+"""Services that have a pod each."""
 _FRONT, _LOCAL = 30180, 30190
 """Node ports, to which a node's number is added."""
 
@@ -67,10 +67,20 @@ def await_rules(tried: Cluster) -> None:
     control.wait(lambda: all(_is_served(tried, node) for node in tried.plan.node_names), "rules")
 
 
+def read_rules(tried: Cluster, node: str) -> str:
+    """Return the rules of a node, as both programs list them."""
+    return tried.nodes[node].run("sh", "-c", "nft list ruleset; iptables-save")
+
+
+def refuse(rules: str, services: str) -> bool:
+    """Tell whether rules refuse a service whose name begins so, because nothing is behind it."""
+    return re.search(_REFUSED.format(services), rules) is not None
+
+
 def _is_served(tried: Cluster, node: str) -> bool:
     """Tell whether kube-proxy on a node has the pods that are behind services."""
-    rules = tried.nodes[node].run("sh", "-c", "nft list ruleset; iptables-save")
-    if _REFUSED.search(rules):
+    rules = read_rules(tried, node)
+    if refuse(rules, _PODS):
         return False
     listed = tried.read("pods", "-A")["items"]
     served = [each for each in listed if each["metadata"]["name"].startswith(_SERVED)]

@@ -60,6 +60,11 @@ def planted(tried: Cluster, fault: PlantedFault) -> Iterator[None]:
         if fault.also_on:
             undone.callback(run, tried, fault.also_on, fault.also_undo)
             run(tried, fault.also_on, fault.also)
+        if fault.emptied:
+            control.wait(
+                lambda: shop.refuse(shop.read_rules(tried, fault.node), fault.emptied),
+                "empty rules",
+            )
         if fault.moving:
             shop.leave(tried, fault.moving)
             control.wait(lambda: not shop.connects(tried, fault), "the pod's processes to end")
