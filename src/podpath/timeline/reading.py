@@ -88,53 +88,88 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
     end = reach_of(dense)
     reference = clock.now if end is None else min(clock.now, end.last + _HALF_YEAR)
-    names = {
-        place: name
-        for place, log in enumerate(found)
-        if (name := _find_shared(log.source)) is not None
-    }
-    inferred = {
-        place: one
-        for place, log in enumerate(found)
-        if (log.row.yearless or (log.row.of_node and place in names))
-        and (one := _infer(log, reference)) is not None
-    }
-    own = {
-        place: one.zone
-        for place, one in inferred.items()
-        if one.zone is not None
-        and found[place].clock is clock
-        and found[place].row.name != _SEVERAL
-    }
-    zones = set(own.values())
-    host = next(iter(zones)) if len(zones) == 1 else None
+    told = _infer_all(found, clock, reference)
     shared: list[tuple[str, str]] = []
     for place, log in enumerate(found):
         if log.row.name == _RING:
             continue
-        name = names.get(place)
-        fits = log.row.of_node or (name is not None and _is_of(host, name, reference))
-        hosts = host if fits and log.clock is clock else None
-        zone = own.get(place) or hosts or log.clock.zone
+        zone = told.zone_of(place, log, clock)
         if place not in readings or zone is not log.clock.zone:
-            now = min([_taken(log.source, reference), *_last_stated(inferred.get(place))])
+            now = min([_taken(log.source, reference), *told.last_of(place)])
             printed = log.clock.printed or (end.last if end is not None else None)
-            told = replace(log.clock, now=now, zone=zone, printed=printed)
-            readings[place] = log.row.read(log.source, told)
+            own = replace(log.clock, now=now, zone=zone, printed=printed)
+            readings[place] = log.row.read(log.source, own)
+        name = told.names.get(place)
         if name is not None and not _is_of(zone, name, reference):
             shared.append((log.source.name, name))
+    return _place_rings(found, readings, clock, told, tuple(shared))
+
+
+def _place_rings(
+    found: Sequence[_Log],
+    readings: dict[int, LogReading],
+    clock: Clock,
+    told: _Told,
+    shared: tuple[tuple[str, str], ...],
+) -> Logs:
+    """Read the ring buffers by what the other logs say of the kernel, and gather all."""
     kernel = _kernel_lines(readings.values())
     for place, log in enumerate(found):
         if log.row.name == _RING:
-            told = replace(clock, boots=_infer_boots(log.source, kernel, clock))
-            readings[place] = log.row.read(log.source, told)
+            booted = replace(clock, boots=_infer_boots(log.source, kernel, clock))
+            readings[place] = log.row.read(log.source, booted)
     notes = (
         f"{found[place].source.name}: time stamps within its messages show that its own are in "
         f"{zone}."
-        for place, zone in own.items()
+        for place, zone in told.zones.items()
     )
     gathered = _gather(found, [readings[place] for place in sorted(readings)], notes)
-    return replace(gathered, zone=host, shared=tuple(shared))
+    return replace(gathered, zone=told.host, shared=shared)
+
+
+class _Told(NamedTuple):
+    """What logs tell of their own stamps, by their places."""
+
+    names: dict[int, str]
+    """Names of zones that several zones have."""
+    zones: dict[int, tzinfo]
+    lasts: dict[int, float]
+    """Some months after the last moment that a message states."""
+    host: tzinfo | None
+    """The zone of the node itself."""
+    reference: float
+
+    def zone_of(self, place: int, log: _Log, clock: Clock) -> tzinfo:
+        """Return the zone of a log's stamps that name none."""
+        name = self.names.get(place)
+        fits = log.row.of_node or (name is not None and _is_of(self.host, name, self.reference))
+        hosts = self.host if fits and log.clock is clock else None
+        return self.zones.get(place) or hosts or log.clock.zone
+
+    def last_of(self, place: int) -> tuple[float, ...]:
+        """Return the moment that no stamp of a log is later than, where its messages tell one."""
+        return (self.lasts[place],) if place in self.lasts else ()
+
+
+def _infer_all(found: Sequence[_Log], clock: Clock, reference: float) -> _Told:
+    names: dict[int, str] = {}
+    zones: dict[int, tzinfo] = {}
+    lasts: dict[int, float] = {}
+    for place, log in enumerate(found):
+        name = _find_shared(log.source)
+        if name is not None:
+            names[place] = name
+        if not (log.row.yearless or (log.row.of_node and name is not None)):
+            continue
+        inferred = _infer(log, reference)
+        if inferred is None:
+            continue
+        lasts[place] = inferred.last
+        if inferred.zone is not None and log.clock is clock and log.row.name != _SEVERAL:
+            zones[place] = inferred.zone
+    each = set(zones.values())
+    host = next(iter(each)) if len(each) == 1 else None
+    return _Told(names, zones, lasts, host, reference)
 
 
 _SHARED = re.compile(rf"\d:\d\d(?:[.,]\d{{1,9}})?(?: [AP]M)? (?P<name>{'|'.join(SHARED)})\b")
@@ -162,10 +197,6 @@ class _Inferred(NamedTuple):
     zone: tzinfo | None
     last: float
     """Some months after the last moment that a message states: no stamp of the log is later."""
-
-
-def _last_stated(inferred: _Inferred | None) -> tuple[float, ...]:
-    return () if inferred is None else (inferred.last,)
 
 
 class _Log(NamedTuple):
