@@ -4,6 +4,7 @@ that it packs, and installed below `share`.
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -27,6 +28,10 @@ class SharedFiles(BuildHookInterface):  # type: ignore[misc]  # hatchling is the
             check=True,
             env=os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
         )
+        for page in (share / "man" / "man1").glob("*.1"):
+            packed = gzip.compress(page.read_bytes(), mtime=0)
+            page.with_name(f"{page.name}.gz").write_bytes(packed)
+            page.unlink()
         files = (path for path in sorted(share.rglob("*")) if path.is_file())
         build_data["shared_data"] = {
             str(path): f"share/{path.relative_to(share).as_posix()}" for path in files
