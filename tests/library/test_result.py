@@ -14,6 +14,7 @@ from podpath.library.given import Pasted
 from podpath.library.result import Result
 from podpath.library.timeline import timeline
 from podpath.library.trace import trace
+from podpath.net.errors import MissingExtra
 from tests.library.samples import LOG, NO_FORWARDING, PROBE, RP_FILTER
 
 HOSTILE = Pasted(NO_FORWARDING.text.replace("cni0", "<i>\x1b[1m"), "<script>")
@@ -36,6 +37,46 @@ def test_result_prints_and_shows(result: Result) -> None:
     assert repr(result) == f"<{type(result).__name__}: {str(result).splitlines()[0]}>"
     assert len(shown.split()) >= len(str(result).split()) // 2
     assert result._repr_html_().startswith("<pre")
+
+
+@EACH
+def test_result_shows_its_table(result: Result) -> None:
+    """Its main list has rows of plain values, which a notebook shows before all else."""
+    table = result.table()
+    page = result._repr_html_()
+
+    assert table.rows
+    assert {len(table.columns)} == {len(row) for row in table.rows}
+    assert page.index("<table>") < page.index("<details>")
+
+
+def test_what_was_walked_is_drawn() -> None:
+    """A diagnosis, a trace and a timeline show their drawing; other answers have none."""
+    assert [True, True, False, False, True] == ["<svg" in one._repr_html_() for one in RESULTS]
+
+
+@EACH
+def test_result_becomes_a_data_frame(result: Result) -> None:
+    """Of pandas, with the table's columns and rows."""
+    frame = result.to_dataframe("pandas")
+
+    assert result.table().columns == tuple(frame.columns)
+    assert len(result.table().rows) == len(frame)
+    assert type(frame) is type(result.to_dataframe())
+
+
+def test_a_finding_in_a_data_frame() -> None:
+    """Its line is quoted with its place."""
+    frame = RESULTS[0].to_dataframe()
+
+    assert ["ip-forward"] == list(frame["check"])
+    assert "net.ipv4.ip_forward = 0" in frame["line"][0]
+
+
+def test_without_a_library_for_frames_it_is_named() -> None:
+    """The error says what to install."""
+    with pytest.raises(MissingExtra, match="no-such-frames: pip install"):
+        RESULTS[0].to_dataframe("no-such-frames")
 
 
 @EACH

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from podpath.library.result import Result
 from podpath.net.provenance import Source, Span
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 from podpath_mcp.bounds import COMMAND
 from podpath_mcp.shelf import AnswerShelf
 from podpath_mcp.short import (
@@ -52,6 +53,11 @@ class Given(Result):
     def exit_code(self) -> int:
         """Return that of a fault."""
         return 1
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """Return the findings' names."""
+        return TablePlan("findings", {"check": "check"})
 
 
 def draft(**document: object) -> tuple[BriefDraft, AnswerShelf]:

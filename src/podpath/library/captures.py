@@ -21,6 +21,7 @@ from podpath.library.result import PAGE_STYLE, Result
 from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.capture_text import render_capture
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 
 if TYPE_CHECKING:
     from podpath.capture.measures import ConnectionMeasures
@@ -61,6 +62,21 @@ class CapturesResult(Result):
     def exit_code(self) -> int:
         """The exit code of `podpath capture`."""
         return self.answer.exit_code
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """Who talked with whom."""
+        return TablePlan(
+            "connections",
+            {
+                "connection": "connection",
+                "state": "state",
+                "meaning": "meaning",
+                "fails": "fails",
+                "packets": "packets",
+                "line": "evidence",
+            },
+        )
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath capture` prints it."""
@@ -126,6 +142,10 @@ class CapturesResult(Result):
         if drawn is None:
             raise UsageError("no connection in the captures fits: there is nothing to draw")
         return drawn
+
+    def _picture(self) -> str:
+        """Return the ladder, where the answer has one."""
+        return self.svg() if self.drawn is not None else ""
 
     def svg(self) -> str:
         """Return the ladder as a drawing."""

@@ -24,6 +24,7 @@ from podpath.net.provenance import Gap, Source
 from podpath.node import case as facts
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,6 +65,21 @@ class DiagnosisResult(DrawnResult):
     def exit_code(self) -> int:
         """The exit code of `podpath diagnose`."""
         return self.diagnosis.exit_code
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """The findings, each with its first line and fix."""
+        return TablePlan(
+            "findings",
+            {
+                "check": "check",
+                "severity": "severity",
+                "certainty": "certainty",
+                "claim": "claim",
+                "line": "evidence.0",
+                "fix": "repairs.0.commands",
+            },
+        )
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath diagnose` prints it."""

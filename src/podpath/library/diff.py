@@ -15,6 +15,7 @@ from podpath.library.reading import as_case
 from podpath.library.result import Result
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,6 +44,21 @@ class DiffResult(Result):
     def exit_code(self) -> int:
         """The exit code of `podpath diff`."""
         return self.comparison.exit_code
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """The differences that explain it, else all."""
+        return TablePlan(
+            "explanations.0.differences" if self.explanations else "differences",
+            {
+                "kind": "kind",
+                "netns": "netns",
+                "says": "says",
+                "here": "here.0",
+                "there": "there.0",
+                "commands": "commands",
+            },
+        )
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath diff` prints it."""

@@ -30,6 +30,7 @@ from podpath.node.node import HOST, Node
 from podpath.node.planned import PlannedChange
 from podpath.report.flows_text import render_flows
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 
 FlowsGiven = str | PathLike[str] | Pasted | Sequence[Flow]
 """Flows: a file of them, its text, or values."""
@@ -102,6 +103,21 @@ class FlowsResult(Result):
     def exit_code(self) -> int:
         """The exit code of `podpath check`."""
         return {"met": 0, "unmet": UNMET}.get(self.verdict, UNDECIDED)
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """Each flow and what became of it."""
+        return TablePlan(
+            "flows",
+            {
+                "name": "name",
+                "expect": "expect",
+                "state": "state",
+                "met": "met",
+                "says": "says",
+                "line": "evidence.0",
+            },
+        )
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath check` prints it."""

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from podpath.net.errors import UsageError
+from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.style import Style
 
 if TYPE_CHECKING:
     from podpath.datapath.tracing.trace import Branch
     from podpath.report.drawings.path_drawing import PathDrawing
+    from podpath.report.tables import AnswerTable, TablePlan
 
 
 PAGE_STYLE = Style(color=True, verbose=True, width=1000)
@@ -66,6 +68,46 @@ class Result(Printable):
     def exit_code(self) -> int:
         """The exit code of the command that gives the same answer."""
 
+    @property
+    @abstractmethod
+    def table_plan(self) -> TablePlan:
+        """Which list of the document is the answer's table."""
+
+    def table(self) -> AnswerTable:
+        """Return the answer's main list as a table of plain values."""
+        from podpath.report.tables import fill_table  # noqa: PLC0415 - only where it is asked for
+
+        return fill_table(self.data(), self.table_plan)
+
+    def to_dataframe(self, library: str | None = None) -> Any:  # noqa: ANN401  # of a library that need not be there
+        """Return the answer's table as a data frame of pandas, else of polars, or of the `library`
+        that is named; `MissingExtra` where it is not installed.
+        """
+        table = self.table()
+        names, rows = list(table.columns), list(table.rows)
+        for name in (library,) if library else ("pandas", "polars"):
+            try:
+                made = import_module(name)
+            except ImportError:
+                continue
+            if name == "polars":
+                return made.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
+            return made.DataFrame(rows, columns=names)
+        raise MissingExtra(f"to_dataframe() needs {library or 'pandas or polars'}: pip install it")
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: its first lines, the drawing, the table, and the rest to open."""
+        from podpath.report.notebook import render_cell, render_html  # noqa: PLC0415 - only in a notebook
+        from podpath.report.tables import render_table  # noqa: PLC0415 - as above
+
+        brief = render_html(self.text(Style(color=True, brief=True)))
+        whole = render_html(self.text(Style(color=True)))
+        return render_cell(brief, (self._picture(), render_table(self.table())), whole)
+
+    def _picture(self) -> str:
+        """Return the drawing that a notebook shows; empty where there is none."""
+        return ""
+
     def data(self) -> dict[str, Any]:
         """Return the JSON document as plain Python values."""
         document: dict[str, Any] = json.loads(self.json())
@@ -93,6 +135,10 @@ class DrawnResult(Result):
         from podpath.report.drawings.path_mermaid import render_path_mermaid  # noqa: PLC0415 - only where something is drawn
 
         return render_path_mermaid(self._draw())
+
+    def _picture(self) -> str:
+        """Return the drawn path; empty where nothing was walked."""
+        return self.svg() if self.drawn is not None else ""
 
     def _draw(self) -> PathDrawing:
         from podpath.report.drawings.path_drawing import draw_path  # noqa: PLC0415 - only where something is drawn

@@ -17,6 +17,7 @@ from podpath.library.when import When
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.provenance import Source
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 from podpath.report.timeline_text import render_timeline
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.documents import find_logs
@@ -51,6 +52,21 @@ class TimelineResult(Result):
         """The exit code of `podpath timeline`."""
         return self.chronicle.exit_code
 
+    @property
+    def table_plan(self) -> TablePlan:
+        """What changed in the window."""
+        return TablePlan(
+            "suspects",
+            {
+                "time": "time",
+                "subject": "subject",
+                "verb": "verb",
+                "before": "before",
+                "score": "score",
+                "line": "evidence",
+            },
+        )
+
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath timeline` prints it."""
         return render_timeline(self.chronicle, style or Style())
@@ -66,6 +82,10 @@ class TimelineResult(Result):
         from podpath.report.timeline_svg import render_timeline_svg  # noqa: PLC0415 - only where something is drawn
 
         return render_timeline_svg(self.chronicle)
+
+    def _picture(self) -> str:
+        """Return the drawn timeline."""
+        return self.svg()
 
     def html(self) -> str:
         """Return the answer as one HTML file with the timeline drawn."""

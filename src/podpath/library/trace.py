@@ -20,6 +20,7 @@ from podpath.library.result import DrawnResult
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap
 from podpath.report.style import Style
+from podpath.report.tables import TablePlan
 from podpath.report.trace_text import render_trace
 
 EXIT_CODES = {Reachability.ALWAYS: 0, Reachability.NEVER: 1, Reachability.SOMETIMES: 1}
@@ -58,6 +59,22 @@ class TraceResult(DrawnResult):
     def exit_code(self) -> int:
         """The exit code of `podpath trace`."""
         return EXIT_CODES.get(self.verdict, UNDECIDED)
+
+    @property
+    def table_plan(self) -> TablePlan:
+        """The packets of the branch that is shown."""
+        shown = (str(at) for at, one in enumerate(self.branches) if one is self.drawn)
+        return TablePlan(
+            f"branches.{next(shown, '0')}.packets",
+            {
+                "packet": "name",
+                "direction": "direction",
+                "header": "packet",
+                "outcome": "outcome",
+                "reason": "drop_reason",
+                "line": "decided_by",
+            },
+        )
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath trace` prints it."""

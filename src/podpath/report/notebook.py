@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from podpath.report.style import SGR
 
@@ -31,6 +31,13 @@ _FRAME = '<pre class="podpath" style="white-space:pre-wrap;overflow-wrap:anywher
 def render_html(text: str) -> str:
     """Render a report's colored text as one HTML element, with a line end."""
     return f"{_FRAME}{tag_colors(text, _TAGS)}</pre>\n"
+
+
+def render_cell(brief: str, parts: Iterable[str], whole: str) -> str:
+    """Put an answer's HTML together: its first lines, drawing and table, and the whole to open."""
+    shown = "".join(part for part in parts if part)
+    more = f"<details><summary>The whole answer</summary>{whole}</details>\n"
+    return f'{brief}<div class="podpath" style="overflow-x:auto">{shown}{more}</div>\n'
 
 
 def tag_colors(text: str, tags: Mapping[str, str]) -> str:
