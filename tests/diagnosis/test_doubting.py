@@ -133,3 +133,70 @@ def test_the_time_of_a_line(line: str, time: float | None) -> None:
 def test_any_line_has_a_time_or_none(line: str) -> None:
     """No line breaks it."""
     assert read_time(line) is None or read_time(line) is not None
+
+
+OVERFLOW = "neighbour: arp_cache: neighbor table overflow!"
+
+
+@pytest.mark.parametrize(
+    ("lines", "clock", "certainty"),
+    [
+        ((f"[Mon Jan  8 03:12:44 2024] {OVERFLOW}",), "Thu Feb 15 09:30:01 UTC 2024", 0.6),
+        ((f"2024-01-08T03:12:44Z n1 kernel: {OVERFLOW}",), "Thu 15 Feb 2024 09:30:01 AM CET", 0.6),
+        ((f"Jan  8 03:12:44 n1 kernel: {OVERFLOW}",), "Thu Feb 15 09:30:01 UTC 2024", 0.6),
+        ((f"[Thu Feb 15 09:12:44 2024] {OVERFLOW}",), "Thu Feb 15 09:30:01 UTC 2024", 1.0),
+        (
+            (
+                f"[Mon Jan  8 03:12:44 2024] {OVERFLOW}",
+                f"[Thu Feb 15 09:12:44 2024] {OVERFLOW}",
+            ),
+            "Thu Feb 15 09:30:01 UTC 2024",
+            1.0,
+        ),
+        ((f"[  812.100000] {OVERFLOW}",), "Thu Feb 15 09:30:01 UTC 2024", 1.0),
+    ],
+)
+def test_an_event_of_last_month_is_over(
+    lines: tuple[str, ...], clock: str, certainty: float
+) -> None:
+    """Unless it happens again, or nothing tells when it was."""
+    found = find("neighbour-table-full", *lines, "# date", clock)
+
+    assert certainty == found.certainty
+    assert (Unsettling.LONG_AGO in found.reasoning) is (certainty < 1)
+
+
+def test_an_event_that_comes_each_night_is_not_over() -> None:
+    """People say so."""
+    old = f"[Mon Jan  8 03:12:44 2024] {OVERFLOW}"
+    prose = "Every now and then the host fails to fetch packages, and then it works again."
+    found = find("neighbour-table-full", old, "# date", "Thu Feb 15 09:30:01 UTC 2024", prose=prose)
+
+    assert found.certainty == 1
+
+
+REJECTED = (
+    'level=error msg="Put https://s3.example.org: x509: certificate signed by unknown authority"'
+)
+
+
+@pytest.mark.parametrize(
+    ("prose", "command", "certainty"),
+    [
+        ("The dashboard does not open in the browser.", "kubectl logs backup-77c", 0.6),
+        ("The dashboard does not open.", "kubectl -n ops logs --tail=5 deploy/backup", 0.6),
+        ("The dashboard does not open.", "docker logs -f backup", 0.6),
+        ("The backup does not upload anything any more.", "kubectl logs backup-77c", 1.0),
+        ("The dashboard does not open.", "kubectl logs dashboard-5d4f", 1.0),
+        ("The dashboard does not open.", "kubectl -n ingress-nginx logs ingress-nginx-1", 1.0),
+        ("The dashboard does not open.", "journalctl -u kubelet", 1.0),
+    ],
+)
+def test_a_certificate_in_the_log_of_another_program_is_possible(
+    prose: str, command: str, certainty: float
+) -> None:
+    """Where that program is what fails, or others rest on it, it convicts."""
+    text = f"{prose}\n\n```\n$ {command}\n{REJECTED}\n```\n"
+    found = podpath.diagnose(Pasted(text, "ticket.md")).findings[0]
+
+    assert ("certificate-refused", certainty) == (found.check, found.certainty)

@@ -39,6 +39,11 @@ class Unsettling(Enum):
     RUNS = auto()
     """The pods of the program that said so are shown running, each of their containers ready."""
 
+    LONG_AGO = auto()
+    """It is an event, not a state, and days older than what else was printed."""
+    OTHER_PROGRAM = auto()
+    """It stands in the log of a program that nobody mentions."""
+
 
 class Ground(Enum):
     """A stated fact that settles a possible fault."""

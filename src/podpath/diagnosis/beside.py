@@ -98,7 +98,7 @@ def find_recovered(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the line by which a device comes up after the fault's last line, unless it came up
     before and failed again, or people say that it comes and goes.
     """
-    if _is_said_to_recur(case):
+    if is_said_to_recur(case):
         return
     quoted = list_quoted(case, finding)
     devices = list_devices(case, finding)
@@ -114,7 +114,7 @@ def find_recovered(case: Case, finding: Finding) -> Iterator[Span]:
             yield Span(source, later[0], later[0])
 
 
-def _is_said_to_recur(case: Case) -> bool:
+def is_said_to_recur(case: Case) -> bool:
     """Tell whether people say that what fails works at times."""
     failing = tuple(list_failing(case))
     said = {one.failure for one in failing}.union(*(one.circumstances for one in failing))
@@ -175,7 +175,7 @@ def find_answered_beyond(case: Case, finding: Finding) -> Iterator[Span]:
     """
     own = {item.address for item in case.node.host.addresses.items}
     times = sum(message.times for message in list_quoted(case, finding))
-    if times > 1 or _is_said_to_recur(case):
+    if times > 1 or is_said_to_recur(case):
         return
     for attempt in case.attempts:
         target = attempt.probe.dst
@@ -282,7 +282,7 @@ def find_done(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the line by which the same log says, after the fault's last line, that something was
     done; unless people say that it comes and goes.
     """
-    if _is_said_to_recur(case):
+    if is_said_to_recur(case):
         return
     quoted = list_quoted(case, finding)
     shapes = {shape(message.span.text) for message in quoted}

@@ -8,11 +8,18 @@ that it means something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
+from operator import itemgetter
 
+from podpath.checks.category import Category
+from podpath.checks.dying import AGENTS
 from podpath.checks.finding import WEIGHTY, Finding, FollowUp
 from podpath.checks.ground import Unsettling
+from podpath.checks.registry import find_check
+from podpath.checks.stated import statements_of
+from podpath.checks.told import list_failing
 from podpath.diagnosis.beside import (
     find_answered_beyond,
     find_done,
@@ -26,17 +33,53 @@ from podpath.diagnosis.beside import (
     find_standing,
     find_unowned,
     find_without_speed,
+    is_said_to_recur,
     list_devices,
     list_quoted,
     names_any,
     shape,
 )
-from podpath.net.messages import MessageKind
+from podpath.net.dates import find_date
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
+from podpath.net.statements import ClockRead
 from podpath.node.case import Case
 
 LONG = 300.0
 """Seconds of a log after which what was said at their beginning is over."""
+DAYS = timedelta(days=1)
+"""Age of an event, beside what else was printed, from which on it is over."""
+HALF_YEAR = timedelta(days=180)
+"""What two dates without a year must not be apart, since either may be of another year."""
+_SOME_YEAR = datetime(1904, 12, 31, 23, 59, 59)  # noqa: DTZ001  # no evidence is of that year
+_READ = 20_000
+"""Lines of a log in which an event is looked for again."""
+_SAME = 40
+"""Characters at the end of a line, without numbers, that tell two events of one kind alike."""
+SHORTEST = 3
+"""Letters of a word that may name a program."""
+_LOG_OF = re.compile(
+    r"\b(?:kubectl|oc|k|docker|podman|crictl|nerdctl)\b.*?\blogs?\b"
+    r"(?:\s+-\S+(?:[ =](?!\S*/)\S+)?)*?\s+(?P<name>(?!-)\S+)"
+)
+"""Commands that print one program's log."""
+_GENERAL = frozenset({
+    "pod", "pods", "app", "server", "service", "services", "agent", "controller", "manager",
+    "node", "cluster", "client", "system", "default", "the", "and", "all", "not",
+})  # fmt: skip
+"""Words that name no program."""
+_SERVES_ALL = re.compile(
+    r"kube|k3s|etcd|dns|ingress|istio|envoy|linkerd|proxy|traefik|nginx|haproxy|gateway|webhook|"
+    r"cert|registry|controller"
+)
+"""Names of programs on which others rest that people speak of."""
+_EVENTS = frozenset({
+    MessageKind.NEIGHBOUR_TABLE_FULL, MessageKind.CONNTRACK_TABLE_FULL, MessageKind.SYN_FLOOD,
+    MessageKind.SOCKET_MEMORY_FULL, MessageKind.MARTIAN_SOURCE, MessageKind.NETFILTER_LOG,
+    MessageKind.OWN_ADDRESS_RECEIVED, MessageKind.TRANSMIT_TIMEOUT, MessageKind.DEVICE_RESET,
+    MessageKind.CHECKSUM_FAILED, MessageKind.FRAME_TOO_LARGE, MessageKind.PROCESS_KILLED,
+})  # fmt: skip
+"""What happens at a moment and lasts no longer, where it does not happen again."""
 DOUBTED = 0.6
 """The certainty of a fault that something stated leaves open."""
 _UPTIME = re.compile(r"\[ *(\d{1,9}\.\d{3,9})\]")
@@ -123,6 +166,72 @@ def _find_existing(case: Case, finding: Finding) -> Iterator[Span]:
             yield message.span
 
 
+def _find_long_ago(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what was printed days after the last event that the finding quotes, unless people say
+    that it comes and goes.
+    """
+    quoted = list_quoted(case, finding)
+    if not quoted or not _EVENTS.issuperset(one.kind for one in quoted) or is_said_to_recur(case):
+        return
+    clocks = [(clock.moment, stated.span) for clock, stated in statements_of(case, ClockRead)]
+    other = [message.span for message in case.messages]
+    other += [gap.span for gap in case.gaps]
+    other += [attempt.span for attempt in case.attempts]
+    other += [one.span for one in case.unplaced]
+    moments = [(find_date(span.text), span) for span in other]
+    dated = [*clocks, *((moment, span) for moment, span in moments if moment is not None)]
+    if not dated:
+        moments = [(find_date(span.text, _SOME_YEAR), span) for span in other]
+        dated = [(moment, span) for moment, span in moments if moment is not None]
+    newest, span = max(dated, key=itemgetter(0), default=(None, None))
+    if newest is None or span is None:
+        return
+    events = [moment for moment in _list_moments(quoted, newest) if moment is not None]
+    age = newest - max(events, default=newest)
+    if age > DAYS and (newest.year != _SOME_YEAR.year or age < HALF_YEAR):
+        yield span
+
+
+def _list_moments(quoted: Sequence[Message], newest: datetime) -> Iterator[datetime | None]:
+    """Yield when each quoted event was logged, those that the same log has again included."""
+    for message in quoted:
+        end = shape(message.span.text)[-_SAME:]
+        for line in message.span.source.lines[-_READ:]:
+            if shape(line).endswith(end):
+                yield find_date(line, newest)
+
+
+def _find_other_program(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted lines, where all are out of the logs of programs that people do not mention,
+    while they say of others that they fail.
+    """
+    quoted = list_quoted(case, finding)
+    check = find_check(finding.check)
+    ours = check is not None and Category.NAME_OR_CERTIFICATE in check.categories
+    failing = list(list_failing(case))
+    told = {word for one in failing for word in (*one.words, *one.names, *one.spoken)}
+    words = {word.partition(".")[0].casefold() for word in told}
+    if not quoted or not ours or not failing:
+        return
+    for message in quoted:
+        asked = _LOG_OF.search(message.span.source.command or "")
+        if asked is None or _is_meant(asked["name"], words):
+            return
+        if any(str(address) in message.span.text for one in failing for address in one.addresses):
+            return
+    yield quoted[0].span
+
+
+def _is_meant(program: str, words: Collection[str]) -> bool:
+    """Tell whether one of the words is part of a program's or pod's name, or others rest on it."""
+    name = program.casefold().rpartition("/")[2]
+    if AGENTS.search(name) or _SERVES_ALL.search(name):
+        return True
+    parts = {part for part in re.split(r"[^a-z]+", name) if len(part) >= SHORTEST} - _GENERAL
+    told = {word for word in words if len(word) >= SHORTEST} - _GENERAL
+    return any(one.startswith(other) or other.startswith(one) for one in parts for other in told)
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -138,9 +247,13 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.NO_SPEED: find_without_speed,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,
+    Unsettling.LONG_AGO: _find_long_ago,
+    Unsettling.OTHER_PROGRAM: _find_other_program,
 }
 """By what would leave a fault open, what looks for it."""
-ALWAYS = frozenset({Unsettling.DONE, Unsettling.RUNS})
+ALWAYS = frozenset({
+    Unsettling.DONE, Unsettling.RUNS, Unsettling.LONG_AGO, Unsettling.OTHER_PROGRAM,
+})  # fmt: skip
 """What leaves any fault open that messages tell."""
 
 _NOW = FollowUp(
@@ -169,6 +282,8 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.OTHER_DEVICE: (_NOW,),
     Unsettling.DONE: (_SINCE,),
     Unsettling.RUNS: (_SINCE,),
+    Unsettling.LONG_AGO: (_SINCE,),
+    Unsettling.OTHER_PROGRAM: (_SINCE,),
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }

@@ -7,6 +7,7 @@ reads it, checks do.
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -196,6 +197,12 @@ class PortSwitch(NamedTuple):
     on: bool
 
 
+class ClockRead(NamedTuple):
+    """What a host's clock showed, without its zone, when its outputs were printed."""
+
+    moment: datetime
+
+
 class WarningEvent(NamedTuple):
     """An event of Kubernetes that warns."""
 
@@ -208,5 +215,5 @@ class WarningEvent(NamedTuple):
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
-    | ListenQueue | FirewallStatement | WarningEvent
+    | ListenQueue | FirewallStatement | WarningEvent | ClockRead
 )  # fmt: skip

@@ -90,6 +90,8 @@ _DOUBTS: Mapping[Unsettling, str] = {
         "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
     Unsettling.DONE: "The same log says afterwards that it was done, and does not say this again.",
+    Unsettling.LONG_AGO: "It is days older than what was printed beside it.",
+    Unsettling.OTHER_PROGRAM: "It is in the log of a program that is not said to fail.",
     Unsettling.RUNS: "The pods of the program that said so are running and ready.",
 }
 
