@@ -192,6 +192,7 @@ class PortSwitch(NamedTuple):
     """A switch of a bridge's ports, as a file of each says it, where no name of a port is shown."""
 
     bridge: str
+    """Empty where the path names ports alone."""
     switch: str
     """`hairpin_mode`, `isolated`."""
     on: bool

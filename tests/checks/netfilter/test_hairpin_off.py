@@ -133,3 +133,41 @@ def test_a_rule_that_maps_an_address_to_who_asks(
 
     assert certainties == [one.certainty for one in found]
     assert all(one.asks for one in found)
+
+
+BEHIND = "The only pod behind a service cannot connect to that service."
+WORKS = "Connections from elsewhere to the service work."
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "values", "certainties"),
+    [
+        (f"{BEHIND} {WORKS}", "/sys/devices/virtual/net/*/brport/hairpin_mode", "0\n0", [1.0]),
+        (BEHIND, "/sys/class/net/veth*/brport/hairpin_mode", "0\n0", [0.9]),
+        (BEHIND, "/sys/class/net/veth*/brport/hairpin_mode", "0\n1", []),
+        (
+            "Pods behind a service cannot connect to the Internet.",
+            "/sys/class/net/*/brport/hairpin_mode",
+            "0",
+            [],
+        ),
+        (BEHIND, "/sys/class/net/veth*/brport/learning", "0\n0", []),
+    ],
+)
+def test_ports_whose_bridge_no_path_names(
+    said: str, path: str, values: str, certainties: list[float]
+) -> None:
+    """A star in the place of the port names every bridge's ports."""
+    case = ticket_of(f"{said}\n\n```\n$ cat {path}\n{values}\n```\n")
+
+    assert certainties == [one.certainty for one in check(case)]
+
+
+def test_another_bridge_that_is_promiscuous_leaves_it_out() -> None:
+    """It may be that of the ports."""
+    text = (
+        f"{BEHIND}\n\n```\n$ cat /sys/class/net/*/brport/hairpin_mode\n0\n0\n$ ip link\n"
+        "3: cbr0: <BROADCAST,PROMISC,UP> mtu 1500\n```\n"
+    )
+
+    assert not list(check(ticket_of(text)))

@@ -132,21 +132,26 @@ def _is_promiscuous(case: Case, bridge: str) -> bool | None:
     """Tell whether a listing shows the bridge to take every frame for its own; None where none
     does.
     """
-    links = (link for link in case.node.host.links.items if link.name == bridge)
-    return next((link.promisc for link in links if link.span is not None), None)
+    links = [link for link in case.node.host.links.items if link.span is not None]
+    if bridge:
+        return next((link.promisc for link in links if link.name == bridge), None)
+    shown = [link.promisc for link in links if link.kind == "bridge" or is_inner_bridge(link.name)]
+    return True if True in shown else None
 
 
 def _report(bridge: str, span: Span, own: Complaint, *, sure: bool) -> Finding:
+    name = bridge or "the pods' bridge"
+    word = bridge or "BRIDGE"
     ask = FollowUp(
-        f"whether {bridge} is promiscuous",
-        f"ip -d link show {bridge}; cat /sys/class/net/{bridge}/brif/*/hairpin_mode",
+        f"whether {name} is promiscuous",
+        f"ip -d link show {word}; cat /sys/class/net/{word}/brif/*/hairpin_mode",
         "promiscuity 0: what is missing is hairpin mode",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Hairpin mode is off on the ports of {bridge}: no pod on it can reach itself "
+            f"Hairpin mode is off on the ports of {name}: no pod on it can reach itself "
             "through a service."
         ),
         evidence=(span, own.span),

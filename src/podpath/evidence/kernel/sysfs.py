@@ -24,7 +24,8 @@ _HEADING = re.compile(rf"\s*==> {_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+) <==\s
 _PATH = re.compile(rf"{_ROOT}(?P<link>[^/\s:*?\[$]+)/(?P<file>[\w/]+)$")
 _MEMBER = re.compile(r"/sys/\S*/(?P<bridge>[^/\s]+)/brif/(?P<port>[^/\s]+)/(?P<file>\w+)")
 _ALL_PORTS = re.compile(
-    r"/sys/\S*/(?P<bridge>[^/\s*]+)/brif/[^/\s]*\*[^/\s]*/(?P<switch>hairpin_mode|isolated)$"
+    r"/sys/\S*/(?:(?P<bridge>[^/\s*]+)/brif/[^/\s]*\*[^/\s]*|"
+    r"net/[^/\s]*\*[^/\s]*/brport)/(?P<switch>hairpin_mode|isolated)$"
 )
 _SWITCHES = {
     "hairpin_mode": "hairpin",
@@ -65,7 +66,7 @@ def read(source: Source) -> Reading:
     owed = list(_asked(source))[::-1]
     for index, line in plain_lines(source):
         if ports is not None and _BIT.fullmatch(line) is not None:
-            switch = PortSwitch(ports["bridge"], ports["switch"], line.strip() == "1")
+            switch = PortSwitch(ports["bridge"] or "", ports["switch"], line.strip() == "1")
             ledger.add(StatementRecord(span=ledger.span(index), statement=switch))
             continue
         heading = _HEADING.match(line)
@@ -132,7 +133,9 @@ def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePo
 
 
 def _find_ports(source: Source) -> re.Match[str] | None:
-    """Return the bridge and the file of all its ports that the command prints without names."""
+    """Return the bridge and the file of all its ports that the command prints without names; those
+    of any bridge where its path names the ports alone.
+    """
     command = parse_command(source.command)
     if command.filters or command.program not in {"cat", "head", "tail"}:
         return None
