@@ -157,3 +157,38 @@ def test_what_is_not_installed_is_listed() -> None:
     assert 0 == done.returncode
     assert "lab         Rebuild a node on the real kernel" in done.stdout
     assert "protect     Keep the path from breaking" in done.stdout
+
+
+TOO_MUCH = """
+import click
+from podpath.cli import main
+
+@click.command()
+def checks():
+    bytearray(1 << 60)
+
+main.COMMANDS["checks"] = main.CommandEntry("__main__", "")
+main.main(["checks"])
+"""
+
+
+def test_memory_that_is_not_there() -> None:
+    """It is the system that has none, and no bug."""
+    done = subprocess.run(
+        [sys.executable, "-c", TOO_MUCH], capture_output=True, text=True, check=False
+    )
+    assert (USAGE, "") == (done.returncode, done.stdout)
+    assert _complaint(done).startswith("out of memory: ")
+
+
+@pytest.mark.parametrize("asked", ["checks", "diagnose ticket.md"])
+def test_a_working_directory_that_is_gone(tmp_path: Path, asked: str) -> None:
+    """What needs none works; a relative name is said to be missing."""
+    done = _shell(f'mkdir gone; cd gone; rmdir ../gone; "$0" "$@" {asked}', tmp_path)
+    if asked == "checks":
+        assert (0, "") == (done.returncode, done.stderr)
+    else:
+        assert (USAGE, "ticket.md: no such file or directory") == (
+            done.returncode,
+            _complaint(done),
+        )

@@ -348,6 +348,8 @@ def _hang_up(code: int) -> int:
 
 
 def _internal(error: Exception) -> int:
+    if isinstance(error, MemoryError):
+        return _refuse("out of memory: give less evidence at once, or a lower --max-size")
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)
