@@ -1,7 +1,7 @@
 """Write `deploy/platforms` from the one table of what platforms differ in, `deploy/platforms.toml`.
 
-    python scripts/deploy_platforms.py            # write
-    python scripts/deploy_platforms.py --check    # say which are out of date
+    python -m scripts.deploy_platforms            # write
+    python -m scripts.deploy_platforms --check    # say which are out of date
 
 Each platform becomes two components of kustomize: `NAME/security`, for every variant of the agent,
 and `NAME`, which adds the folders of CNI, for the variants that keep a mesh's chain.
@@ -12,6 +12,8 @@ from __future__ import annotations
 import sys
 import tomllib
 from pathlib import Path
+
+from scripts.written import write_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -76,25 +78,8 @@ def _security(values: dict[str, str]) -> str:
 def main(arguments: list[str]) -> int:
     """Write the files, or say which are not as they would be written."""
     folder = DEPLOY / "platforms"
-    wanted = files()
     there = {str(path.relative_to(folder)) for path in folder.rglob("*.yaml")}
-    stale = [
-        name
-        for name, text in wanted.items()
-        if name not in there or (folder / name).read_text(encoding="utf-8") != text
-    ]
-    stale += sorted(there - wanted.keys())
-    if "--check" in arguments:
-        sys.stdout.write("".join(f"deploy/platforms/{name} is out of date\n" for name in stale))
-        return int(bool(stale))
-    for name in stale:
-        path = folder / name
-        if name not in wanted:
-            path.unlink()
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(wanted[name], encoding="utf-8")
-    return 0
+    return write_folder(folder, files(), there, check="--check" in arguments)
 
 
 if __name__ == "__main__":

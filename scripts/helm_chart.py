@@ -1,8 +1,8 @@
 """Write `deploy/chart`, the Helm chart, from the folders of kustomize beside it, which are its one
 source.
 
-    python scripts/helm_chart.py            # write
-    python scripts/helm_chart.py --check    # say which files are out of date
+    python -m scripts.helm_chart            # write
+    python -m scripts.helm_chart --check    # say which files are out of date
 
 Whole documents (roles, policies, alerts) are copied into the chart. The DaemonSet is that of
 `deploy/base` with the patches of the variants, each under its condition; the agent's configuration
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from scripts import deploy_platforms
+from scripts.written import write_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 DEPLOY = ROOT / "deploy"
@@ -425,26 +426,8 @@ def files() -> dict[str, str]:
 
 def main(arguments: list[str]) -> int:
     """Write the files, or say which are not as they would be written."""
-    wanted = files()
     there = {str(path.relative_to(CHART)) for path in CHART.rglob("*") if path.is_file()}
-    there -= WRITTEN_BY_HAND
-    stale = [
-        name
-        for name, text in wanted.items()
-        if name not in there or (CHART / name).read_text(encoding="utf-8") != text
-    ]
-    stale += sorted(there - wanted.keys())
-    if "--check" in arguments:
-        sys.stdout.write("".join(f"deploy/chart/{name} is out of date\n" for name in stale))
-        return int(bool(stale))
-    for name in stale:
-        path = CHART / name
-        if name not in wanted:
-            path.unlink()
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(wanted[name], encoding="utf-8")
-    return 0
+    return write_folder(CHART, files(), there - WRITTEN_BY_HAND, check="--check" in arguments)
 
 
 if __name__ == "__main__":
