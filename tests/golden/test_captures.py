@@ -115,3 +115,20 @@ def test_fault_is_found_in_the_report_itself(report: str, check: str, tmp_path: 
 
     assert code == 1
     assert check in [finding["check"] for finding in answer["findings"]]
+
+
+def test_packets_that_somebody_left_out_forbid_the_all_clear(tmp_path: Path) -> None:
+    """Dots between packets stand for others, which may hold what failed."""
+    lines = [
+        "10:00:00.1 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [S], seq 1, win 100, length 0",
+        "10:00:00.2 IP 10.0.0.2.80 > 10.0.0.1.4000: Flags [S.], seq 9, ack 2, win 100, length 0",
+        "10:00:00.3 IP 10.0.0.1.4000 > 10.0.0.2.80: Flags [.], ack 1, win 100, length 0",
+    ]
+    path = tmp_path / "capture.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert run("capture", path)[0] == 0
+
+    path.write_text("\n".join([*lines[:2], "...", lines[2]]), encoding="utf-8")
+    code, answer = run("capture", path)
+    assert code == 3
+    assert [gap["why"] for gap in answer["gaps"]] == ["packets were left out here"]

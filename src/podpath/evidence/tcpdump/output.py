@@ -107,7 +107,10 @@ class _PrintedPackets:
         if plain is not None:
             self._add_plain(index, plain)
             return index + 1
-        if not line.strip() or self.ledger.elide(index):
+        if not line.strip():
+            return index + 1
+        if self.ledger.elide(index):
+            self.ledger.leave_out(index, "packets")
             return index + 1
         trailer = _TRAILER.match(line)
         if trailer is not None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.evidence.text.tokenizer import is_ellipsis, is_terminal_talk
-from podpath.net.provenance import Gap, Source, Span
+from podpath.net.provenance import Gap, GapKind, Source, Span
 
 
 class Ledger:
@@ -101,6 +101,10 @@ class Ledger:
     def unread(self, index: int, expected: str) -> None:
         """Keep a line that is nothing of what the format has."""
         self.gap(index, f"expected {expected}, saw {_shorten(self.source.lines[index].strip())!r}")
+
+    def leave_out(self, index: int, what: str) -> None:
+        """Keep a line in whose place somebody left things out."""
+        self.gaps.append(Gap(self.span(index), f"{what} were left out here", kind=GapKind.CUT))
 
     def refuse(self, span: Span, why: str) -> None:
         """Keep a gap whose lines are claimed already: a part of a record that could not be read."""
