@@ -16,7 +16,7 @@ from podpath.net.addresses import IfName, Prefix
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Span
+from podpath.net.provenance import Source, Span
 from podpath.net.statements import BondState, LinkMode, WarningEvent
 from podpath.node.case import Case
 from podpath.node.links import Link
@@ -47,6 +47,8 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 """What programs say of what they have done."""
+_STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b")
+"""What systemd says of a unit that runs again."""
 _SCHEDULED = re.compile(r"\bSuccessfully (?:assigned|pulled)\b")
 """What says so of something before the network, or beside it."""
 _CARD = re.compile(r"(?:eth|en[opsx]\w*|em|bond|ib)\d\w*")
@@ -293,10 +295,19 @@ def find_done(case: Case, finding: Finding) -> Iterator[Span]:
         last = max(one.span.line for one in said if one.span.source == source)
         last = max((number for number, line in numbered if shape(line) in shapes), default=last)
         speakers = {one.speaker for one in quoted if one.span.source == source}
+        ended = _find_last_end(case, source)
         for number, line in numbered:
             own = all(speaker.partition("[")[0] in line for speaker in speakers)
-            if number > last and own and _DONE.search(line) and not _SCHEDULED.search(line):
+            done = _DONE.search(line) is not None and _SCHEDULED.search(line) is None
+            started = number > ended and all(speakers) and _STARTED.search(line) is not None
+            if number > last and own and (done or started):
                 yield Span(source, number, number)
+
+
+def _find_last_end(case: Case, source: Source) -> int:
+    """Return the last line of a log that says that a program ended; 0 where none does."""
+    ends = (one.span for one in case.messages if one.kind is MessageKind.PROGRAM_ENDED)
+    return max((span.line for span in ends if span.source == source), default=0)
 
 
 def find_running(case: Case, finding: Finding) -> Iterator[Span]:

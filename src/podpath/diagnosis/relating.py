@@ -12,9 +12,12 @@ What a full table or a hanging card does, it does to every connection.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from podpath.checks.category import Category
+from podpath.checks.dying import is_agent
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
 from podpath.checks.links import address_conflict
@@ -22,7 +25,9 @@ from podpath.checks.registry import MESSAGES, find_check
 from podpath.checks.told import list_failing
 from podpath.diagnosis.beside import list_quoted
 from podpath.diagnosis.sharing import ComplainedEnds, shares_ends
+from podpath.net.addresses import read_address
 from podpath.net.failures import FailureKind
+from podpath.net.messages import Message
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -48,8 +53,16 @@ _ANSWERED = frozenset({
 """Sorts of fault of which none loses packets on their way."""
 
 
+_KERNEL_LIMIT = frozenset({Category.RESOURCE_LIMIT, Category.SYSCTL})
 _NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
 _OF_NAMES = frozenset({Category.DNS_SERVER, Category.DNS_CONFIGURATION, Category.DNS_UPSTREAM})
+
+_CLOCK = re.compile(r"\d\d:\d\d:\d\d(?:[.,]\d+)?")
+_CARRIES = re.compile(
+    r"kube|k3s|etcd|dns|resolve|cni|ingress|istio|envoy|linkerd|proxy|nginx|docker|containerd|crio|"
+    r"podman|systemd|networkd|NetworkManager|firewall|dhc"
+)
+"""Names of programs that make a node's network, or through which packets of others go."""
 
 
 def relate(
@@ -89,6 +102,8 @@ def _is_beside(
     if kinds and kinds <= _NAMES:
         return sorts <= _ANSWERED - _OF_NAMES and not any(map(_is_of_names, finding.evidence))
     general = sorts & _OF_ALL and not any("src" in message.values for message in quoted)
+    if _is_of_other_family(case, quoted) or _is_limit_of_other(case, sorts, quoted):
+        return True
     if not ends.is_known or not kinds <= _LOST or general:
         return False
     return not shares_ends(_widen(finding), ends)
@@ -106,6 +121,43 @@ def _widen(finding: Finding) -> Finding:
 
 
 def _with_near(span: Span) -> Span:
-    last = span.source.first_line + len(span.source.lines) - 1
-    first = max(span.source.first_line, span.line - NEAR)
-    return Span(span.source, first, min(last, span.line + NEAR))
+    """Return a span with the lines round it that are of no other time of day."""
+    first, last = span.line, span.last_line
+    end = span.source.first_line + len(span.source.lines) - 1
+    while first > max(span.source.first_line, span.line - NEAR) and _is_entry(span, first - 1):
+        first -= 1
+    while last < min(end, span.line + NEAR) and _is_entry(span, last + 1):
+        last += 1
+    return Span(span.source, first, last)
+
+
+def _is_entry(span: Span, number: int) -> bool:
+    """Tell whether a line may belong to the entry of a span: it has no time, or the same."""
+    own = _CLOCK.search(span.text)
+    other = _CLOCK.search(span.source.lines[number - span.source.first_line])
+    return own is None or other is None or own[0] == other[0]
+
+
+def _is_of_other_family(case: Case, quoted: Sequence[Message]) -> bool:
+    """Tell whether addresses of one family stand in the lines, and people name only ones of the
+    other.
+    """
+    failing = tuple(list_failing(case))
+    told = {end.family for one in failing for end in (*one.addresses, *one.prefixes)}
+    found = (read_address(message.values.get("address", "")) for message in quoted)
+    families = {address.family if address is not None else None for address in found}
+    return len(told) == 1 and len(families) == 1 and families.isdisjoint({*told, None})
+
+
+def _is_limit_of_other(case: Case, sorts: frozenset[Category], quoted: Sequence[Message]) -> bool:
+    """Tell whether a limit of the kernel stops one program alone, through which no packet goes and
+    of which nobody speaks.
+    """
+    if not sorts >= _KERNEL_LIMIT or not any(True for _ in list_failing(case)):
+        return False
+    said = {word for one in list_failing(case) for word in (*one.words, *one.spoken)}
+    programs = {message.speaker.partition("[")[0].rpartition("/")[2] for message in quoted}
+    return bool(programs) and not any(
+        not program or _CARRIES.search(program) or is_agent(program) or program in said
+        for program in programs
+    )
