@@ -143,7 +143,8 @@ def _is_of_other_family(case: Case, quoted: Sequence[Message]) -> bool:
     other.
     """
     failing = tuple(list_failing(case))
-    told = {end.family for one in failing for end in (*one.addresses, *one.prefixes)}
+    told = {address.family for one in failing for address in one.addresses}
+    told.update(prefix.family for one in failing for prefix in one.prefixes)
     found = (read_address(message.values.get("address", "")) for message in quoted)
     families = {address.family if address is not None else None for address in found}
     return len(told) == 1 and len(families) == 1 and families.isdisjoint({*told, None})
