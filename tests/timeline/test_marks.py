@@ -187,3 +187,82 @@ def test_marks_in_words() -> None:
             Mark(MarkKind.CONNTRACK, "", "full"),
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("reads", "writes"),
+    [
+        ("sysctl -a -r rp_filter", "sysctl -w net.ipv4.ip_forward=0"),
+        ("sysctl net.ipv4.ip_forward", "sysctl -p"),
+        ("iptables -t nat -L -n -v", "iptables -t nat -F"),
+        ("iptables -w 5 -S", "iptables-restore /etc/iptables.rules"),
+        ("ip6tables-nft -nvL INPUT", "ip6tables --append INPUT -j DROP"),
+        ("nft -a list ruleset", "nft flush ruleset"),
+        ("ip -d addr show up0", "ip link set eth0 down"),
+        ("ip netns exec x ip route", "ip netns exec x iptables -F"),
+        ("ip r", "ip a a 10.0.0.9/24 dev eth0"),
+        ("tc qdisc show dev eth0", "tc qdisc replace dev eth0 root fq"),
+        ("systemctl status docker", "systemctl restart docker"),
+        ("systemctl --no-pager list-units", "systemctl daemon-reload"),
+        ("ufw status verbose", "ufw reload"),
+        ("firewall-cmd --list-all", "firewall-cmd --reload"),
+        ("nmcli device status", "nmcli connection up eth0"),
+        ("conntrack -L -p udp", "conntrack -D -p udp"),
+        ("kubectl -n kube-system get pods", "kubectl -n kube-system delete pod x"),
+        ("crictl ps -a", "crictl stop 4711"),
+        ("apt list --upgradable", "apt-get install tuned"),
+        ("update-alternatives --display iptables", "update-alternatives --set iptables /x"),
+        ("sysctl net.core.somaxconn | cat", "sysctl net.core.somaxconn; sysctl --system"),
+    ],
+)
+def test_commands_that_only_read(reads: str, writes: str) -> None:
+    """What is only looked at changes nothing, by sudo, by cron and in audit's words."""
+    quoted = " ".join(f'a{at}="{word}"' for at, word in enumerate(reads.split()))
+
+    assert None is mark_event(event("sudo", f"ann : USER=root ; COMMAND=/usr/sbin/{reads}"))
+    assert None is mark_event(event("CROND", f"(root) CMD ({reads})"))
+    assert None is mark_event(event("audit", f"EXECVE argc=9 {quoted}"))
+    assert None is not mark_event(event("sudo", f"ann : USER=root ; COMMAND=/usr/sbin/{writes}"))
+
+
+@pytest.mark.parametrize(
+    ("program", "message", "verb"),
+    [
+        ("kubelet", "operationExecutor.MountVolume started for volume x", None),
+        ("containerd", "Stop container x with signal terminated", None),
+        ("kube-proxy", '"Reloading service iptables data" numServices=9', None),
+        ("calico-node", "[INFO][62] felix/endpoint_mgr.go 1215: Applying /proc/sys config", None),
+        ("kubelet", '"Started kubelet"', "started"),
+        ("containerd", "starting containerd revision=x version=1.7.2", "started"),
+        ("kube-proxy", '"Starting service config controller"', "started"),
+        ("kube-proxy", '"Starting endpoint slice config controller"', "started"),
+        (
+            "calico-node",
+            "[INFO][62] felix/daemon.go 373: Felix starting up GOMAXPROCS=8",
+            "started",
+        ),
+        ("dockerd", "Processing signal 'terminated'", "stopped"),
+        ("cilium-agent", "Received SIGTERM, exiting", "stopped"),
+    ],
+)
+def test_what_talkative_programs_say_of_themselves(
+    program: str, message: str, verb: str | None
+) -> None:
+    """A program that starts and stops containers all day has not started itself."""
+    mark = mark_event(event(program, message))
+
+    assert verb == (mark.verb if mark is not None else None)
+
+
+def test_a_pods_device_is_no_network_card() -> None:
+    """What a CNI plugin renames to eth0 in a pod weighs as a pod's device, a network card that udev
+    renames as one.
+    """
+    pods, cards = (
+        mark_event(event("kernel", f"{text}"))
+        for text in ("eth0: renamed from veth1f2e", "ens5: renamed from eth0")
+    )
+    assert pods is not None
+    assert cards is not None
+
+    assert (0.15, 0.8) == (weigh_mark(pods), weigh_mark(cards))

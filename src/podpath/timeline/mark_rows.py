@@ -8,7 +8,7 @@ a chronicle asks for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.messages.table import ROWS
@@ -77,4 +77,12 @@ SAID: tuple[MarkRow, ...] = _join(
 """Messages of the table that a diagnosis searches, with what they mean to a chronicle."""
 _FILE = read_word_file("podpath.timeline", "mark_rows.toml")
 KERNEL: tuple[MarkRow, ...] = tuple(map(_read_row, _FILE["kernel"]))
+OWN: re.Pattern[str] = re.compile(
+    "|".join(f"(?P<{verb}>{pattern})" for verb, pattern in _FILE["own"].items())
+)
+"""What a program that talks of much else says of itself: its verb is the group's name."""
+READS: Mapping[str, re.Pattern[str]] = {
+    tool: re.compile(pattern) for tool, pattern in _FILE["reads"].items()
+}
+"""By program, what stands behind it where it only reads."""
 ANYBODY: tuple[MarkRow, ...] = tuple(map(_read_row, _FILE["anybody"]))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from podpath.timeline.event import LogEvent
 from podpath.timeline.mark_kinds import MarkKind
-from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, MarkRow, join_rows
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, OWN, READS, SAID, MarkRow, join_rows
 from podpath.timeline.services import find_service
 
 _UNSPOKEN = frozenset(
@@ -237,8 +237,33 @@ def _mark_command(program: str, message: str) -> Mark | None:
         return None
     found = _COMMAND.search(message)
     typed = next((text for text in found.groups() if text), "") if found is not None else ""
+    return next((mark for part in _split_typed(typed) if (mark := _mark_typed(part))), None)
+
+
+_ARGUMENTS = re.compile(r'"? a\d{1,2}="?')
+_NAMESPACE = re.compile(r"\bip (?:-\S+ )*netns exec \S+ ")
+_NEXT = re.compile(r"\|\|?|&&?|;")
+
+
+def _split_typed(typed: str) -> list[str]:
+    """Part what was typed, or what audit logs of it, into its commands."""
+    return _NEXT.split(_NAMESPACE.sub("", _ARGUMENTS.sub(" ", typed)))
+
+
+_SAME = {"ip": "tc bridge", "iptables": "ip6tables", "docker": "crictl", "apt": "apt-get yum dnf"}
+_READERS_OF = {name: tool for tool, names in _SAME.items() for name in names.split()}
+
+
+def _only_reads(tool: str, rest: str) -> bool:
+    name = tool.removesuffix("-nft").removesuffix("-legacy")
+    reads = READS.get(_READERS_OF.get(name, name))
+    return reads is not None and reads.match(rest.strip(" \"'")) is not None
+
+
+def _mark_typed(typed: str) -> Mark | None:
+    """Read one command; one that only reads means nothing."""
     tool = _TOOLS.search(typed)
-    if tool is None:
+    if tool is None or _only_reads(tool["tool"], typed[tool.end() :]):
         return None
     name = tool["tool"]
     if name in {"systemctl", "service"}:
@@ -289,12 +314,16 @@ def _mark_own(program: str, message: str) -> Mark | None:
     if not program or program in {"kernel", "systemd", "audit"}:
         return None
     service = find_service(program)
-    found = _OWN.search(message) if service is not None else None
-    if service is None or found is None:
+    if service is None:
+        return None
+    found = (OWN if service.kind in _TALKATIVE else _OWN).search(message)
+    if found is None:
         return None
     return Mark(service.kind, service.subject, str(found.lastgroup))
 
 
+_TALKATIVE = frozenset({MarkKind.RUNTIME, MarkKind.PROXY})
+"""Kinds of services that tell all day what starts and stops: containers, volumes, rules."""
 _READERS: tuple[Callable[[str, str], Mark | None], ...] = (
     _mark_package, _mark_unit, _mark_command, _mark_kernel, _mark_pod, _mark_anybody, _mark_own,
 )  # fmt: skip
