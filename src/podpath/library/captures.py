@@ -111,11 +111,9 @@ class CapturesResult(Result):
             raise MissingExtra(
                 "measuring connections needs packets, and an extra: pip install 'podpath[capture]'"
             )
-        fitting = (
-            one
-            for one in matched.measure()
-            if all(wanted.fits_words(one.connection) for wanted in self.wanted)
-        )
+        fitting = list(matched.measure())
+        for wanted in self.wanted:
+            fitting = [one for one in fitting if wanted.fits_words(one.connection)]
         return replace(self, measured=tuple(fitting))
 
     def with_ladder(self) -> CapturesResult:

@@ -34,13 +34,12 @@ class AnswerTable(NamedTuple):
 def fill_table(document: object, plan: TablePlan) -> AnswerTable:
     """Return the table that a document holds; without rows where it has no such list."""
     items = _pick(document, plan.items)
-    return AnswerTable(
-        tuple(plan.columns),
-        tuple(
-            tuple(_spell(_pick(item, place)) for place in plan.columns.values())
-            for item in (items if isinstance(items, list) else ())
-        ),
-    )
+    listed = items if isinstance(items, list) else []
+    return AnswerTable(tuple(plan.columns), tuple(_fill_row(item, plan) for item in listed))
+
+
+def _fill_row(item: object, plan: TablePlan) -> tuple[Cell, ...]:
+    return tuple(_spell(_pick(item, place)) for place in plan.columns.values())
 
 
 def render_table(table: AnswerTable) -> str:
