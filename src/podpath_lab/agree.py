@@ -194,18 +194,28 @@ def _extensions(prediction: Conversation) -> frozenset[str]:
     )
 
 
-def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tally:
+def run_cases(
+    seeds: range,
+    jobs: int,
+    progress: Callable[[Tally], None],
+    generate: Callable[[int, str], GeneratedCase] = generate_case,
+) -> Tally:
     """Run many cases in worker processes, and count what they came to."""
     tally = Tally()
     start = time.monotonic()
-    for result in spread(seeds, jobs, run_case):
+    for result in spread(seeds, jobs, run_case, generate):
         tally.add(result)
         tally.seconds = time.monotonic() - start
         progress(tally)
     return tally
 
 
-def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:
+def spread(
+    seeds: range,
+    jobs: int,
+    work: Callable[[GeneratedCase, DropTracer], T],
+    generate: Callable[[int, str], GeneratedCase] = generate_case,
+) -> Iterator[T]:
     """Do something with many cases in worker processes, each in a private world, on as many
     processors as there are jobs.
 
@@ -223,7 +233,9 @@ def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], 
         processor = processors[index % len(processors)]
         share = _Share(processor, turns[processor], range(seeds.start + index, seeds.stop, workers))
         processes.append(
-            context.Process(target=_work, args=(os.getpid(), share, work, queue), daemon=True)
+            context.Process(
+                target=_work, args=(os.getpid(), share, work, generate, queue), daemon=True
+            )
         )
     for process in processes:
         process.start()
@@ -252,6 +264,7 @@ def _work(
     parent: int,
     share: _Share,
     work: Callable[[GeneratedCase, DropTracer], T],
+    generate: Callable[[int, str], GeneratedCase],
     queue: multiprocessing.Queue[tuple[T] | None],
 ) -> None:
     die_with_parent(parent)
@@ -260,6 +273,6 @@ def _work(
         enter_private_world()
         with closing(DropTracer(share.processor, share.turn)) as tracer:
             for seed in share.seeds:
-                queue.put((work(generate_case(seed, os.uname().release), tracer),))
+                queue.put((work(generate(seed, os.uname().release), tracer),))
     finally:
         queue.put(None)

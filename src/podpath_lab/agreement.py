@@ -136,11 +136,9 @@ def _predicted_drop(trace: Trace) -> str:
 
 
 def _predicted_hits(branch: Branch) -> Counter[CountedRule]:
+    walked = (hit for trace in (*branch.traces, *branch.answers) for hit in trace.matched)
     return Counter(
-        place
-        for trace in (*branch.traces, *branch.answers)
-        for hit in trace.matched
-        if (place := _place(hit)) is not None
+        place for hit in (*walked, *branch.discovery) if (place := _place(hit)) is not None
     )
 
 
@@ -148,7 +146,9 @@ def _place(hit: RuleHit) -> CountedRule | None:
     """Name the rule as the kernel's counters do; None for a native rule that has no counter."""
     rule = hit.rule
     if isinstance(rule, Rule):
-        return CountedRule(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
+        return CountedRule(
+            hit.netns, hit.flavour, rule.table, rule.chain, rule.position, hit.family
+        )
     if not any(isinstance(statement, nft.Counter) for statement in rule.statements):
         return None
     return CountedRule(
@@ -158,7 +158,8 @@ def _place(hit: RuleHit) -> CountedRule | None:
 
 def _spell_hits(hits: Counter[CountedRule]) -> str:
     return ", ".join(
-        f"{count}x {place.netns} {place.flavour} {place.table} {place.chain}:{place.position}"
+        f"{count}x {place.netns} {place.flavour}{'6' * (place.family == 6)} {place.table} "
+        f"{place.chain}:{place.position}"
         for place, count in sorted(hits.items())
     )
 
@@ -213,15 +214,12 @@ def _observed_frames(frames: tuple[SeenFrame, ...], ports: _Ports, *, macs: bool
 
 def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_macs: bool) -> str:  # noqa: FBT001 - a direction
     arrow = "out" if outgoing else "in"
-    kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
-    ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
+    of_icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
+    ports = "" if of_icmp else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
-    icmp = (
-        f" type {packet.icmp_type} code {packet.icmp_code}"
-        if packet.protocol == protocols.ICMP
-        else ""
-    )
-    size = f" length {packet.length}{' DF' if packet.dont_fragment else ''}"
+    icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if of_icmp else ""
+    unfragmented = packet.dont_fragment and packet.family == 4
+    size = f" length {packet.length}{' DF' if unfragmented else ''}"
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
     return (
         f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -267,8 +269,14 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
     metavar="DIR",
     help="Write a shell script for each case that differs, reduced to a minimum.",
 )
+@click.option(
+    "--both-families", is_flag=True,
+    help="Give each node IPv6 as well, and send most probes by it.",
+)  # fmt: skip
 @progress_option
-def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> None:
+def agree(
+    *, cases: int, seed: int | None, jobs: int, reproducers: str | None, both_families: bool
+) -> None:
     """Generate nodes and probes, and compare what the model predicts with what this kernel does.
 
     \b
@@ -277,16 +285,21 @@ def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> N
     require_lab()
     first = secrets.randbelow(1 << 40) if seed is None else seed
     click.echo(f"seeds {first} to {first + cases - 1}")
+    generate = partial(generate_case, both_families=both_families)
     with progress_stage(ProgressLine(), "running cases") as tell:
         numbers = range(first, first + cases)
-        tally: Tally = run_cases(numbers, jobs, lambda sofar: tell(Counted(sofar.cases, cases)))
+        tally: Tally = run_cases(
+            numbers, jobs, lambda sofar: tell(Counted(sofar.cases, cases)), generate
+        )
     click.echo(render_tally(tally), nl=False)
     if reproducers and tally.differing:
-        _write_reproducers(tally, Path(reproducers))
+        _write_reproducers(tally, Path(reproducers), generate)
     click.get_current_context().exit(DISAGREES if tally.differing else 0)
 
 
-def _write_reproducers(tally: Tally, folder: Path) -> None:
+def _write_reproducers(
+    tally: Tally, folder: Path, generate: Callable[[int, str], GeneratedCase]
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     enter_private_world()
     tracer = DropTracer()
@@ -299,7 +312,7 @@ def _write_reproducers(tally: Tally, folder: Path) -> None:
 
     try:
         for result in tally.differing:
-            smallest = shrink_case(generate_case(result.seed, os.uname().release), differs)
+            smallest = shrink_case(generate(result.seed, os.uname().release), differs)
             difference = run_case(smallest, tracer).differences
             shown = (line for each in difference for line in _notes(each.predicted, each.observed))
             sent = (

@@ -13,13 +13,14 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import ECHO_PAYLOAD, PAYLOAD
 from podpath.net import protocols
+from podpath.net.addresses import Family
 from podpath.net.probe import Probe, Sending
 from podpath_lab.apply import inside
 from podpath_lab.frames import SeenFrame, Tap
@@ -35,6 +36,17 @@ REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b
 _IP_FREEBIND = 15
 _MTU_DISCOVER, _DONT, _DO = 10, 0, 2
 """IP_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h), which Python does not name."""
+_IPV6_FREEBIND, _MTU_DISCOVER6 = 78, 23
+"""Of linux/in6.h; Python does not name them either."""
+_NO_ADDRESS = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 - of a private world
+_PACKET_INFO: dict[int, tuple[int, int, int]] = {
+    socket.AF_INET: (socket.IPPROTO_IP, 8, 8),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, socket.IPV6_PKTINFO),
+}
+"""For a datagram's own destination: level, the option that asks for it (IP_PKTINFO), and what a
+message calls it."""
+_LINK_LOCAL = b"\xfe\x80"
+_ECHO = (protocols.ICMP, protocols.ICMPV6)
 _ESTABLISHED, _SYN_SENT = 1, 2
 """A connection that stands is none that failed: SO_ERROR also gives errors that only a later
 failure would be put down to.
@@ -91,25 +103,27 @@ class Servers:
             server.close()
 
 
-def open_servers(listening: Mapping[str, Iterable[int]], size: int = PAYLOAD) -> Servers:
+def open_servers(
+    listening: Mapping[str, Iterable[int]], size: int = PAYLOAD, version: Family = 4
+) -> Servers:
     """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, `size`
-    is of a request in bytes.
+    is of a request in bytes, `version` that of IP.
     """
+    family = _family(version)
+    level, asks, _ = _PACKET_INFO[family]
     tcp, udp = [], []
     for netns, ports in listening.items():
         with inside(netns):
             for port in ports:
-                server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+                server = socket.socket(family, socket.SOCK_STREAM)
                 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                server.bind(("0.0.0.0", port))  # noqa: S104 - every address of a private namespace is the point
+                server.bind((_NO_ADDRESS[family], port))
                 server.listen(16)
                 server.setblocking(False)
                 tcp.append(server)
-                datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                datagram.setsockopt(
-                    socket.IPPROTO_IP, 8, 1
-                )  # IP_PKTINFO: answer from the address that was asked
-                datagram.bind(("0.0.0.0", port))  # noqa: S104 - as above
+                datagram = socket.socket(family, socket.SOCK_DGRAM)
+                datagram.setsockopt(level, asks, 1)  # answer from the address that was asked
+                datagram.bind((_NO_ADDRESS[family], port))
                 datagram.setblocking(False)
                 udp.append(datagram)
     return Servers(tcp=tuple(tcp), udp=tuple(udp), request=REQUEST.ljust(size, b"."))
@@ -199,21 +213,27 @@ def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
         protocols.TCP: (socket.SOCK_STREAM, 0),
         protocols.UDP: (socket.SOCK_DGRAM, 0),
         protocols.ICMP: (socket.SOCK_RAW, socket.IPPROTO_ICMP),
+        protocols.ICMPV6: (socket.SOCK_RAW, socket.IPPROTO_ICMPV6),
     }
     kind, protocol = kinds[probe.protocol]
+    version = probe.src.family
     with inside(probe.netns):
-        client = _open(kind, protocol, probe.sending.uid)
+        client = _open(_family(version), kind, protocol, probe.sending.uid)
     _configure(client, probe.sending)
     client.setblocking(False)
-    client.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+    if version == 4:
+        client.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+    else:
+        client.setsockopt(socket.IPPROTO_IPV6, _IPV6_FREEBIND, 1)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        client.bind((str(probe.src), 0 if probe.protocol == protocols.ICMP else probe.sport))
-        client.connect((str(probe.dst), 0 if probe.protocol == protocols.ICMP else probe.dport))
+        client.bind((str(probe.src), 0 if probe.protocol in _ECHO else probe.sport))
+        client.connect((str(probe.dst), 0 if probe.protocol in _ECHO else probe.dport))
         if probe.protocol == protocols.UDP:
             client.send(request)
-        elif probe.protocol == protocols.ICMP:
-            client.send(_echo_request(probe.sport))
+        elif probe.protocol in _ECHO:
+            asks = protocols.ECHO_REQUESTS[probe.protocol]
+            client.send(_echo_request(asks, probe.sport))
     except BlockingIOError:
         return client, "timeout"
     except OSError as error:
@@ -221,11 +241,15 @@ def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     return client, "timeout"
 
 
-def _open(kind: int, protocol: int, uid: int) -> socket.socket:
+def _family(version: Family) -> socket.AddressFamily:
+    return socket.AF_INET if version == 4 else socket.AF_INET6
+
+
+def _open(family: int, kind: int, protocol: int, uid: int) -> socket.socket:
     """Open a socket that a user owns: it keeps who opened it."""
     os.seteuid(uid)
     try:
-        return socket.socket(socket.AF_INET, kind, protocol)
+        return socket.socket(family, kind, protocol)
     finally:
         os.seteuid(0)
 
@@ -234,17 +258,27 @@ def _configure(client: socket.socket, sending: Sending) -> None:
     """Set the options that a probe names on its client's socket."""
     if sending.mark:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, struct.pack("=I", sending.mark))
+    level, lives, service, discovers = _OPTIONS[client.family]
     if sending.ttl is not None:
-        client.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, sending.ttl)
+        client.setsockopt(level, lives, sending.ttl)
     if sending.dscp:
-        client.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, sending.dscp << 2)
+        client.setsockopt(level, service, sending.dscp << 2)
     if sending.dont_fragment is not None:
-        discover = _DO if sending.dont_fragment else _DONT
-        client.setsockopt(socket.IPPROTO_IP, _MTU_DISCOVER, discover)
+        client.setsockopt(level, discovers, _DO if sending.dont_fragment else _DONT)
 
 
-def _echo_request(identifier: int) -> bytes:
-    body: bytes = struct.pack("!BBHHH", 8, 0, 0, identifier, 1) + bytes(ECHO_PAYLOAD)
+_OPTIONS = {
+    socket.AF_INET: (socket.IPPROTO_IP, socket.IP_TTL, socket.IP_TOS, _MTU_DISCOVER),
+    socket.AF_INET6: (
+        socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, socket.IPV6_TCLASS, _MTU_DISCOVER6,
+    ),
+}  # fmt: skip
+"""Level, and options for TTL, TOS and path MTU discovery."""
+
+
+def _echo_request(kind: int, identifier: int) -> bytes:
+    """Encode an echo request; in ICMPv6 the kernel puts in the checksum (RFC 3542, 3.1)."""
+    body: bytes = struct.pack("!BBHHH", kind, 0, 0, identifier, 1) + bytes(ECHO_PAYLOAD)
     total = sum(struct.unpack(f"!{len(body) // 2}H", body))
     total = (total & 0xFFFF) + (total >> 16)
     checksum = ~(total + (total >> 16)) & 0xFFFF
@@ -286,12 +320,12 @@ def _advance_client(
 
 
 def _is_answer(probe: Probe, data: bytes) -> bool:
-    if probe.protocol != protocols.ICMP:
+    if probe.protocol not in _ECHO:
         return data == ANSWER
-    header = (data[0] & 15) * 4 if data else 0
+    header = (data[0] & 15) * 4 if data and probe.protocol == protocols.ICMP else 0
     return (
         len(data) >= header + 6
-        and data[header] == 0
+        and data[header] == protocols.ECHO_REPLIES[probe.protocol]
         and int.from_bytes(data[header + 4 : header + 6], "big") == probe.sport
     )
 
@@ -308,14 +342,8 @@ def _serve(
             selector.register(connection, selectors.EVENT_READ)
         elif ready in servers.udp:
             data, ancillary, _, sender = ready.recvmsg(2048, 64)
-            local = next((value[4:8] for _, kind, value in ancillary if kind == 8), b"\0\0\0\0")
             if data == servers.request:
-                ready.sendmsg(
-                    [ANSWER],
-                    [(socket.IPPROTO_IP, 8, struct.pack("=I4s4s", 0, local, local))],
-                    0,
-                    sender,
-                )
+                ready.sendmsg([ANSWER], list(_answer_from(ready.family, ancillary)), 0, sender)
         elif not _take(ready, servers):
             selector.unregister(ready)
     except BlockingIOError:
@@ -323,6 +351,20 @@ def _serve(
     except OSError:
         if ready not in servers.tcp and ready not in servers.udp:
             selector.unregister(ready)
+
+
+def _answer_from(
+    family: int, ancillary: list[tuple[int, int, bytes]]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield what has an answer sent from the address that was asked, by whatever device."""
+    level, _, called = _PACKET_INFO[family]
+    for _, kind, value in ancillary:
+        if kind != called:
+            continue
+        if family == socket.AF_INET:
+            yield level, called, struct.pack("=I4s4s", 0, value[4:8], value[4:8])
+        else:  # a link-local address is one of its device
+            yield level, called, value if value[:2] == _LINK_LOCAL else value[:16] + bytes(4)
 
 
 def _take(connection: socket.socket, servers: Servers) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from podpath.net.addresses import Family
 from podpath.node.node import Netns, Node
 from podpath_lab.apply import run
 from podpath_lab.script import ScriptCommand
@@ -23,18 +24,23 @@ class CountedRule(NamedTuple):
     table: str
     chain: str
     position: int
+    family: Family = 4
 
 
 def read_counters(node: Node) -> Mapping[CountedRule, int]:
     """Return the packet counter of every rule of the node's twin that matched at all."""
     counts: dict[CountedRule, int] = {}
     for netns in node.namespaces.values():
-        flavours = {
-            table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables
+        held = {
+            (family, table.flavour)
+            for family, netfilter in netns.netfilter.items()
+            for table in netfilter.tables
         }
-        for flavour in sorted(flavours):
-            text = run(ScriptCommand((f"iptables-{flavour}-save", "-c"), netns=netns.name))
-            counts |= {place: count for place, count in _parse(text, netns.name, flavour) if count}
+        for family, flavour in sorted(held):
+            program = f"ip{'6' * (family == 6)}tables-{flavour}-save"
+            text = run(ScriptCommand((program, "-c"), netns=netns.name))
+            found = _parse(text, netns.name, flavour, family)
+            counts |= {place: count for place, count in found if count}
         if netns.nftables.items:
             text = run(ScriptCommand(("nft", "-j", "list", "ruleset"), netns=netns.name))
             counts |= {place: count for place, count in _parse_native(text, netns) if count}
@@ -61,7 +67,9 @@ def _parse_native(text: str, netns: Netns) -> Iterator[tuple[CountedRule, int]]:
             yield place, counters[0]["packets"]
 
 
-def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[CountedRule, int]]:
+def _parse(
+    text: str, netns: str, flavour: str, family: Family = 4
+) -> Iterator[tuple[CountedRule, int]]:
     table = ""
     positions: dict[tuple[str, str], int] = {}
     for line in text.splitlines():
@@ -71,4 +79,5 @@ def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[CountedRule, i
         rule = _RULE.match(line)
         if rule:
             position = positions[table, rule[2]] = positions.get((table, rule[2]), 0) + 1
-            yield CountedRule(netns, flavour, table, rule[2], position), int(rule[1])
+            place = CountedRule(netns, flavour, table, rule[2], position, family)
+            yield place, int(rule[1])

@@ -31,6 +31,7 @@ BASE_CHAINS: dict[str, tuple[str, ...]] = {
     "security": ("INPUT", "FORWARD", "OUTPUT"),
 }
 """Base chains of each iptables table (net/ipv4/netfilter/iptable_*.c)."""
+SIX: dict[Family, str] = {4: "", 6: " of IPv6"}
 
 
 @dataclass(slots=True)
@@ -61,6 +62,10 @@ class DraftNetns:
     tables: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
     sets: dict[str, IpSet] = field(default_factory=dict)
     nftables: list[NftTable] = field(default_factory=list)
+    six: bool = False
+    """True where its devices have IPv6, and so addresses of their own making."""
+    tables6: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
+    """Those of ip6tables."""
 
     def link(self, name: str) -> Link:
         """Return a link by name."""
@@ -183,10 +188,16 @@ def _freeze_netns(draft: DraftNetns) -> Netns:
         name=draft.name,
         role=NetnsRole.HOST if draft.name == HOST else draft.role,
         links=Listing(tuple(draft.links), True, "ip link"),
-        addresses=Listing((_LOOPBACK, *draft.addresses), True, "ip addr"),
-        routes=Listing((*_implied_routes(draft), *draft.routes), True, "ip route show table all"),
+        addresses=Listing(
+            (_LOOPBACK, *draft.addresses, *_addresses_of_links(draft)), True, "ip addr"
+        ),
+        routes=Listing(
+            (*_implied_routes(draft), *_implied_routes6(draft), *draft.routes),
+            True,
+            "ip route show table all",
+        ),
         rules=Listing(
-            tuple(sorted((*DEFAULT_RULES[4], *draft.rules), key=lambda rule: rule.priority)),
+            tuple(sorted((*_default_rules(draft), *draft.rules), key=lambda rule: rule.priority)),
             True,
             "ip rule",
         ),
@@ -194,7 +205,10 @@ def _freeze_netns(draft: DraftNetns) -> Netns:
         fdb=Listing(tuple(draft.fdb), True, "bridge fdb"),
         sysctls={key: Known(value) for key, value in draft.sysctls.items()},
         sysctls_complete=True,
-        netfilter={4: _freeze_netfilter(draft, 4)},
+        netfilter={
+            4: _freeze_netfilter(draft, 4),
+            **({6: _freeze_netfilter(draft, 6)} if draft.six else {}),
+        },
         nftables=Listing(tuple(draft.nftables), True, "nft -a list ruleset"),
         conntrack=Listing((), True, "conntrack -L"),
         sockets=Listing((), False, "ss -tuln"),
@@ -210,6 +224,71 @@ _LOOPBACK = InterfaceAddress(
 )
 
 
+_LOOPBACK6 = InterfaceAddress(
+    link=IfName("lo"), address=Address(6, 1), length=128, scope="host",
+    inferred=_LOOPBACK.inferred,
+)  # fmt: skip
+_KERNEL_METRIC = 256
+"""Of the routes that IPv6 makes of addresses (`IP6_RT_PRIO_ADDRCONF`)."""
+
+
+def link_local(mac: Mac | None) -> Address:
+    """Return the link-local address that a device makes of its MAC (RFC 4291, appendix A)."""
+    if mac is None:
+        raise AssertionError("a drafted device has a MAC")
+    octets = bytes.fromhex(mac.replace(":", ""))
+    own = bytes((octets[0] ^ 2, *octets[1:3], 0xFF, 0xFE, *octets[3:]))
+    return Address(6, 0xFE80 << 112 | int.from_bytes(own, "big"))
+
+
+def _default_rules(draft: DraftNetns) -> tuple[PolicyRule, ...]:
+    return DEFAULT_RULES[4] + (DEFAULT_RULES[6] if draft.six else ())
+
+
+def _addresses_of_links(draft: DraftNetns) -> list[InterfaceAddress]:
+    """Make the addresses that IPv6 gives every device that is up."""
+    if not draft.six:
+        return []
+    own = [
+        InterfaceAddress(link=link.name, address=link_local(link.mac), length=64, scope="link")
+        for link in draft.links
+        if link.up and link.mac is not None
+    ]
+    return [_LOOPBACK6, *own]
+
+
+def _implied_routes6(draft: DraftNetns) -> list[Route]:
+    """Make the routes that IPv6 adds for each address (`net/ipv6/addrconf.c:inet6_addr_add v6.12`,
+    `addrconf_dad_completed`, `addrconf_join_anycast`, `addrconf_add_mroute`).
+    """
+    if not draft.six:
+        return []
+    made: dict[tuple[object, ...], Route] = {}
+    for item in (*draft.addresses, *_addresses_of_links(draft)):
+        if item.address.family == 6:
+            for route in _list_routes6_of(item, draft):
+                made.setdefault((route.prefix, route.table, route.nexthops), route)
+    return list(made.values())
+
+
+def _list_routes6_of(item: InterfaceAddress, draft: DraftNetns) -> Iterator[Route]:
+    connected = Route(
+        prefix=item.prefix, nexthops=(Nexthop(link=item.link),), metric=_KERNEL_METRIC,
+        protocol="kernel", inferred=Inferred(Basis.IMPLIED, f"{item.address} is on {item.link}"),
+    )  # fmt: skip
+    yield connected
+    local = replace(connected, type="local", table=LOCAL, metric=0)
+    yield replace(local, prefix=Prefix.of(item.address))
+    if item.link == "lo":
+        return
+    forwards = draft.sysctls.get("net.ipv6.conf.all.forwarding", "0")
+    if draft.sysctls.get(f"net.ipv6.conf.{item.link}.forwarding", forwards) == "1" and (
+        item.length < 127
+    ):
+        yield replace(local, type="anycast", prefix=Prefix.of(item.prefix.address))
+    yield replace(connected, type="multicast", table=LOCAL, prefix=Prefix.parse("ff00::/8"))
+
+
 def _implied_routes(draft: DraftNetns) -> list[Route]:
     """Make the routes that `fib_add_ifaddr` (net/ipv4/fib_frontend.c v6.12) adds for each address
     of a link that is up.
@@ -218,7 +297,7 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
     return [
         route
         for address in (_LOOPBACK, *draft.addresses)
-        if address.link in up
+        if address.link in up and address.address.family == 4
         for route in _list_routes_of(address, draft)
     ]
 
@@ -262,12 +341,12 @@ def _find_primary(address: InterfaceAddress, draft: DraftNetns) -> InterfaceAddr
 
 def _freeze_netfilter(draft: DraftNetns, family: Family) -> Netfilter:
     tables = []
-    for table in draft.tables.values():
+    for table in (draft.tables if family == 4 else draft.tables6).values():
         chains: dict[str, Known[Chain]] = {}
         for name, rules in table.chains.items():
             placed = []
             for position, rule in enumerate(rules, 1):
-                label = f"{table.flavour} {table.name} {name} rule {position}"
+                label = f"{table.flavour} {table.name} {name} rule {position}{SIX[family]}"
                 source = Source(name=f"generated/{draft.name}", lines=(label,))
                 placed.append(
                     rule._replace(

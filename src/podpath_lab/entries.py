@@ -17,7 +17,9 @@ from podpath.node.netfilter import ConnTuple
 from podpath_lab.apply import inside
 
 _FILE = Path("/proc/thread-self/net/nf_conntrack")
-_LINE = re.compile(r"ipv4\s+2 \w+\s+(?P<protocol>\d+) \d+ (?:(?P<state>[A-Z_0-9]+) )?(?P<rest>.*)")
+_LINE = re.compile(
+    r"ipv[46]\s+\d+ \w+\s+(?P<protocol>\d+) \d+ (?:(?P<state>[A-Z_0-9]+) )?(?P<rest>.*)"
+)
 _TUPLE = re.compile(
     r"src=(?P<src>\S+) dst=(?P<dst>\S+) (?:sport=(?P<sport>\d+) dport=(?P<dport>\d+) |"
     r"type=\d+ code=\d+ id=(?P<id>\d+) )?"
@@ -49,7 +51,7 @@ class ComparedEntry(NamedTuple):
 
 
 def read_entries(netns: str) -> tuple[ComparedEntry, ...]:
-    """Return the IPv4 entries of a namespace."""
+    """Return the entries of a namespace."""
     with inside(netns):
         lines = _FILE.read_text().splitlines()
     return tuple(_parse(netns, found) for found in map(_LINE.match, lines) if found)
@@ -73,6 +75,6 @@ def _parse(netns: str, found: re.Match[str]) -> ComparedEntry:
 
 def _tuple(found: re.Match[str], protocol: int) -> ConnTuple:
     ends = Address.parse(found["src"]), Address.parse(found["dst"])
-    if protocol == protocols.ICMP:
+    if protocol in (protocols.ICMP, protocols.ICMPV6):
         return ConnTuple(*ends, protocol, int(found["id"]), int(found["id"]))
     return ConnTuple(*ends, protocol, int(found["sport"] or 0), int(found["dport"] or 0))

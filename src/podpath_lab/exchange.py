@@ -20,7 +20,8 @@ KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
 (tcp_enter_quickack_mode, net/ipv4/tcp_input.c v6.12)."""
 
 REGISTRATION: dict[str, object] = {
-    f"which flavour of iptables table {table} was registered last in netns {HOST}": "nft"
+    f"which flavour of {program} table {table} was registered last in netns {HOST}": "nft"
+    for program in ("iptables", "ip6tables")
     for table in ("raw", "mangle", "filter", "security")
 }
 """The twin's script loads the legacy tables first: of one priority the nft ones run first

@@ -2,7 +2,7 @@
 
 One socket per namespace sees every device, in and out, with the kernel's own time, so frames of all
 namespaces can be put in one order. Only what the datapath model predicts is decoded: Ethernet, ARP,
-IPv4, TCP, UDP, ICMP.
+IPv4, IPv6, TCP, UDP, ICMP.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import time
 from threading import Thread
 from typing import NamedTuple
 
-from podpath.drops.headers import ARP, IPV4, parse_packet
+from podpath.drops.headers import ARP, IPV4, IPV6, parse_packet
+from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath_lab.apply import inside
@@ -21,6 +22,8 @@ from podpath_lab.apply import inside
 _ETH_P_ALL = 0x0003
 _SO_TIMESTAMPNS = 35
 _PACKET_OUTGOING = 4
+_OF_ITSELF = frozenset({*range(130, 138), 143})
+"""Types of ICMPv6 that discover listeners, routers and neighbors (RFC 4861, 2710, 3810)."""
 _TIMESPEC = struct.Struct("qq")
 
 
@@ -43,7 +46,7 @@ class SeenFrame(NamedTuple):
     link: str
     outgoing: bool
     packet: Packet | None
-    """None for what is not IPv4."""
+    """None for what is no IP, and for what IPv6 says of itself: neighbors, routers and groups."""
     arp: Arp | None = None
 
 
@@ -131,12 +134,12 @@ def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
         body = data[14:]
         sender, target = (Address(4, int.from_bytes(body[i : i + 4], "big")) for i in (14, 24))
         return None, Arp(int.from_bytes(body[6:8], "big"), _mac(body[8:14]), sender, target)
-    if ethertype != IPV4 or len(data) < 34:
+    if ethertype not in (IPV4, IPV6) or len(data) < 34:
         return None, None
-    packet = parse_packet(IPV4, data[14:])
-    return (
-        None if packet is None else packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12]))
-    ), None
+    packet = parse_packet(ethertype, data[14:])
+    if packet is None or (packet.protocol == protocols.ICMPV6 and packet.icmp_type in _OF_ITSELF):
+        return None, None
+    return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12])), None
 
 
 def _mac(data: bytes) -> Mac:

@@ -63,4 +63,5 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
         failure=None if arrived else FrameEnded(trace.deciding.reason),
         tracked=list_entries(walk.learned.conntrack),
         drawn_ports=tuple(walk.draws.ports.values()),
+        discovery=tuple(walk.learned.discovery),
     )

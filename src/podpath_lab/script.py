@@ -30,6 +30,8 @@ DATAPATH_SYSCTLS = re.compile(
     r"route_localnet|src_valid_mark|bc_forwarding|arp_ignore|arp_filter"
     r"|arp_announce|proxy_arp|send_redirects|forwarding|ignore_routes_with_linkdown|"
     r"drop_unicast_in_l2_multicast)|net\.bridge\.bridge-nf-call-(?:ip|ip6|arp)tables"
+    r"|net\.ipv6\.conf\.(?P<device6>.+)\.(?:forwarding|force_forwarding|proxy_ndp|hop_limit"
+    r"|disable_ipv6)"
     r"|net\.netfilter\.nf_conntrack_(?:tcp_loose|tcp_be_liberal|tcp_ignore_invalid_rst|"
     r"tcp_no_window_check|checksum)"
 )
@@ -94,12 +96,17 @@ def emit_twin(
     left_out: list[str] = []
     made: set[tuple[str, str]] = set(given)
     create = list(_creations(node, made, left_out))
-    commands = [
-        ScriptCommand(
-            ("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])
-        ),
-        *switches,
-    ]
+    batch = ("ip", "-batch", "-")
+    spaces = [f"netns add {name}" for name in names]
+    if any(map(_has_six, node.namespaces.values())):
+        commands = [
+            ScriptCommand(batch, _batch(spaces)),
+            *(ScriptCommand(WRITE_SYSCTLS, _SILENT_SIX, name) for name in names),
+            ScriptCommand(batch, _batch(create)),
+            *switches,
+        ]
+    else:
+        commands = [ScriptCommand(batch, _batch([*spaces, *create])), *switches]
     for netns in node.namespaces.values():
         commands += _emit_state(
             netns, {link for name, link in made if name == netns.name}, left_out, counted=counted
@@ -114,6 +121,23 @@ def emit_removal(twin: Twin) -> ScriptCommand:
     )
 
 
+_SILENT_SIX = "".join(
+    f"net/ipv6/conf/default/{key} = {value}\n"
+    for key, value in (
+        ("accept_dad", 0), ("dad_transmits", 0), ("router_solicitations", 0), ("accept_ra", 0),
+        ("accept_redirects", 0),
+        ("mldv2_unsolicited_report_interval", 10_000_000),
+    )
+)  # fmt: skip
+"""What devices of IPv6 must be told before they are there, so that they have their addresses at
+once, and say nothing later on that a probe did not cause.
+"""
+
+
+def _has_six(netns: Netns) -> bool:
+    return any(item.address.family == 6 for item in netns.addresses.items)
+
+
 _IPV6 = "-6 "
 """Begins a route or rule of IPv6, as `ip` takes it outside a batch."""
 
@@ -125,7 +149,7 @@ def _emit_state(
     links = [link for link in netns.links.items if link.name in built]
     lines = ["link set lo up", *(line for link in links for line in _vxlan(link))]
     lines += [line for link in links for line in _attributes(link, built)]
-    lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
+    lines += [_address(address) for address in _in_order(netns) if address.scope != "host"]
     lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
     listed = [
         route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"
@@ -146,7 +170,11 @@ def _emit_state(
         # A proxy answers at once instead of within 0.8 s, and a neighbor that does not answer has
         # failed after 45 ms, not 3 s.
         quick = (("proxy_delay", 0), ("mcast_solicit", 3), ("retrans_time_ms", 15))
-        settings += [f"net/ipv4/neigh/{link.name}/{key} = {value}" for key, value in quick]
+        settings += [
+            f"net/{family}/neigh/{link.name}/{key} = {value}"
+            for family in (("ipv4", "ipv6") if _has_six(netns) else ("ipv4",))
+            for key, value in quick
+        ]
     settings.append(
         "net/ipv4/tcp_rto_min_us = 5000000"
     )  # since v6.11: else one comes within 0.2 s on a busy machine
@@ -161,6 +189,15 @@ def _emit_state(
     entries = [line for entry in netns.conntrack.items if (line := emit_connection(entry))]
     if entries:
         yield ScriptCommand(("conntrack", "-R", "-"), _batch(entries), netns.name)
+
+
+def _in_order(netns: Netns) -> Iterator[InterfaceAddress]:
+    """Yield addresses as they have to be given: of IPv6 the last one of a device is listed first
+    (ipv6_link_dev_addr, v6.12).
+    """
+    items = netns.addresses.items
+    yield from (item for item in items if item.address.family == 4)
+    yield from (item for item in reversed(items) if item.address.family == 6)
 
 
 def _batch(lines: Iterator[str] | list[str]) -> str:
@@ -285,14 +322,13 @@ def _settings(netns: Netns, devices: set[str]) -> Iterator[str]:
         if (
             found
             and isinstance(fact, Known)
-            and (found["device"] is None or found["device"] in devices)
+            and ((device := found["device"] or found["device6"]) is None or device in devices)
         ):
             # slashes between the parts, since a device's name may hold dots (sysctl(8))
-            device = found["device"]
             path = (
                 key.replace(".", "/")
                 if device is None
-                else f"net/ipv4/conf/{device}/{key.rpartition('.')[2]}"
+                else f"net/{key[4:8]}/conf/{device}/{key.rpartition('.')[2]}"
             )
             yield f"{path} = {fact.value}"
 
@@ -307,9 +343,13 @@ def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
     return (1 if ".all." in key else 2, key)
 
 
-def _has_gateway(route: Route) -> bool:
-    """Order routes so that a gateway's own route is there before it is used."""
-    return any(hop.gateway for hop in route.nexthops)
+def _has_gateway(route: Route) -> int:
+    """Order routes so that a gateway's own route is there before it is used; what is said to be on
+    its link is added before another route can speak against it (`ip6_route_check_nh_onlink`).
+    """
+    if route.prefix.family == 6 and any(hop.onlink for hop in route.nexthops):
+        return 0
+    return 1 + any(hop.gateway for hop in route.nexthops)
 
 
 def _route(route: Route) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Delivered, Trace, Transmitted
 from podpath.datapath.vocabulary import Direction, StageName
+from podpath.drops.headers import IPV4, IPV6
 from podpath.net import protocols
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
@@ -26,7 +28,6 @@ from podpath_lab.frames import Tap
 from podpath_lab.script import ScriptCommand, Twin, emit_twin
 from podpath_lab.standins import Wired, wire_outward_devices
 
-IPV4 = 0x0800
 PATIENCE = conversation.Timeouts(0.1)
 """How long to wait: a neighbor that does not answer has failed by then, and a twin is tried once
 or a few times.
@@ -246,9 +247,10 @@ def observe(
     node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
-    servers = conversation.open_servers(dict.fromkeys(node.namespaces, ports))
+    listening = dict.fromkeys(node.namespaces, ports)
+    servers = conversation.open_servers(listening, version=probe.src.family)
     with closing(servers), closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
-        notes = _Notes(node, tracer, probe.sport)
+        notes = _Notes(node, tracer, patience.quiet, probe.sport)
         return notes.evidence(
             conversation.send_probe(
                 probe, tap, servers, patience=patience, before_closing=notes.take
@@ -263,16 +265,27 @@ def observe_frame(
     that can be seen of it.
     """
     with closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
-        notes = _Notes(node, tracer)
+        notes = _Notes(node, tracer, patience.quiet)
         return notes.evidence(
             conversation.watch_frame(send, tap, patience=patience, at_end=notes.take)
         )
 
 
+_SETTLED = 0.03
+"""Seconds in which a device of IPv6 that came up has joined its groups (mld_ifc_start_work, v6.12:
+two ticks).
+"""
+
+
+def _settle(node: Node, quiet: float) -> Mapping[CountedRule, int]:
+    time.sleep(max(_SETTLED, quiet))
+    return read_counters(node)
+
+
 class _Notes:
     """What is read of a twin once all is quiet."""
 
-    def __init__(self, node: Node, tracer: DropTracer, port: int = 0) -> None:
+    def __init__(self, node: Node, tracer: DropTracer, quiet: float, port: int = 0) -> None:
         self._node, self._tracer, self._port = node, tracer, port
         held = any(netns.conntrack.items for netns in node.namespaces.values())
         self._standing = frozenset(self._tracked()) if held else frozenset[ComparedEntry]()
@@ -280,12 +293,19 @@ class _Notes:
         self._counters: dict[CountedRule, int] = {}
         self._drops: list[FreedPacket] = []
         self._entries: list[ComparedEntry] = []
+        six = any(netns.netfilter.get(6) for netns in node.namespaces.values())
+        self._protocols = frozenset((IPV4, IPV6) if six else (IPV4,))
+        self._counted = _settle(node, quiet) if six else {}
+        """What devices that came up have said by themselves, and its rules counted."""
         tracer.read()
 
     def take(self) -> None:
         """Read drops, counters and conntrack entries."""
-        self._drops += [drop for drop in self._tracer.read() if drop.protocol == IPV4]
+        self._drops += [drop for drop in self._tracer.read() if drop.protocol in self._protocols]
         self._counters |= read_counters(self._node)
+        for place, count in self._counted.items():
+            self._counters[place] -= count
+        self._counters = {place: count for place, count in self._counters.items() if count}
         self._entries += [
             entry
             for entry in self._tracked()

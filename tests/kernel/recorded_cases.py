@@ -13,6 +13,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
 from podpath.node.routing import PolicyRule
+from podpath_lab.cases import dual_stack
 from podpath_lab.cases.generate import GeneratedCase
 from podpath_lab.cases.routing import PORTS
 from podpath_lab.draft import Draft
@@ -36,6 +37,10 @@ class RecordedCase(TypedDict):
     nft: NotRequired[dict[str, list[str]]]
     """Rules of the host by table, as `iptables-save` prints them, for iptables-nft."""
     legacy: NotRequired[dict[str, list[str]]]
+    ipv6: NotRequired[bool]
+    """True where the node has both families, and the probe goes between the counterparts of its
+    ends (`podpath_lab.cases.dual_stack`).
+    """
     macs: NotRequired[tuple[str, str]]
     """Source and destination, where the probe is one frame that a packet socket sends."""
 
@@ -58,9 +63,14 @@ def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
     for flavour in ("nft", "legacy"):
         _add_rules(draft, held.get(flavour, {}), flavour)  # type: ignore[arg-type]  # one of the two keys
     probe = Probe.parse(held["probe"])
+    frame = _make_frame(probe, *held.get("macs", ()))
+    if held.get("ipv6"):
+        dual_stack.give_both(draft)
+        probe = dual_stack.move_probe(probe)
+        frame = dual_stack.move_frame(frame) if frame is not None else None
     return GeneratedCase(
         seed=0, topology=topology.name, node=draft.freeze(os.uname().release, PORTS),
-        probe=probe, nat=False, fault=name.stem, frame=_make_frame(probe, *held.get("macs", ())),
+        probe=probe, nat=False, fault=name.stem, frame=frame,
     )  # fmt: skip
 
 

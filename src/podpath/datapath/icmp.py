@@ -40,13 +40,19 @@ def reject(walk: Walk, skb: Skb, cause: DropCause, answer: str) -> Dropped | Rej
     """End a packet and send its sender an ICMP error, as far as one may be sent
     (`net/ipv4/icmp.c:icmp_send v6.12`).
     """
-    reason = drop_reason(cause, walk.engine.node.kernel)
     packet, name = skb.packet, skb.netns.name
+    reason = drop_reason(cause, walk.engine.node.kernel, packet.family)
     to_many = packet.dst.is_multicast or skb.pkt_type in {
         PacketType.BROADCAST,
         PacketType.MULTICAST,
     }
-    if is_error(packet) or packet.fragment or to_many or packet.src.is_unspecified:
+    if (
+        is_error(packet)
+        or packet.fragment
+        or to_many
+        or packet.src.is_unspecified
+        or packet.src.is_multicast
+    ):
         return Dropped(netns=name, reason=reason)
     skb.answer = _error(packet, answer, error_source(walk, skb))
     return Rejected(netns=name, reason=reason, answer=answer)
@@ -67,7 +73,7 @@ def _error(packet: Packet, answer: str, source: Address) -> Packet:
     six = packet.family == 6
     kind, code = (TYPES6 if six else TYPES)[answer]
     protocol = protocols.ICMPV6 if six else protocols.ICMP
-    tos = packet.tos & 0x1E | 0xC0
+    tos = 0 if six else packet.tos & 0x1E | 0xC0  # (icmpv6_send takes its socket's)
     return Packet(
         source,
         packet.src,

@@ -236,6 +236,7 @@ class DropCause(StrEnum):
     OUTPUT_NO_ROUTE = "output no route"
     NOT_FOR_ONE_HOST = "not for one host"
     OTHER_HOST = "other host"
+    BAD_HEADER = "bad header"
     TTL = "ttl"
     TOO_BIG = "too big"
     NEIGHBOUR_FAILED = "neighbour failed"

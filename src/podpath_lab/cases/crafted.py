@@ -93,26 +93,25 @@ def send_frame(netns: str, packet: Packet) -> None:
 
 
 def encode_frame(packet: Packet) -> bytes:
-    """Encode an Ethernet frame with an IPv4 packet in it."""
+    """Encode an Ethernet frame with an IP packet in it."""
     macs = b"".join(
         bytes.fromhex((mac or NOBODY).replace(":", "")) for mac in (packet.dmac, packet.smac)
     )
     body = _encode_transport(packet)
+    if packet.family == 6:
+        first = 6 << 28 | packet.tos << 20
+        fields = struct.pack("!IHBB", first, len(body), packet.protocol, packet.ttl)
+        return macs + b"\x86\xdd" + fields + _encode_ends(packet) + body
     flags = 0x4000 if packet.dont_fragment else 0
-    ends = packet.src.value.to_bytes(4, "big") + packet.dst.value.to_bytes(4, "big")
-    header = (
-        struct.pack(
-            "!BBHHHBBH", 0x45, packet.tos, 20 + len(body), 1, flags, packet.ttl, packet.protocol, 0
-        )
-        + ends
-    )
+    header = struct.pack(
+        "!BBHHHBBH", 0x45, packet.tos, 20 + len(body), 1, flags, packet.ttl, packet.protocol, 0
+    ) + _encode_ends(packet)
     summed = b"".join((header[:10], _checksum(header).to_bytes(2, "big"), header[12:]))
     return macs + b"\x08\x00" + summed + body
 
 
 def _encode_transport(packet: Packet) -> bytes:
     data = bytes(packet.payload)
-    ends = packet.src.value.to_bytes(4, "big") + packet.dst.value.to_bytes(4, "big")
     if packet.protocol == protocols.TCP:
         ports = (packet.sport, packet.dport, packet.seq, packet.ack)
         body, place = struct.pack("!HHIIBBHHH", *ports, 0x50, packet.flags, 8192, 0, 0) + data, 16
@@ -126,10 +125,15 @@ def _encode_transport(packet: Packet) -> bytes:
     pseudo = (
         b""
         if packet.protocol == protocols.ICMP
-        else ends + struct.pack("!BBH", 0, packet.protocol, len(body))
+        else _encode_ends(packet) + struct.pack("!IHBB", len(body), 0, 0, packet.protocol)
     )
     checksum = _checksum(pseudo + body) ^ (0x5555 if packet.bad_checksum else 0)
     return b"".join((body[:place], checksum.to_bytes(2, "big"), body[place + 2 :]))
+
+
+def _encode_ends(packet: Packet) -> bytes:
+    width = 4 if packet.family == 4 else 16
+    return b"".join(each.value.to_bytes(width, "big") for each in (packet.src, packet.dst))
 
 
 def _checksum(data: bytes) -> int:

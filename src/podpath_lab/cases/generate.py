@@ -11,7 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
-from podpath_lab.cases import clients
+from podpath_lab.cases import clients, dual_stack
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -45,9 +45,12 @@ class GeneratedCase:
     """What rarer things were drawn, as a tally counts them."""
 
 
-def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
+def generate_case(
+    seed: int, kernel: str | None = None, *, both_families: bool = False
+) -> GeneratedCase:
     """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called,
-    and nothing else.
+    and nothing else. With `both_families` the node of the same seed has IPv6 too, and most probes
+    are sent by it.
     """
     chance = Random(seed)
     topology = chance.choice(TOPOLOGIES)()
@@ -87,13 +90,37 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         probe = _draw_client(Random(f"{seed} client"), probe)
     else:
         count_states(chance, host, flavour)
-    if not _asks_for_sets(host):
-        host.sets = {}  # to make them costs a process
+    _leave_out_sets(host)
+    if both_families:
+        probe, frame = _widen(Random(f"{seed} families"), topology, probe, frame)
     node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(
         seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault,
-        frame=frame, families=clients.name_options(probe.sending),
+        frame=frame, families=_name_families(probe, both=both_families),
     )  # fmt: skip
+
+
+def _widen(
+    chance: Random, topology: Topology, probe: Probe, frame: Packet | None
+) -> tuple[Probe, Packet | None]:
+    """Give the node both families, and send most probes by IPv6."""
+    dual_stack.give_both(topology.draft)
+    if chance.random() >= dual_stack.PROBED:
+        return probe, frame
+    return dual_stack.move_probe(probe), dual_stack.move_frame(frame) if frame else None
+
+
+def _leave_out_sets(host: DraftNetns) -> None:
+    """Leave out the sets where no rule asks for one: to make them costs a process."""
+    if not _asks_for_sets(host):
+        host.sets = {}
+
+
+def _name_families(probe: Probe, *, both: bool) -> frozenset[str]:
+    named = clients.name_options(probe.sending)
+    if both:
+        named |= {"both families"}
+    return named | {"sent by IPv6"} if probe.src.family == 6 else named
 
 
 def _draw_client(chance: Random, probe: Probe) -> Probe:

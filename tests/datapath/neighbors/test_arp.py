@@ -48,14 +48,26 @@ def test_the_sender_follows_arp_announce(level: str, source: str, sender: str) -
 
 
 def test_ipv6_asks_with_the_packets_source() -> None:
-    """A solicitation carries the packet's source where it is the host's."""
-    walk = given_walk(given_node(given_netns("host", "eth0 2001:db8::1/64")))
+    """A solicitation carries the packet's source where its device has it, else the device's own
+    link-local address.
+    """
+    addresses = ("eth0 2001:db8::1/64", "eth0 fe80::1/64", "eth1 2001:db8:2::1/64")
+    walk = given_walk(given_node(given_netns("host", *addresses)))
     found = [
         announced_source(host(walk), host(walk).link("eth0"), ip("2001:db8::9"), ip(text))
-        for text in ("2001:db8::1", "2001:db8::5")
+        for text in ("2001:db8::1", "2001:db8::5", "2001:db8:2::1")
     ]
 
-    assert [ip("2001:db8::1"), None] == found
+    assert [ip("2001:db8::1"), ip("fe80::1"), ip("fe80::1")] == found
+
+
+def test_ipv6_answers_for_an_address_of_the_device_alone() -> None:
+    """Unlike ARP, neighbor discovery knows no address of another device of the host."""
+    addresses = ("eth0 2001:db8::1/64", "lo 2001:db8:9::1/128")
+    node = given_node(given_netns("host", *addresses))
+
+    assert refusal(node, "eth0", None, "2001:db8::1") is None
+    assert refusal(node, "eth0", None, "2001:db8:9::1") is not None
 
 
 def refusal(

@@ -164,8 +164,8 @@ def test_ipv6_is_routed_without_source_checks() -> None:
         ("2001:db8:1::/64 dev eth0", "1", None, ""),
         ("2001:db8:1::/64 dev eth0", "0", "forwarding off", ""),
         ("2001:db8:9::/64 dev eth0", "0", "no route", "icmp-net-unreachable"),
-        ("unreachable 2001:db8:1::/64", "1", "blackhole", "icmp-net-unreachable"),
-        ("prohibit 2001:db8:1::/64", "1", "blackhole", "icmp-pkt-filtered"),
+        ("unreachable 2001:db8:1::/64", "1", "no route", "icmp-net-unreachable"),
+        ("prohibit 2001:db8:1::/64", "1", "no route", "icmp-pkt-filtered"),
         ("blackhole 2001:db8:1::/64", "1", "blackhole", ""),
     ],
 )

@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 
 from podpath.datapath.netns.namespace import Namespace
-from podpath.datapath.routing.source_address import scope_number, select_address
+from podpath.datapath.routing.source_address import (
+    scope_number,
+    select_address,
+    select_address6,
+)
 from podpath.net.provenance import Listing
 from podpath.node.node import Netns
 from podpath.testing.nodes import given_netns, ip
@@ -86,3 +90,30 @@ def test_route_localnet_widens_the_host_scope() -> None:
     assert "127.0.0.5" == chosen(
         replace(netns, addresses=Listing(items, True, "ip addr")), "eth0", None, "link"
     )
+
+
+@pytest.mark.parametrize(
+    ("target", "device", "expected"),
+    [
+        ("2001:db8:1::5", "eth0", "2001:db8:1::5"),  # rule 1: the address itself
+        ("fe80::9", "eth0", "fe80::1"),  # rule 2: the narrowest scope that reaches
+        (
+            "2001:db8:7::7",
+            "eth0",
+            "2001:db8:1::1",
+        ),  # rule 5: the device, though its prefix fits less
+        ("fd00::9", "eth1", "fd00::1"),  # rule 6: the label
+        ("2001:db8:2:0:8000::9", "eth1", "2001:db8:2:0:8000::1"),  # rule 8: the longest prefix
+        ("fe80::9", "eth1", "2001:db8:2::1"),  # on a link only its own device counts
+    ],
+)
+def test_ipv6_takes_the_best_source(target: str, device: str, expected: str) -> None:
+    """Scope, device, label and prefix decide, in this order (RFC 6724, section 5)."""
+    addresses = (
+        "eth0 2001:db8:1::1/64", "eth0 2001:db8:1::5/64", "eth0 fe80::1/64",
+        "eth1 2001:db8:2::1/64", "eth1 2001:db8:2:0:8000::1/96", "eth1 fd00::1/64",
+    )  # fmt: skip
+    namespace = Namespace(given_netns("host", *addresses), {})
+
+    found = select_address6(namespace, namespace.link(device), ip(target))
+    assert ip(expected) == found

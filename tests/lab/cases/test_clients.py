@@ -35,6 +35,6 @@ def test_a_client_changes_nothing_else_of_a_case() -> None:
     special = [case for case in cases if case.probe.sending != USUALLY]
     assert 20 < len(special) < 70
     for case in special[:5]:
-        assert case.families == name_options(case.probe.sending)
+        assert case.families >= name_options(case.probe.sending)
         plain = replace(case, probe=case.probe._replace(sending=USUALLY))
         assert emit_twin(case.node).commands == emit_twin(plain.node).commands

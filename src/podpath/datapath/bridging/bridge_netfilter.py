@@ -8,6 +8,8 @@ ports for `-m physdev`.
 
 from __future__ import annotations
 
+from podpath.datapath.bridging.solicitation import hold_against_filters
+from podpath.datapath.bridging.switches import KEYS, switch
 from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import resolve
 from podpath.datapath.netfilter.hook import pass_hook
@@ -26,10 +28,9 @@ from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, input_flow
 from podpath.datapath.walk.state import Walk
-from podpath.net.provenance import Fact, Known, Option, Unknown
+from podpath.net.provenance import Known
 from podpath.node.links import Link
 
-MODULE = "br_netfilter"
 PREROUTING = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12"
 FINISH = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing_finish v6.12"
 _REFUSED = frozenset(
@@ -45,7 +46,6 @@ _REFUSED = frozenset(
 error: the frame goes up for that, so a translated frame needs forwarding even where it would stay
 on its bridge (seen on 6.18).
 """
-KEYS = {4: "net.bridge.bridge-nf-call-iptables", 6: "net.bridge.bridge-nf-call-ip6tables"}
 
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
@@ -103,32 +103,6 @@ def _has_rules(namespace: Namespace, family: int) -> bool:
     return netfilter is not None and (bool(netfilter.tables) or not netfilter.complete)
 
 
-def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[str]:
-    """Return whether bridged packets run through iptables: the bridge's own switch, the
-    namespace's, or no module at all.
-    """
-    netns = namespace.netns
-    modules = walk.engine.node.home_of(netns).modules
-    key = KEYS[family]
-    fact = netns.sysctls.get(key)
-    own = bridge.bridge is not None and (
-        bridge.bridge.nf_call_iptables if family == 4 else bridge.bridge.nf_call_ip6tables
-    )
-    if fact is None and modules.complete and MODULE not in modules.items:
-        return Known("0", modules.span, f"the module {MODULE} is not loaded")
-    if own:
-        return Known("1", bridge.span, f"{bridge.name} has it switched on itself")
-    if fact is not None:
-        return fact
-    if netns.sysctls_complete:
-        return Known("0", None, f"{key} does not exist: the module {MODULE} is not loaded")
-    options = (
-        Option("1", "bridged packets run through iptables"),
-        Option("0", f"bridged packets skip iptables: {MODULE} is not loaded, or switched off"),
-    )
-    return Unknown(f"{key} in netns {netns.name}", f"sysctl {key}; lsmod | grep {MODULE}", options)
-
-
 def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
     fact = switch(walk, namespace, bridge, skb.packet.family)
     if settings.integer(walk.choices.resolve(fact)):
@@ -156,10 +130,11 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     packet = skb.packet
     decided = route_input(walk.choices, namespace, input_flow(skb, bridge), bridge)
     destination = decided.destination
-    if decided.cause in _REFUSED:
+    if decided.cause is not None and (decided.cause in _REFUSED or packet.family == 6):
         return _refuse(walk, skb, decided, decided.cause)
     if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
+        found = hold_against_filters(walk, namespace, bridge, packet.dst, found)
         if found.unseen is not None:
             return boundary(walk, skb, BoundaryName.UNSEEN_NAMESPACE, found.unseen, packet.dst)
         if found.failed or found.mac is None:
@@ -180,6 +155,7 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
             StageName.BRIDGE_PREROUTING, skb, FINISH, packet, StepDecision.BRIDGE, stays
         )
         return None
+    skb.routed_early = packet.family == 6
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
     walk.trace.step(
         StageName.BRIDGE_PREROUTING,
@@ -222,4 +198,6 @@ def _refuse(walk: Walk, skb: Skb, decided: InputRoute, cause: DropCause) -> Drop
         walk.trace.step(
             stage, skb, FINISH, skb.packet, StepDecision.DROP, reason, spans=decided.spans
         )
+    if skb.packet.family == 6:  # whatever the cause (br_nf_pre_routing_finish_ipv6)
+        cause = DropCause.BRIDGE_HELD
     return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))

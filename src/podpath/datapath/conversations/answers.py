@@ -8,7 +8,7 @@ from podpath.datapath.icmp import TYPES, TYPES6, error_length, is_error
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
-HEADER = 40
+HEADERS = {4: 40, 6: 60}
 """Bytes of a reset: IP and TCP headers without options."""
 
 
@@ -34,7 +34,7 @@ def refuse(packet: Packet) -> Packet | None:
         protocol,
         icmp_type=kind,
         icmp_code=code,
-        tos=packet.tos & 0x1E | 0xC0,
+        tos=0 if six else packet.tos & 0x1E | 0xC0,
         length=error_length(packet),
         dont_fragment=False,
         quoted=packet,
@@ -55,7 +55,7 @@ def _reset(packet: Packet) -> Packet:
         packet.sport,
         flags,
         tos=packet.tos,
-        length=HEADER,
+        length=HEADERS[packet.family],
         seq=seq,
         ack=ack,
     )

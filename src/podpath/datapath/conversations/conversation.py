@@ -353,6 +353,7 @@ def _branch(
             works=True,
             tracked=tracked,
             drawn_ports=drawn,
+            discovery=tuple(walk.learned.discovery),
         )
     return Branch(
         assumptions=assumptions,
@@ -363,6 +364,7 @@ def _branch(
         answers=answers,
         tracked=tracked,
         drawn_ports=drawn,
+        discovery=tuple(walk.learned.discovery),
     )
 
 

@@ -42,7 +42,7 @@ def announced_source(
     target's subnet holds it; 2: the best address of the device.
     """
     if target.family == 6:
-        return source if namespace.owns(source) else None
+        return source if _has_on(namespace, link, source) else _link_local(namespace, link)
     level = settings.assumed_maximum(namespace, settings.ARP_ANNOUNCE, link.name)
     own = namespace.has_local(source)
     if own and level == 0:
@@ -51,6 +51,20 @@ def announced_source(
         return source
     chosen = select_address(namespace, link, target, "link")
     return chosen.address if chosen is not None else None
+
+
+def _link_local(namespace: Namespace, link: Link) -> Address | None:
+    """Return a device's link-local address; where none is listed, another one of IPv6."""
+    own = [item.address for item in namespace.by_link.get(link.name, ())]
+    six = [address for address in own if address.family == 6]
+    return next((address for address in six if address.is_link_local), next(iter(six), None))
+
+
+def _has_on(namespace: Namespace, link: Link, address: Address) -> bool:
+    """Tell whether a device itself has an address: neighbor discovery knows no other
+    (`net/ipv6/ndisc.c:ndisc_solicit v6.12`, `ndisc_recv_ns`).
+    """
+    return any(item.address == address for item in namespace.by_link.get(link.name, ()))
 
 
 def _on_link(namespace: Namespace, link: Link, target: Address, source: Address) -> bool:
@@ -72,7 +86,11 @@ def answer(
         return NoArp(link.name)
     if target.family == 6:
         proxied = proxy and _is_neighbour_proxy(namespace, link, target)
-        return None if proxied or namespace.owns(target) else NotAddressOf(target, namespace.name)
+        return (
+            None
+            if proxied or _has_on(namespace, link, target)
+            else NotAddressOf(target, namespace.name)
+        )
     listed = (link.name, target) in namespace.netns.proxied
     private = _is_private(namespace, link)
     if proxy and not (listed or private or _is_proxy(namespace, link)):

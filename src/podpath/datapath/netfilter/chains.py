@@ -71,7 +71,7 @@ class Traversal:
         """Walk on to a verdict; None where the base chain's end or policy lets the packet pass."""
         state, frames = self.state, self.frames
         skb, hook, matched = state.skb, state.hook, state.walk.trace.matched
-        netns, flavour = skb.netns.name, self.table.source.flavour
+        netns, flavour, family = skb.netns.name, self.table.source.flavour, self.table.source.family
         while frames:
             chain, rules, index, mark = frames.pop()
             in_line = chain.in_line
@@ -82,7 +82,7 @@ class Traversal:
             end = len(rules)
             while (index := self._next(rules, index) + 1) <= end:
                 rule = rules[index - 1]
-                matched.append(RuleHit(netns, flavour, hook, rule.rule))
+                matched.append(RuleHit(netns, flavour, hook, rule.rule, family))
                 if rule.kind == COUNT:
                     continue
                 if rule.index >= in_line:

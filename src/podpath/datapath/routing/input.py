@@ -198,7 +198,7 @@ def _no_route(
         return InputRoute(cause=DropCause.FORWARDING_OFF, reason=stays, spans=spans, found=found)
     answer = (ICMP_ANSWERS if family == 4 else ICMPV6_ANSWERS).get(found.error, "")
     reason = explain_error(flow.dst, found)
-    unrouted = found.error == "ENETUNREACH"
+    unrouted = found.error == "ENETUNREACH" or (family == 6 and bool(answer))  # (ip6_pkt_drop)
     cause = DropCause.NO_ROUTE if unrouted else DropCause.BLACKHOLE
     return InputRoute(cause=cause, answer=answer, reason=reason, spans=found.spans, found=found)
 

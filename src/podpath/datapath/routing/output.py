@@ -12,7 +12,7 @@ from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import OutputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import select_path
-from podpath.datapath.routing.source_address import select_address
+from podpath.datapath.routing.source_address import select_address, select_address6
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk import settings
@@ -49,7 +49,7 @@ def route_output(
         return OutputRoute(error="EINVAL", reason=routes.NoAddressOf(src, namespace.name))
     if dst.is_multicast or (dst.family == 4 and dst.value == LIMITED_BROADCAST):
         return _route_to_many(namespace, flow)
-    if dst.is_unspecified:
+    if dst.is_unspecified and (dst.family == 4 or not any_source):
         flow = flow._replace(dst=src or _loopback(dst))
     found = look_up(choices, namespace, flow)
     if found.error:
@@ -67,7 +67,16 @@ def route_output(
         return OutputRoute(
             error="EINVAL", reason=routes.LoopbackStays(src, link.name), spans=found.spans
         )
-    return OutputRoute(destination, src or destination.prefsrc, spans=found.spans, found=found)
+    source = src or _source(namespace, destination, flow.dst)
+    return OutputRoute(destination, source, spans=found.spans, found=found)
+
+
+def _source(namespace: Namespace, destination: Destination, target: Address) -> Address | None:
+    """Return the source that a sender takes who names none (`ip6_route_get_saddr`)."""
+    route, link = destination.route, destination.link
+    if target.family == 4 or link is None or (route is not None and route.prefsrc is not None):
+        return destination.prefsrc
+    return select_address6(namespace, link, target)
 
 
 def _may_send_from(choices: Choices, namespace: Namespace, src: Address) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.output import OutputRoute, route_output
-from podpath.datapath.routing.source_address import select_address
+from podpath.datapath.routing.source_address import select_address, select_address6
 from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
@@ -47,8 +47,10 @@ def select_source(
     """Return the address that the host takes as its own on a device toward a next hop
     (`inet_select_addr`); None without one.
     """
-    family = nexthop.family if nexthop is not None else 4
-    chosen = select_address(walk.engine.namespace(netns.name), link, nexthop, scope, family)
+    namespace = walk.engine.namespace(netns.name)
+    if nexthop is not None and nexthop.family == 6:
+        return select_address6(namespace, link, nexthop)
+    chosen = select_address(namespace, link, nexthop, scope)
     return chosen.address if chosen is not None else None
 
 
@@ -65,7 +67,9 @@ def reverse_path(
     if link is None or link.name == "lo":
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
-    flow = FlowKey(packet.src, dst, "lo", None, mark, packet.tos, protocol)
+    # a link-local address is one of the device that it came in on (rpfilter_lookup_reverse6)
+    device = link.name if packet.src.family == 6 and packet.src.is_link_local else None
+    flow = FlowKey(packet.src, dst, "lo", device, mark, packet.tos, protocol)
     found = look_up(
         walk.choices, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from podpath.datapath.vocabulary import DropCause
+from podpath.net.addresses import Family
 
 REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.REVERSE_PATH: (((0, 0), "IP_RPFILTER"),),
@@ -24,6 +25,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.OUTPUT_NO_ROUTE: (((0, 0), "IP_OUTNOROUTES"),),
     DropCause.NOT_FOR_ONE_HOST: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.OTHER_HOST: (((0, 0), "OTHERHOST"),),
+    DropCause.BAD_HEADER: (((0, 0), "IP_INHDR"),),
     DropCause.TTL: (((0, 0), "IP_INHDR"),),
     DropCause.TOO_BIG: (((0, 0), "PKT_TOO_BIG"),),
     DropCause.NEIGHBOUR_FAILED: (((0, 0), "NEIGH_FAILED"),),
@@ -47,6 +49,12 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
 }
 """For each cause, since which version which name: the newest first."""
 
+REASONS6: dict[DropCause, str] = {
+    DropCause.NEIGHBOUR_FAILED: "NOT_SPECIFIED",
+    DropCause.INVALID_SOURCE: "IP_INADDRERRORS",
+}
+"""What IPv6 calls some of them: it names fewer (`net/ipv6/ndisc.c:ndisc_error_report v6.18`)."""
+
 MODELLED = (6, 12)
 """The version that counts where the evidence does not name the node's."""
 
@@ -59,7 +67,9 @@ def kernel_version(kernel: str | None) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found is not None else MODELLED
 
 
-def drop_reason(cause: DropCause, kernel: str | None) -> str:
+def drop_reason(cause: DropCause, kernel: str | None, family: Family = 4) -> str:
     """Return the name that a kernel (`uname -r`) has for a cause of `REASONS`."""
+    if family == 6 and cause in REASONS6:
+        return REASONS6[cause]
     version = kernel_version(kernel)
     return next(name for since, name in REASONS[cause] if since <= version)

@@ -18,7 +18,8 @@ from podpath.datapath.walk import settings
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
-from podpath.net.packet import USUAL_TTL
+from podpath.net import protocols
+from podpath.net.packet import USUAL_TTL, Packet
 from podpath.net.provenance import Known
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
@@ -43,7 +44,7 @@ def route(walk: Walk, skb: Skb) -> Next:
         walk.choices,
         walk.engine.namespace(skb.netns.name),
         flow,
-        any_source=skb.uid is None or skb.by_kernel,
+        any_source=skb.uid is None or skb.by_kernel or _is_reset6(packet),
     )
     if decided.destination is None:
         return _fail(walk, skb, decided)
@@ -69,6 +70,11 @@ def route(walk: Walk, skb: Skb) -> Next:
         skb.packet = skb.packet._replace(mss=offered)
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None
+
+
+def _is_reset6(packet: Packet) -> bool:
+    """Tell whether no socket's `connect` made an IPv6 packet, though a socket owns it."""
+    return packet.family == 6 and bool(packet.flags & protocols.RST)
 
 
 def _first_ttl(skb: Skb) -> int:

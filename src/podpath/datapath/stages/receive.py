@@ -37,6 +37,7 @@ from podpath.node.links import Link
 
 DEVICE = "net/core/dev.c:__netif_receive_skb_core v6.12"
 IP = "net/ipv4/ip_input.c:ip_rcv_core v6.12"
+IP6 = "net/ipv6/ip6_input.c:ip6_rcv_core v6.12"
 
 
 def receive_device(walk: Walk, skb: Skb) -> Next:
@@ -158,6 +159,9 @@ def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
     """Run PREROUTING, once: after br_netfilter did, `ip_sabotage_in` skips it."""
+    refused = _refuse_address(walk, skb) if skb.packet.family == 6 else None
+    if refused is not None:
+        return refused
     if skb.prerouted:
         skb.prerouted = False
         return None
@@ -166,6 +170,28 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
     if skb.packet.dst != before:
         skb.looped = False  # the route that it brought over lo is dropped (nf_nat_ipv4_pre_routing)
     return None if isinstance(ended, Accept) else ended
+
+
+def _refuse_address(walk: Walk, skb: Skb) -> Dropped | None:
+    """Refuse addresses that no packet of IPv6 may have on a wire, before any hook
+    (`net/ipv6/ip6_input.c:ip6_rcv_core v6.12`).
+    """
+    link, packet = skb.iif, skb.packet
+    if link is None or link.name == "lo":
+        return None
+    loopback = next((each for each in (packet.src, packet.dst) if each.is_loopback), None)
+    if loopback is None and not packet.src.is_multicast:
+        return None
+    reason = (
+        routes.LoopbackFromWire(loopback, link.name)
+        if loopback is not None
+        else routes.MartianSource(packet.src)
+    )
+    walk.trace.step(
+        StageName.IP_RECEIVE, skb, IP6, packet, StepDecision.DROP, reason, link=link.name
+    )
+    kernel = walk.engine.node.kernel
+    return Dropped(netns=skb.netns.name, reason=drop_reason(DropCause.BAD_HEADER, kernel))
 
 
 def route(walk: Walk, skb: Skb) -> Next:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from podpath.datapath.bridging.solicitation import hold_against_filters
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import (
     FUNCTION,
-    USABLE,
     Resolution,
-    is_still_used,
     resolve,
 )
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.devices import NoDevice
 from podpath.datapath.reasons.routes import Fragmented, MtuExceeded
 from podpath.datapath.routing.reasons import drop_reason
-from podpath.datapath.stages.solicitation import find_loss
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.frames import BROADCAST, with_macs
 from podpath.datapath.tracing.paths import EMIT, Next
@@ -30,8 +27,6 @@ from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.pieces import send_in_pieces
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
-from podpath.net.addresses import Address
-from podpath.node.links import Link
 
 FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
 
@@ -115,7 +110,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     nexthop = destination.gateway or before.dst
     asked = NeighbourKey(namespace.name, link.name, nexthop)
     found = resolve(walk, namespace, link, destination, before)
-    found = _discover(walk, namespace, link, nexthop, found)
+    found = hold_against_filters(walk, namespace, link, nexthop, found)
     if found.unseen is not None:
         return boundary(
             walk,
@@ -142,30 +137,6 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         rests_on=found.rests_on,
     )
     return None
-
-
-def _discover(
-    walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
-) -> Resolution:
-    """Hold an answer of IPv6 neighbor discovery against the packet filters on its way, unless an
-    entry stands that lasts.
-    """
-    known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, nexthop)
-    asked = found.asked if nexthop.family == 6 and not found.failed else None
-    if asked is None or key in known.resolved or key in known.heard:
-        return found
-    lost = find_loss(walk, namespace, link, nexthop, asked)
-    if lost is None:
-        return found
-    entry = namespace.neighbours.get((link.name, nexthop))
-    if (
-        entry is not None
-        and entry.mac is not None
-        and entry.state in USABLE
-        and is_still_used(walk, namespace, link, nexthop)
-    ):
-        return found
-    return Resolution(None, lost.reason, lost.spans, failed=True)
 
 
 def _unreachable(

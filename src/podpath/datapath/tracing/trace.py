@@ -19,6 +19,7 @@ from podpath.datapath.vocabulary import (
     StepDecision,
     StepStage,
 )
+from podpath.net.addresses import Family
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Inferred, Span
@@ -67,6 +68,8 @@ class RuleHit(NamedTuple):
     """`legacy` or `nft` of iptables, or `native`."""
     hook: str
     rule: Rule | NftRule
+    family: Family = 4
+    """Of the table that it stands in; of a native rule 4, since its table says more."""
 
 
 class NearMiss(NamedTuple):
@@ -186,6 +189,8 @@ class Branch:
     """The ways of the errors that the failing packet's sender is sent: an ICMP error, a reset."""
     tracked: Mapping[str, tuple[ConntrackEntry, ...]] = field(default_factory=dict)
     """The conntrack entries that its packets met or made, as they are left behind, by namespace."""
+    discovery: tuple[RuleHit, ...] = ()
+    """Rules that matched what IPv6's neighbor discovery sent for its packets."""
     drawn_ports: tuple[DrawnPort, ...] = ()
     """Ports in its packets that stand for any of a range: the kernel draws them at random."""
 

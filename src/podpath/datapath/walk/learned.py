@@ -7,12 +7,14 @@ taught is kept here, beside what the node's listings show.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.table import ConntrackTable
+from podpath.datapath.tracing.trace import RuleHit
 from podpath.net.addresses import Address, Mac
 from podpath.node.links import Link
 from podpath.node.netfilter import ConnTuple
@@ -100,5 +102,9 @@ class Learned:
     """What Cilium's programs hold of connections."""
     labels: dict[Connection, int] = field(default_factory=dict)
     """Labels of connections that flows of Open vSwitch have set, or left at 0."""
+    discovery: list[RuleHit] = field(default_factory=list)
+    """Rules that matched messages of neighbor discovery."""
+    redirects: Counter[tuple[str, Address]] = field(default_factory=Counter)
+    """How often a namespace told a host of a shorter way by IPv6."""
     endpoints: dict[PeerKey, tuple[Address, int]] = field(default_factory=dict)
     """Where peers of WireGuard devices sent from."""

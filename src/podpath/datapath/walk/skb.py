@@ -44,6 +44,10 @@ class Skb:
     """True while br_netfilter runs the IP hooks for a frame that the bridge forwards."""
     prerouted: bool = False
     """True after br_netfilter ran PREROUTING for it: `ip_sabotage_in` skips the second time."""
+    routed_early: bool = False
+    """True for what br_netfilter has routed already: IPv6 then takes the device that it leaves by
+    for the one it came in on (`net/ipv6/ip6_input.c:ip6_rcv_core v6.12`, `IP6CB(skb)->iif`).
+    """
     pkt_type: PacketType = PacketType.HOST
     uid: int | None = None
     """The sending socket's owner; None for a forwarded packet."""

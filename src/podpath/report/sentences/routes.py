@@ -95,6 +95,10 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
         case routes.DestinationOfType(address, kind):
             return f"nothing is forwarded to {address}: a route of type {kind} leads there"
         case routes.LoopbackFromWire(address, link):
+            if address.family == 6:
+                return (
+                    f"{address} is a loopback address, which {link} does not accept from the wire"
+                )
             return (
                 f"{address} is in 127.0.0.0/8, which {link} does not accept from the wire: "
                 "route_localnet is 0"

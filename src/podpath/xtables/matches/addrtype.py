@@ -32,25 +32,58 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 def _compile_option(
     option: MatchOption, match: Match, context: RuleContext, limits: tuple[str, ...]
 ) -> Check:
+    check = _check_type if context.family == 4 else _check_type6
     if option.name == "src-type":
-        return _check_type(option, lambda packet: packet.src, limits)
+        return check(option, lambda packet: packet.src, limits)
     if option.name == "dst-type":
-        return _check_type(option, lambda packet: packet.dst, limits)
+        return check(option, lambda packet: packet.dst, limits)
     return always(True) if option.name in LIMITS else unknown_option(match.name, option, context)
 
 
 def _check_type(
     option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]
 ) -> Check:
-    names = words(option)
-    if not names or not TYPES.keys() >= set(names):
-        raise ValueError(f"expected address types, saw {names}")
-    types = frozenset(TYPES[name] for name in names)
-    wanted = not option.negated
+    types, wanted = _read_types(option), not option.negated
     side = limits[0].rpartition("-")[2] if limits else ""
 
     def check_type(state: Surroundings) -> bool:
         return (state.address_type(select(state.skb.packet), side) in types) is wanted
+
+    return check_type
+
+
+def _read_types(option: MatchOption) -> frozenset[str]:
+    names = words(option)
+    if not names or not TYPES.keys() >= set(names):
+        raise ValueError(f"expected address types, saw {names}")
+    return frozenset(TYPES[name] for name in names)
+
+
+LOOKED_UP = frozenset({"local", "anycast", "unreachable"})
+"""Types that IPv6 looks up; the others it tells by the address alone."""
+
+
+def _check_type6(
+    option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]
+) -> Check:
+    """Compile the types of IPv6: unlike those of IPv4 `LOCAL,UNICAST` asks for both, and `UNICAST`
+    is an own address too (`match_type6`).
+    """
+    types, wanted = _read_types(option), not option.negated
+    side = limits[0].rpartition("-")[2] if limits else ""
+    looked_up = types & LOOKED_UP
+
+    def check_type(state: Surroundings) -> bool:
+        address = select(state.skb.packet)
+        plain = {
+            "multicast": address.is_multicast,
+            "unicast": not (address.is_multicast or address.is_unspecified),
+            "unspec": address.is_unspecified,
+        }
+        fits = all(plain.get(kind, True) for kind in types)
+        if fits and looked_up:
+            fits = state.address_type(address, side) in looked_up
+        return fits is wanted
 
     return check_type
 

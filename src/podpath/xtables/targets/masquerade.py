@@ -35,8 +35,9 @@ def masquerade(ports: NatRange, _: RuleContext) -> TargetAct:
         if connection is None or connection.original.src.is_unspecified or state.skb.oif is None:
             return ACCEPT
         packet, nexthop = state.skb.packet, state.next_hop
-        if nexthop is None or nexthop.family != packet.family:
-            # an IPv4 route by an IPv6 gateway (include/net/route.h:rt_nexthop v6.12)
+        if nexthop is None or packet.family == 6 or nexthop.family == 6:
+            # IPv6 asks by the destination, and so does an IPv4 route by an IPv6 gateway
+            # (nf_nat_masquerade_ipv6, include/net/route.h:rt_nexthop v6.12)
             nexthop = packet.dst
         source = state.select_source(nexthop)
         if source is None:

@@ -42,7 +42,7 @@ SHORT: Mapping[str, str] = {
 DEFAULT: Mapping[Family, str] = {4: "icmp-port-unreachable", 6: "icmp6-port-unreachable"}
 TOS_BITS, INTERNET_CONTROL = 0x1E, 0xC0
 """An ICMP error has the TOS of what it is about, with the precedence of network control
-(`icmp_send`).
+(`icmp_send`); one of IPv6 has none (`icmp6_send`).
 """
 ICMP_HEADER, IP_HEADER = 8, {4: 20, 6: 40}
 
@@ -100,13 +100,12 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
     if (
         packet.fragment
         or packet.bad_checksum
+        or packet.dst.is_multicast
         or skb.pkt_type in {"broadcast", "multicast"}
         or _is_error(packet)
     ):
         return None
-    if skb.by_kernel and skb.iif is None and skb.innermost.protocol in _ICMP:
-        # an echo reply on its way out, in tunnels or not, holds the socket that the error would be
-        # sent by: `icmp_xmit_lock`
+    if skb.by_kernel and skb.iif is None and _holds_socket(skb.innermost):
         return None
     family = packet.family
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
@@ -115,7 +114,7 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
         Address(family, 0),
         packet.src,
         protocol,
-        tos=packet.tos & TOS_BITS | INTERNET_CONTROL,
+        tos=packet.tos & TOS_BITS | INTERNET_CONTROL if family == 4 else 0,
         icmp_type=kind[0],
         icmp_code=kind[1],
         length=length,
@@ -124,7 +123,17 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
     )
 
 
-_ICMP = frozenset({protocols.ICMP, protocols.ICMPV6})
+_DISCOVERY = range(130, 138)
+"""Types of ICMPv6 that a socket of their own sends (`net/ipv6/ndisc.c:ndisc_send_skb v6.12`)."""
+
+
+def _holds_socket(packet: Packet) -> bool:
+    """Tell whether a message on its way out, in tunnels or not, holds the socket that an error
+    would be sent by: `icmp_xmit_lock`.
+    """
+    return packet.protocol == protocols.ICMP or (
+        packet.protocol == protocols.ICMPV6 and packet.icmp_type not in _DISCOVERY
+    )
 
 
 def _is_error(packet: Packet) -> bool:

@@ -1,0 +1,305 @@
+"""Whether a neighbor solicitation and its answer arrive: unlike ARP they are IPv6 packets, and pass
+the packet filter of every namespace that they cross (`net/ipv6/ndisc.c:ndisc_send_skb v6.12`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from podpath.datapath.bridging.switches import switch
+from podpath.datapath.devices.segment import Station, bridge_over, is_bridge, may_pass
+from podpath.datapath.devices.veth import peer_of
+from podpath.datapath.neighbors.arp import announced_source
+from podpath.datapath.neighbors.neighbour import USABLE, Resolution, is_still_used
+from podpath.datapath.netfilter.hook import pass_hook
+from podpath.datapath.netfilter.tracking import attach_answer
+from podpath.datapath.netfilter.verdicts import Accept
+from podpath.datapath.netns.fib import FlowKey
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons.neighbours import SolicitationLost
+from podpath.datapath.routing import reroute
+from podpath.datapath.routing.output import route_output
+from podpath.datapath.tracing.frames import with_macs
+from podpath.datapath.tracing.trace import Rejected
+from podpath.datapath.vocabulary import Hook, PacketType
+from podpath.datapath.walk import settings
+from podpath.datapath.walk.learned import NeighbourKey
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.net.provenance import Known, Span
+from podpath.node.links import Link, Peer
+
+SOLICITATION, ADVERTISEMENT, REDIRECT = 135, 136, 137
+HOPS = 255
+_GROUP = Address.parse("ff02::1:ff00:0").value
+_LENGTH = 72
+"""Bytes of either message with its option."""
+
+
+_HEADER, _OPTION = 40, 8
+"""Bytes of an IPv6 header, which those of a redirect happen to equal, and of a link-layer
+address's option.
+"""
+MINIMUM_MTU = 1280
+_AT_ONCE = 6
+ATTEMPTS = 3
+"""Solicitations for a neighbor that does not answer (`mcast_solicit`)."""
+
+
+class LostMessage(NamedTuple):
+    """A message of neighbor discovery that does not arrive."""
+
+    reason: SolicitationLost
+    spans: tuple[Span, ...]
+
+
+def hold_against_filters(
+    walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
+) -> Resolution:
+    """Hold an answer of IPv6 neighbor discovery against the packet filters on its way, unless an
+    entry stands that lasts.
+    """
+    known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, nexthop)
+    if nexthop.family == 4 or key in known.resolved or not (found.asked or found.failed):
+        return found
+    if key in known.heard and found.mac == known.heard[key]:
+        return found
+    lost = _discover(walk, Solicited(namespace, link, nexthop, found.sender), found.asked)
+    if lost is None:
+        return found
+    entry = namespace.neighbours.get((link.name, nexthop))
+    if (
+        entry is not None
+        and entry.mac is not None
+        and entry.state in USABLE
+        and is_still_used(walk, namespace, link, nexthop)
+    ):
+        return found
+    _forget(walk, key, found, lost)
+    return Resolution(None, lost.reason, lost.spans, failed=True)
+
+
+def _forget(walk: Walk, key: NeighbourKey, found: Resolution, lost: LostMessage) -> None:
+    """Take back what a message would have taught that did not arrive."""
+    known = walk.learned.neighbours
+    known.answered.pop(key, None)
+    if lost.reason.asks and found.asked is not None and found.sender is not None:
+        hearer = NeighbourKey(found.asked.netns, found.asked.link.name, found.sender)
+        known.heard.pop(hearer, None)
+
+
+def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
+    """Tell the source of a packet that goes back out of its own device of the shorter way; return
+    whether it is told (`net/ipv6/ndisc.c:ndisc_send_redirect v6.12`).
+
+    No sysctl switches it off. Each host is told six times at most, then once a second, and the
+    packet's destination is counted like its source (`ip6_forward`).
+    """
+    namespace, packet = walk.engine.namespace(skb.netns.name), skb.packet
+    if not _may_tell(walk, namespace, packet.dst):
+        return False
+    sender = announced_source(namespace, link, target, target)
+    if sender is None or (packet.dst != target and not target.is_link_local):
+        return False
+    flow = FlowKey(packet.src, None, oif=link.name)
+    back = route_output(walk.choices, namespace, flow, any_source=True).destination
+    if back is None or back.gateway is not None or not _may_tell(walk, namespace, packet.src):
+        return False
+    known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, target)
+    option = _OPTION if key in known.resolved or key in known.heard else 0
+    quoted = min(MINIMUM_MTU - 2 * _HEADER - option, packet.length + _OPTION) // 8 * 8
+    length = 2 * _HEADER + option + quoted
+    message = _message(sender, packet.src, REDIRECT)._replace(length=length)
+    _Journey(walk, message, None, target).leave(namespace, link)
+    return True
+
+
+def _may_tell(walk: Walk, namespace: Namespace, host: Address) -> bool:
+    """Take one of a host's six at hand (`net/ipv4/inetpeer.c:inet_peer_xrlim_allow v6.12`)."""
+    told = walk.learned.redirects
+    told[namespace.name, host] += 1
+    return told[namespace.name, host] <= _AT_ONCE
+
+
+class Solicited(NamedTuple):
+    """Who asks on which device for whose MAC."""
+
+    namespace: Namespace
+    link: Link
+    target: Address
+    sender: Address | None
+
+
+def _discover(walk: Walk, question: Solicited, station: Station | None) -> LostMessage | None:
+    """Send a solicitation, and where it arrives at the station that has the address, the
+    advertisement. Return what keeps the device from learning the MAC, None where both arrive or
+    there is no such station; the rules that they match are noted in `walk.learned.discovery`.
+    """
+    namespace, link, target, sender = question
+    if sender is None:
+        return None
+    group = Address(6, _GROUP | target.value & 0xFFFFFF)
+    hits, before = walk.learned.discovery, len(walk.learned.discovery)
+    asked = _Journey(walk, _message(sender, group, SOLICITATION), station, target)
+    asked.leave(namespace, link)
+    journey = asked
+    if station is not None and asked.arrived:
+        answer = _message(target, sender, ADVERTISEMENT)
+        journey = _Journey(walk, answer, Station(namespace.name, link), sender)
+        journey.leave(walk.engine.namespace(station.netns), station.link)
+    if station is not None and journey.arrived:
+        return None
+    hits += hits[before:] * (ATTEMPTS - 1)
+    lost = journey.lost
+    if station is None or lost is None:
+        return None
+    netns, hook, spans = lost
+    asks = journey is asked
+    return LostMessage(SolicitationLost(target, netns, hook, asks=asks), spans)
+
+
+def _message(src: Address, dst: Address, kind: int) -> Packet:
+    return Packet(src, dst, protocols.ICMPV6, icmp_type=kind, ttl=HOPS, length=_LENGTH)
+
+
+class _Loss(NamedTuple):
+    netns: str
+    hook: Hook
+    spans: tuple[Span, ...]
+
+
+class _Journey:
+    """One message on its way: out of every port of a bridge where it is for a group, else to its
+    goal alone.
+    """
+
+    def __init__(self, walk: Walk, message: Packet, goal: Station | None, about: Address) -> None:
+        self.walk, self.message, self.goal, self.about = walk, message, goal, about
+        self.arrived = False
+        self.lost: _Loss | None = None
+        """The last hook that ended a copy of it."""
+        self.groups = message.dst.is_multicast
+
+    def leave(self, namespace: Namespace, link: Link) -> None:
+        """Send it from a device of a namespace."""
+        skb = self._skb(namespace)
+        for hook in (Hook.OUTPUT, Hook.POSTROUTING):
+            if not self._passes(skb, hook, None, link):
+                return
+        self.message = with_macs(self.message, namespace.mac(link), None)
+        if not is_bridge(link):
+            self._cross(link)
+            return
+        for port in namespace.ports.get(link.name, ()):
+            if may_pass(link, None, port, None) and self._leads_on(port):
+                self._cross(port)
+
+    def _skb(self, namespace: Namespace) -> Skb:
+        return Skb(self.message, namespace.netns, by_kernel=True)
+
+    def _leads_on(self, port: Link) -> bool:
+        """Tell whether a bridge sends it out of a port: of a message to one host, where that is."""
+        if self.groups:
+            return True
+        peer = peer_of(self.walk, port)
+        return peer is not None and self.goal == Station(peer.netns, self._link(peer))
+
+    def _link(self, peer: Peer) -> Link:
+        return self.walk.engine.namespace(peer.netns).link(peer.link)
+
+    def _cross(self, link: Link) -> None:
+        peer = peer_of(self.walk, link)
+        if peer is None:
+            self.arrived = self.arrived or self.goal is not None
+            return
+        far, end = self.walk.engine.namespace(peer.netns), self._link(peer)
+        bridge = bridge_over(far, end)
+        if bridge is None:
+            self._take(self._skb(far), far, end)
+        else:
+            self._bridge(far, bridge, end)
+
+    def _bridge(self, namespace: Namespace, bridge: Link, source: Link) -> None:
+        skb = self._skb(namespace)
+        skb.physin = source
+        filtered = self._is_filtered(namespace, bridge)
+        if filtered and not self._passes(skb, Hook.PREROUTING, bridge, None):
+            return
+        for port in namespace.ports.get(bridge.name, ()):
+            if port.name == source.name or not may_pass(bridge, source, port, None):
+                continue
+            if self._leads_on(port) and (not filtered or self._forwards(skb, bridge, port)):
+                self._cross(port)
+        if self.groups or self.goal == Station(namespace.name, bridge):
+            skb.prerouted = filtered
+            self._take(skb, namespace, bridge)
+
+    def _forwards(self, skb: Skb, bridge: Link, port: Link) -> bool:
+        """Run the hooks of br_netfilter for the copy that goes out of a port."""
+        copy = replace(skb, bridged=True, physout=port)
+        return self._passes(copy, Hook.FORWARD, bridge, bridge) and self._passes(
+            copy, Hook.POSTROUTING, None, bridge
+        )
+
+    def _is_filtered(self, namespace: Namespace, bridge: Link) -> bool:
+        fact = switch(self.walk, namespace, bridge, 6)
+        return isinstance(fact, Known) and bool(settings.integer(fact.value))
+
+    def _take(self, skb: Skb, namespace: Namespace, link: Link) -> None:
+        """Receive it on a device; PREROUTING is not run again after br_netfilter did."""
+        if not skb.prerouted and not self._passes(skb, Hook.PREROUTING, link, None):
+            return
+        here = self.goal == Station(namespace.name, link)
+        if not here and not self._listens(namespace, link):
+            return
+        if self._passes(skb, Hook.INPUT, link, None):
+            self.arrived = self.arrived or here
+
+    def _listens(self, namespace: Namespace, link: Link) -> bool:
+        """Tell whether a device is in the group of a solicitation (RFC 4291, 2.7.1)."""
+        low = self.about.value & 0xFFFFFF
+        return self.groups and any(
+            item.address.family == 6 and item.address.value & 0xFFFFFF == low
+            for item in namespace.by_link.get(link.name, ())
+        )
+
+    def _answer(self, cause: Skb, error: Packet, link: Link | None) -> None:
+        """Send the error about a message that a rule rejects: its rules count it, and nobody hears
+        it. One about a message of the host itself comes back to it over lo.
+        """
+        if self.walk.engine.namespace(cause.netns.name).owns(error.dst):
+            link = self.walk.engine.namespace(cause.netns.name).loopback
+        source = error.dst if error.src.is_unspecified else error.src
+        skb = Skb(error._replace(src=source), cause.netns, oif=link, link=link, by_kernel=True)
+        attach_answer(skb, cause)
+        if isinstance(pass_hook(self.walk, skb, Hook.OUTPUT), Accept):
+            pass_hook(self.walk, skb, Hook.POSTROUTING)
+
+    def _is_led_astray(self, skb: Skb) -> bool:
+        """Tell whether a message that OUTPUT changed is routed elsewhere then, or nowhere."""
+        destination = reroute(self.walk, skb).destination
+        return destination is None or destination.link is not skb.oif
+
+    def _passes(self, skb: Skb, hook: Hook, iif: Link | None, oif: Link | None) -> bool:
+        """Run a hook. What is recorded of it is taken out of the trace, which is another
+        packet's.
+        """
+        skb.link, skb.iif, skb.oif = iif or oif, iif, oif
+        if self.groups and iif is not None:
+            skb.pkt_type = PacketType.MULTICAST
+        trace = self.walk.trace
+        steps, matched = len(trace.steps), len(trace.matched)
+        ended = pass_hook(self.walk, skb, hook)
+        spans = trace.steps[-1].spans if len(trace.steps) > steps else ()
+        if isinstance(ended, Rejected) and skb.answer is not None:
+            self._answer(skb, skb.answer, skb.iif or skb.oif)
+        self.walk.learned.discovery += trace.matched[matched:]
+        del trace.steps[steps:], trace.matched[matched:]
+        if isinstance(ended, Accept) and not (ended.reroute and self._is_led_astray(skb)):
+            return True
+        self.lost = _Loss(skb.netns.name, hook, spans)
+        return False
