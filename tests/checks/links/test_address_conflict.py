@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import podpath
 from podpath.checks.links.address_conflict import NAME
+from podpath.library.given import Pasted
 from tests.checks.said import find_by_lines
 
 
@@ -49,3 +51,32 @@ def test_leases_of_two_clients_are_quoted_first() -> None:
     assert {one.text for one in found.evidence[:2]} == set(lines[:2])
     (alone,) = find_by_lines(NAME, lines[1], lines[2])
     assert alone.evidence[0].text == lines[2]
+
+
+CARD = "40:55:48:45:f0:47"
+OTHER = "02:00:00:00:00:09"
+SEEN = f"conflict detected for IP address 192.168.2.158 with host {CARD.upper()}"
+
+
+def list_links(mac: str) -> str:
+    """Return what `ip link` prints of a host with one card."""
+    link = f"3: wlan0: <UP> mtu 1500 state UP\n    link/ether {mac} brd ff:ff:ff:ff:ff:ff"
+    return f"```\n$ ip link\n{link}\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "certainty", "says"),
+    [
+        ("", 0.7, "Another host"),
+        (list_links(CARD), 1.0, "itself"),
+        (list_links(OTHER), 1.0, "Another host"),
+    ],
+)
+def test_a_named_mac_may_be_of_an_own_card(shown: str, certainty: float, says: str) -> None:
+    """A host answers for its addresses on all of its cards; its links tell whose the MAC is."""
+    answer = podpath.diagnose(Pasted(f"It is slow.\n\n{shown}```\n{SEEN}\n```\n", "ticket.md"))
+    (found,) = (one for one in answer.findings if one.check == NAME)
+
+    assert found.certainty == certainty
+    assert says in found.claim
+    assert bool(found.asks) == (certainty < 1)

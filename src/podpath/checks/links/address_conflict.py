@@ -25,20 +25,35 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, get_value, tell
-from podpath.net.messages import MessageKind
+from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
-CATEGORIES = (Category.DUPLICATE_ADDRESS,)
+CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
 NAME = "address-conflict"
 KINDS = (
     MessageKind.DUPLICATE_ADDRESS,
     MessageKind.ADDRESS_DECLINED,
     MessageKind.NODE_ADDRESS_CONFLICT,
+)
+
+POSSIBLE = 0.7
+"""Where the MAC may be one of this host's own: it answers for its addresses on all of its cards."""
+ASK = FollowUp(
+    "whose MAC it is",
+    "ip -br link",
+    "one of this host's: it answers by another card on the same link (arp_ignore, arp_filter); "
+    "none of them: another host has the address",
+)
+_OWN = Meaning(
+    claim="This host itself answers for {0} by its card {1}, on the same link.",
+    breaks="traffic to that address, which comes in by the other card",
+    cure="let each card answer for its own addresses",
+    commands=("sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",),
 )
 
 
@@ -50,15 +65,33 @@ def check(case: Case) -> Iterator[Finding]:
     if not said:
         return
     address = get_value(said, "address", default="that was offered")
-    meaning = Meaning(
-        claim=f"Another host also uses the address {address}.",
-        breaks="connections to and from that address",
-        cure="give one of the two hosts another address, and each clone its own identity",
-    )
+    own = next((link for link in case.node.host.links.items if link.mac in _list_macs(said)), None)
+    if own is not None:
+        yield tell(NAME, said, _OWN._replace(claim=_OWN.claim.format(address, own.name)))
+        return
     given = [
         message
         for message in find_said(case, MessageKind.LEASE_GIVEN)
         if message.values["address"] == get_value(said, "address")
     ]
     owners = {message.values["mac"].lower(): message for message in reversed(given)}
+    sure = len(owners) > 1 or _is_of_other(case, said)
+    meaning = Meaning(
+        claim=f"Another host also uses the address {address}.",
+        breaks="connections to and from that address",
+        cure="give one of the two hosts another address, and each clone its own identity",
+        certainty=1.0 if sure else POSSIBLE,
+        ask=None if sure else ASK,
+    )
     yield tell(NAME, (*(owners.values() if len(owners) > 1 else ()), *said), meaning)
+
+
+def _list_macs(said: Sequence[Message]) -> set[str]:
+    """Return the MACs of who is said to hold the address."""
+    macs = (message.values.get("holder") for message in said)
+    return {mac.lower() for mac in macs if mac is not None}
+
+
+def _is_of_other(case: Case, said: Sequence[Message]) -> bool:
+    """Tell whether no MAC is named, or the host's own are shown."""
+    return not _list_macs(said) or any(link.mac for link in case.node.host.links.items)
