@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from podpath.timeline.chain_files import load_chains
-from podpath.timeline.formats import table
+from podpath.timeline.formats import stamped, table
 from podpath.timeline.marks import WEIGHTS
 from podpath.timeline.services import SERVICES
 
@@ -21,9 +21,9 @@ def log_formats() -> str:
         for value in vars(table).values()
         if isinstance(value, ModuleType)
         and value.__name__.startswith("podpath.")
-        and value is not table.stamped
+        and value is not stamped
     ]
-    rows = sorted((*map(_sentence, modules), *table.stamped.SHOWN))
+    rows = sorted((*map(_sentence, modules), *stamped.SHOWN))
     return "".join(f"- {row}\n" for row in rows)
 
 

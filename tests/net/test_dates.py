@@ -26,7 +26,10 @@ NEWEST = datetime(2024, 2, 15, 12)  # noqa: DTZ001  # a wall clock
 )
 def test_programs_spell_dates_in_their_own_way(line: str, expected: tuple[int, ...]) -> None:
     """One without a year is of the last one in which it had come."""
-    assert datetime(*expected) == find_date(line, NEWEST)  # noqa: DTZ001  # a wall clock
+    found = find_date(line, NEWEST)
+
+    assert found is not None
+    assert expected == tuple(found.timetuple())[:6]
 
 
 @pytest.mark.parametrize(

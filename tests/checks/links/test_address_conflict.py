@@ -78,5 +78,5 @@ def test_a_named_mac_may_be_of_an_own_card(shown: str, certainty: float, says: s
     (found,) = (one for one in answer.findings if one.check == NAME)
 
     assert found.certainty == certainty
-    assert says in found.claim
+    assert says in str(found.claim)
     assert bool(found.asks) == (certainty < 1)
