@@ -12,7 +12,7 @@ from podpath.evidence.tcpdump.output import parse_point, read_tcpdump, recognise
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
-from podpath.net.provenance import Source
+from podpath.net.provenance import GapKind, Source
 from tests.evidence.consoles import FOLDER, block, load_console, uncovered
 
 ORACLE = pathlib.Path(__file__).parents[3] / "shared" / "captures" / "tcpdump-tests"
@@ -322,13 +322,17 @@ def test_packets_cut_to_the_essential() -> None:
 
 
 def test_elided_addresses_are_gaps() -> None:
-    """A packet of which the address is not there is a gap, and the next one is read."""
+    """A packet of which the address is not there is a gap, and so is the place where packets were
+    left out; the next one is read.
+    """
     text = (
         "22:13:20.1 IP 10.0.x.x.5 > 10.0.0.2.80: Flags [S]\n...\n"
         "22:13:20.1 IP 10.0.0.1 > 10.0.0.2: ESP"
     )
     reading = read_tcpdump(block(text))
-    assert 1 == len(reading.gaps)
+    assert [(1, GapKind.UNREAD), (2, GapKind.CUT)] == [
+        (gap.span.line, gap.kind) for gap in reading.gaps
+    ]
     assert 1 == sum(isinstance(record, PacketRecord) for record in reading.records)
     assert [True] == [
         record.partial for record in reading.records if isinstance(record, HeadingRecord)

@@ -25,7 +25,14 @@ from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Gap, GapKind, Source, Span
-from podpath.node.case import CapturedPoint, Case, FailureTally, LeftOut, LostPacket, Sighting
+from podpath.node.case import (
+    CapturedPoint,
+    Case,
+    FailureTally,
+    LostPacket,
+    Sighting,
+    ThinnedCapture,
+)
 
 if TYPE_CHECKING:
     from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
@@ -141,7 +148,7 @@ class MatchedCaptures:
             state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
         )
 
-    def find_thinned(self, sightings: Sequence[Sighting]) -> Mapping[str, LeftOut]:
+    def find_thinned(self, sightings: Sequence[Sighting]) -> Mapping[str, ThinnedCapture]:
         """Name the captures of which not all packets are shown, with those that others are left out
         behind.
         """
@@ -154,18 +161,18 @@ class MatchedCaptures:
             if kept.total > captures.WHOLE
         }
 
-    def _find_left_out(self, kept: Kept, lines: Sequence[int]) -> LeftOut:
+    def _find_left_out(self, kept: Kept, lines: Sequence[int]) -> ThinnedCapture:
         from podpath_capture.flows.telling import find_left_out  # noqa: PLC0415 - as above
 
         if not lines:
-            return LeftOut()
+            return ThinnedCapture()
         columns, flows = kept.capture.packets.columns, kept.flows
         if kept.survey is not None:
             columns, flows = kept.survey.narrow.columns, kept.survey.flows
         if flows is None:
-            return LeftOut()
+            return ThinnedCapture()
         begins = None if kept.printed is None else kept.printed.packed.first
-        return LeftOut(*map(frozenset, find_left_out(columns, flows, lines, begins)))
+        return ThinnedCapture(*map(frozenset, find_left_out(columns, flows, lines, begins)))
 
     def tally_failures(self) -> Mapping[tuple[int, Address, int], FailureTally]:
         """Count who refuses how many, or leaves them unanswered, in a long capture; nothing where

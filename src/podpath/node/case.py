@@ -128,7 +128,7 @@ class ArpSighting:
     capture: int = 0
 
 
-class LeftOut(NamedTuple):
+class ThinnedCapture(NamedTuple):
     """The packets of a long capture behind which others are left out, by their lines."""
 
     flows: frozenset[int] = frozenset()
@@ -274,7 +274,7 @@ class Case:
     arps: tuple[ArpSighting, ...] = ()
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
-    thinned: Mapping[str, LeftOut] = field(default_factory=lambda: MappingProxyType({}))
+    thinned: Mapping[str, ThinnedCapture] = field(default_factory=lambda: MappingProxyType({}))
     """Sources of long captures, of which only packets that may tell of a failure are here."""
     tallies: Mapping[tuple[int, Address, int], FailureTally] = field(
         default_factory=lambda: MappingProxyType({})

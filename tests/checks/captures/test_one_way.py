@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.node.case import LeftOut
+from podpath.node.case import ThinnedCapture
 from podpath.report.sentences.narrative import spell_claim
 from tests.checks.made_captures import (
     CLIENT,
@@ -63,15 +63,15 @@ def test_silence_of_a_long_capture_begins_where_no_packet_is_left_out() -> None:
     lines = (*handshake(), *exchange(0.1), *again)
     last = frozenset({1 + max(at for at, line in enumerate(lines) if BACK in line)})
 
-    def claims(left_out: LeftOut) -> list[str]:
+    def claims(left_out: ThinnedCapture) -> list[str]:
         case = replace(case_of(*lines), thinned={"capture-0.txt": left_out})
         return [spell_claim(finding.claim) for finding in found(case, "one-way")]
 
-    (claim,) = claims(LeftOut())
+    (claim,) = claims(ThinnedCapture())
     assert " on tcp" not in claim
-    (claim,) = claims(LeftOut(pairs=last))
+    (claim,) = claims(ThinnedCapture(pairs=last))
     assert " on tcp 10.7.0.5:41000 > 198.18.4.9:443 from " in claim
-    assert claims(LeftOut(pairs=last, flows=last)) == []
+    assert claims(ThinnedCapture(pairs=last, flows=last)) == []
 
 
 def silent(*lines: str) -> bool:

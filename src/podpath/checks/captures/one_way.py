@@ -45,7 +45,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.node.case import Case, LeftOut, Sighting
+from podpath.node.case import Case, Sighting, ThinnedCapture
 
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "one-way"
@@ -79,7 +79,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """
     told: set[tuple[Address, Address]] = set()
     for (point, _), frames in _pairs(case.sightings).items():
-        cut = case.thinned.get(frames[0].span.source.name, LeftOut()).pairs
+        cut = case.thinned.get(frames[0].span.source.name, ThinnedCapture()).pairs
         for near, far in _directions(frames):
             silences = list(_find_silences(frames, near, far, cut))
             if silences and (near, far) not in told:
