@@ -15,7 +15,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,10 +33,16 @@ TOOLS = {
     "nft": "nftables",
 }  # fmt: skip
 """Programs that the lab runs, and the Debian package of each."""
+LEARNER_TOOLS = {
+    "tcpdump": "tcpdump", "curl": "curl", "ping": "iputils-ping", "nsenter": "util-linux",
+    "unshare": "util-linux",
+}  # fmt: skip
+"""What a learner finds faults with, besides."""
 
 _CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
 _PR_SET_PDEATHSIG = 1
 _daemons: list[subprocess.Popen[bytes]] = []
+_worlds: list[subprocess.Popen[bytes]] = []
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -48,12 +54,13 @@ class LabError(PodpathError):
 
 def require_lab(needed: Iterable[str] = TOOLS) -> None:
     """Check that the lab can run here; `LabError` says what is missing."""
+    tools = {**LEARNER_TOOLS, **TOOLS}
     if os.geteuid() != 0:
         raise LabError(
             "the lab builds network namespaces and needs root; run it with sudo, or print the "
             "script: podpath lab script"
         )
-    missing = sorted({TOOLS[tool] for tool in needed if shutil.which(tool) is None})
+    missing = sorted({tools[tool] for tool in needed if shutil.which(tool) is None})
     if missing:
         raise LabError(
             "the lab needs programs that are not installed; on Debian: apt-get install "
@@ -130,6 +137,34 @@ def _start(command: ScriptCommand) -> str:
     nothing = subprocess.DEVNULL
     _daemons.append(subprocess.Popen(bound, stdin=nothing, stdout=nothing, stderr=nothing))
     return ""
+
+
+def start_world(command: Sequence[str]) -> str:
+    """Start a process that lives on by itself, as the first of a process namespace, and return the
+    first line that it says.
+
+    Whatever ends it ends all that runs in its namespace, and whatever ends the `unshare` above it
+    ends it, too (unshare(1), --kill-child).
+    """
+    words = ("unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc", "--", *command)
+    nothing = subprocess.DEVNULL
+    world = subprocess.Popen(
+        words, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, start_new_session=True
+    )
+    if world.stdout is None:
+        raise AssertionError("its output is a pipe")
+    with world.stdout as out:
+        said = out.readline().decode("utf-8", "replace").strip()
+    _worlds.append(world)  # for whoever starts it, it lives on
+    return said
+
+
+def enter_world(process: int, command: Sequence[str]) -> int:
+    """Run a command inside the namespaces of a world's process, on this terminal, and return its
+    exit code.
+    """
+    words = ("nsenter", f"--target={process}", "--mount", "--net", "--pid", "--", *command)
+    return subprocess.run(words, check=False).returncode
 
 
 def stop_daemons() -> None:
