@@ -114,7 +114,8 @@ def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
 
 THE_CORE_ALONE = """
 import sys
-sys.modules["podpath_lab"] = sys.modules["podpath_mcp"] = sys.modules["podpath_protect"] = None
+for name in ("podpath_lab", "podpath_mcp", "podpath_protect", "podpath_ui"):
+    sys.modules[name] = None
 from podpath.cli.main import main
 main()
 """
@@ -126,10 +127,12 @@ main()
         "lab",
         "lab --help",
         "lab agree --cases 5",
+        "learn start",
         "mcp --folder /tmp",
         "protect",
         "protect --help",
         "protect validate --mode istio",
+        "ui bundle/",
     ],
 )
 def test_a_distribution_that_is_not_installed(asked: str) -> None:

@@ -100,6 +100,16 @@ COMMANDS: dict[str, CommandEntry] = {
         "Serve these answers to an assistant over the Model Context Protocol.",
         distribution="podpath-mcp",
     ),
+    "ui": CommandEntry(
+        "podpath_ui.command",
+        "Ask in the browser: follow a connection, try a change, compare nodes.",
+        distribution="podpath-ui",
+    ),
+    "learn": CommandEntry(
+        "podpath_lab.learn.command",
+        "Find known faults by yourself, on the real kernel, with hints and a check.",
+        distribution="podpath-lab",
+    ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": CommandEntry(
         "podpath.cli.manual",
