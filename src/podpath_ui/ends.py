@@ -26,7 +26,7 @@ _PING = (protocols.ICMP, protocols.ICMPV6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEnd:
+class ListedEnd:
     """One end that may be chosen."""
 
     group: str
@@ -66,7 +66,7 @@ class OfferedEnd(TypedDict):
     is_source: bool
 
 
-def list_ends(case: Case) -> tuple[NamedEnd, ...]:
+def list_ends(case: Case) -> tuple[ListedEnd, ...]:
     """Return the ends of the case's node: pods, services, namespaces and addresses."""
     node = case.node
     listed = (
@@ -75,30 +75,30 @@ def list_ends(case: Case) -> tuple[NamedEnd, ...]:
         *_list_namespaces(node),
         *_list_tried(case),
     )
-    ends: dict[str, NamedEnd] = {}
+    ends: dict[str, ListedEnd] = {}
     for end in listed:
         ends.setdefault(end.label, end)
     return tuple(ends.values())
 
 
-def _list_pods(node: Node) -> Iterator[NamedEnd]:
+def _list_pods(node: Node) -> Iterator[ListedEnd]:
     for pod in sorted(node.pods, key=lambda one: (one.namespace, one.name)):
         label = shorten(f"pod/{pod.namespace}/{pod.name}")
         if pod.address is not None:
             netns = pod.netns or node.find_holder(pod.address, pods_only=True)
-            yield NamedEnd(group="Pods", label=label, address=pod.address, netns=netns)
+            yield ListedEnd(group="Pods", label=label, address=pod.address, netns=netns)
             continue
         inside = node.namespaces.get(pod.netns or "")
         for address in _own_addresses(inside)[:1] if inside is not None else ():
-            yield NamedEnd(group="Pods", label=label, address=address, netns=pod.netns)
+            yield ListedEnd(group="Pods", label=label, address=address, netns=pod.netns)
 
 
-def _list_services(node: Node) -> Iterator[NamedEnd]:
+def _list_services(node: Node) -> Iterator[ListedEnd]:
     for service in sorted(node.services, key=lambda one: (one.namespace, one.name)):
         for port in service.ports if service.addresses else ():
             spoken = protocols.protocol_name(port.protocol)
             named = f" {port.name}" if port.name else ""
-            yield NamedEnd(
+            yield ListedEnd(
                 group="Services",
                 label=shorten(
                     f"svc/{service.namespace}/{service.name}:{port.port} ({spoken}{named})"
@@ -110,18 +110,18 @@ def _list_services(node: Node) -> Iterator[NamedEnd]:
             )
 
 
-def _list_namespaces(node: Node) -> Iterator[NamedEnd]:
+def _list_namespaces(node: Node) -> Iterator[ListedEnd]:
     held = {pod.netns for pod in node.pods}
     for name, netns in node.namespaces.items():
         addresses = _own_addresses(netns)
         if netns.role is NetnsRole.HOST:
             for number, address in enumerate(addresses):
                 label = f"node, {address}" if number else "node"
-                yield NamedEnd(group="Namespaces", label=label, address=address, netns=name)
+                yield ListedEnd(group="Namespaces", label=label, address=address, netns=name)
         elif name not in held:
             for address in addresses[:1]:
                 label = shorten(f"netns/{name}")
-                yield NamedEnd(group="Namespaces", label=label, address=address, netns=name)
+                yield ListedEnd(group="Namespaces", label=label, address=address, netns=name)
 
 
 def _own_addresses(netns: Netns) -> Sequence[Address]:
@@ -129,7 +129,7 @@ def _own_addresses(netns: Netns) -> Sequence[Address]:
     return [one.address for one in items if one.scope == "global" and not one.address.is_loopback]
 
 
-def _list_tried(case: Case) -> Iterator[NamedEnd]:
+def _list_tried(case: Case) -> Iterator[ListedEnd]:
     """Yield the addresses that the evidence shows somebody to speak to and that none of the above
     has.
     """
@@ -137,10 +137,10 @@ def _list_tried(case: Case) -> Iterator[NamedEnd]:
     for attempt in case.facts.attempts:
         for address in (attempt.probe.dst, attempt.probe.src):
             if address not in held:
-                yield NamedEnd(group="Addresses", label=str(address), address=address)
+                yield ListedEnd(group="Addresses", label=str(address), address=address)
 
 
-def offer_ends(ends: Iterable[NamedEnd]) -> list[OfferedEnd]:
+def offer_ends(ends: Iterable[ListedEnd]) -> list[OfferedEnd]:
     """Return ends as the page lists them."""
     return [
         OfferedEnd(
@@ -155,7 +155,7 @@ def offer_ends(ends: Iterable[NamedEnd]) -> list[OfferedEnd]:
     ]
 
 
-def offer_tried(case: Case, ends: Sequence[NamedEnd]) -> list[AskedEnds]:
+def offer_tried(case: Case, ends: Sequence[ListedEnd]) -> list[AskedEnds]:
     """Return the connections that failed in the evidence, as the page's form says them."""
     labels: dict[Address, str] = {}
     for end in ends:
@@ -186,7 +186,7 @@ def _list_sysctls(netns: Netns) -> Iterator[tuple[str, str]]:
             yield shorten(key), shorten(value)
 
 
-def place_ends(asked: AskedEnds, case: Case, ends: Sequence[NamedEnd]) -> Probe:
+def place_ends(asked: AskedEnds, case: Case, ends: Sequence[ListedEnd]) -> Probe:
     """Return the probe of a connection whose ends were chosen or typed; `UsageError` says what is
     missing.
     """
@@ -219,7 +219,7 @@ def _read_typed(text: str, field: str) -> str:
     return words[0]
 
 
-def _read_port(text: str, target: NamedEnd | None) -> int:
+def _read_port(text: str, target: ListedEnd | None) -> int:
     if target is not None and target.port:
         return target.port
     stripped = text.strip()

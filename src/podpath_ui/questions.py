@@ -30,7 +30,7 @@ from podpath.node.node import HOST
 from podpath_ui.bounds import COMMAND, COMMANDS, FIXES, KEPT, LISTED, SAID, shorten
 from podpath_ui.ends import (
     AskedEnds,
-    NamedEnd,
+    ListedEnd,
     OfferedEnd,
     list_ends,
     offer_ends,
@@ -66,7 +66,7 @@ class Fix(TypedDict):
     commands: list[str]
 
 
-class Answer(TypedDict):
+class ShownAnswer(TypedDict):
     """An answer as the page gets it."""
 
     heading: str
@@ -103,7 +103,7 @@ class Questions:
     """The node that it is compared with."""
     other_name: str = ""
     _case: Case = field(init=False)
-    _ends: tuple[NamedEnd, ...] = field(init=False)
+    _ends: tuple[ListedEnd, ...] = field(init=False)
     _pages: OrderedDict[int, str] = field(default_factory=OrderedDict)
     _last: int = 0
     _busy: threading.Lock = field(default_factory=threading.Lock)
@@ -137,13 +137,13 @@ class Questions:
         with self._busy:
             self._take(self.reader())
 
-    def follow(self, asked: AskedEnds) -> Answer:
+    def follow(self, asked: AskedEnds) -> ShownAnswer:
         """Walk a connection."""
         with self._busy:
             probe = self._place(asked)
             return self._show(trace(self._case, probe), "The path", probe)
 
-    def explain(self, asked: AskedEnds) -> Answer:
+    def explain(self, asked: AskedEnds) -> ShownAnswer:
         """Say what breaks a connection, and what would mend it."""
         with self._busy:
             probe = self._place(asked)
@@ -152,7 +152,7 @@ class Questions:
             answer["fixes"] = list_fixes(found.data())
             return answer
 
-    def change(self, asked: AskedEnds, change: str, netns: str) -> Answer:
+    def change(self, asked: AskedEnds, change: str, netns: str) -> ShownAnswer:
         """Walk a connection before and after a change that nobody has made."""
         if not change.strip():
             raise UsageError("expected a change, such as `sysctl -w net.ipv4.ip_forward=1`")
@@ -170,7 +170,7 @@ class Questions:
             result = FlowsResult(compare_flows(self._case.facts, ((flow, probe),), planned))
             return self._show_change(result, probe)
 
-    def compare(self, asked: AskedEnds) -> Answer:
+    def compare(self, asked: AskedEnds) -> ShownAnswer:
         """Say which difference from the other node explains that a connection fails."""
         if self.other is None:
             raise UsageError("expected the bundle of a node where it works: choose one first")
@@ -207,8 +207,8 @@ class Questions:
             self._pages.popitem(last=False)
         return ShownPage(title=title, number=self._last)
 
-    def _show(self, result: Result, title: str, probe: Probe) -> Answer:
-        return Answer(
+    def _show(self, result: Result, title: str, probe: Probe) -> ShownAnswer:
+        return ShownAnswer(
             heading=title,
             color=_COLORS.get(result.exit_code, "warn"),
             asked=shorten(str(probe), SAID),
@@ -216,14 +216,14 @@ class Questions:
             fixes=[],
         )
 
-    def _show_change(self, result: FlowsResult, probe: Probe) -> Answer:
+    def _show_change(self, result: FlowsResult, probe: Probe) -> ShownAnswer:
         (flow,) = result.flows
         pages = [self._keep("What the change does", result.html())]
         for title, walk in (("Before", flow.before), ("After", flow.walk)):
             walked = self._retell(walk)
             if walked is not None:
                 pages.append(self._keep(title, walked.html()))
-        return Answer(
+        return ShownAnswer(
             heading=say_change(flow),
             color=_STATES[flow.walk.state],
             asked=shorten(str(probe), SAID),

@@ -21,7 +21,7 @@ from podpath.net.errors import PodpathError, UsageError
 from podpath_ui.bounds import ASKED, SAID, UPLOADED, shorten
 from podpath_ui.ends import AskedEnds
 from podpath_ui.guard import ANSWER_POLICY, Guard
-from podpath_ui.questions import Answer, Questions
+from podpath_ui.questions import Questions, ShownAnswer
 
 FILES = {"": "index.html", "page.css": "page.css", "page.js": "page.js"}
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -97,8 +97,8 @@ async def _take_other(questions: Questions, request: Request) -> object:
 
 
 async def _ask(
-    question: Callable[[AskedEnds, Mapping[str, str]], Answer], request: Request
-) -> Answer:
+    question: Callable[[AskedEnds, Mapping[str, str]], ShownAnswer], request: Request
+) -> ShownAnswer:
     said = read_said(await _read_body(request, _JSON, ASKED))
     ends = cast("AskedEnds", {name: said[name] for name in _FIELDS})
     return await run_in_threadpool(question, ends, said)

@@ -145,7 +145,8 @@ def test_a_distribution_that_is_not_installed(asked: str) -> None:
         check=False,
     )
     assert (USAGE, "") == (done.returncode, done.stdout)
-    words = f"`podpath {name}` is not part of the core: pip install podpath-{name}"
+    brought = "lab" if name == "learn" else name
+    words = f"`podpath {name}` is not part of the core: pip install podpath-{brought}"
     assert words in _complaint(done)
 
 

@@ -31,7 +31,7 @@ _TRIES = 2
 
 
 @dataclass(slots=True)
-class World:
+class LessonWorld:
     """A lesson's world, standing."""
 
     lesson: Lesson
@@ -54,11 +54,11 @@ class World:
         return self.try_connection()
 
 
-def build_world(lesson: Lesson, bundle: Path) -> World:
+def build_world(lesson: Lesson, bundle: Path) -> LessonWorld:
     """Build a lesson's node in this process's private world, see that it works, break it, and keep
     its bundle.
     """
-    world = World(lesson, build_stage(lesson.incident))
+    world = LessonWorld(lesson, build_stage(lesson.incident))
     if (seen := world.try_connection()) != OK:
         raise PodpathError(f"the lesson's node does not work on this kernel: {seen}")
     apply(lesson.incident.broken_by)
@@ -68,7 +68,7 @@ def build_world(lesson: Lesson, bundle: Path) -> World:
     return world
 
 
-def answer(world: World, listening: socket.socket, idle: float = IDLE) -> None:
+def answer(world: LessonWorld, listening: socket.socket, idle: float = IDLE) -> None:
     """Answer the learner's connections and the command's words, until it says `stop` or nobody says
     anything for long.
     """
