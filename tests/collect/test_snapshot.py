@@ -10,6 +10,7 @@ import pytest
 from podpath.collect.namespaces import CollectedNamespace, FoundNamespaces
 from podpath.collect.snapshot import collect_bundle, collect_files
 from podpath.collect.targets import TargetError
+from podpath.net.counted import Counted
 
 HOME = CollectedNamespace(name="host", path="/proc/self/ns/net", role="host")
 
@@ -65,5 +66,7 @@ def test_progress_grows() -> None:
     many = tuple(CollectedNamespace(name=f"n{place}", path=HOME.path) for place in range(6))
     collect_files((HOME, *many), now=0.0, progress=told.append)
     assert told == sorted(told)
-    assert told[0] == 0.0
-    assert 0.0 < told[-1] < 1.0
+    first = told[0]
+    assert isinstance(first, Counted)
+    assert (0, 7) == (first.done, first.total)
+    assert first < told[-1] < 1.0

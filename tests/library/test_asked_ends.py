@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from click.testing import CliRunner
 
-from podpath.cli.main import podpath
 from podpath.library.asked_ends import doubt_ends
 from podpath.library.given import Pasted
 from podpath.library.reading import read
-from podpath.library.why import why
-from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from tests.library.samples import RP_FILTER
 
 BUNDLE = RP_FILTER / "bundle"
-POD = "cni-2f6ab8c1-08d4-4e39-a7c5-51b3f9d20e74"
 
 
 @pytest.mark.parametrize(
@@ -44,27 +39,3 @@ def test_a_whole_address_is_looked_for() -> None:
     assert 1 == len(doubt_ends((case,), (asked,)))
     spoken = read(Pasted(f"{text}root@n:~# ping 192.0.2.1\nPING 192.0.2.1 (192.0.2.1)\n"))
     assert () == doubt_ends((spoken,), (asked,))
-
-
-def test_it_is_said_beside_the_answer() -> None:
-    """On standard error: the answer and its exit code stay what they were."""
-    asked = ["trace", str(BUNDLE), "--probe", "tcp 10.88.5.62 > 192.168.77.11:6443"]
-    done = CliRunner().invoke(podpath, asked)
-    assert "podpath: nothing in the evidence speaks of 10.88.5.62; did you mean" in done.stderr
-    assert ("did you mean" in done.stdout, 1) == (False, done.exit_code)
-    answer = why("10.88.5.62", "192.168.77.11:6443", nodes={"kn-4": str(BUNDLE)})
-    assert [sentence in done.stderr for sentence in answer.doubts] == [True]
-
-
-@pytest.mark.parametrize(
-    ("place", "meant"),
-    [("from cni-2f6ab8c1", POD), ("from hsot", "host"), ("in eth7", "eth0"), ("in wlan", "")],
-)
-def test_a_place_that_is_not_there(place: str, meant: str) -> None:
-    """The error suggests what begins so, or is spelled nearly so."""
-    with pytest.raises(UsageError) as refused:
-        podpath.main(
-            ["trace", str(BUNDLE), "--probe", f"tcp 10.88.5.61 > 192.168.77.11:6443 {place}"],
-            standalone_mode=False,
-        )
-    assert f"did you mean {meant}" in str(refused.value) if meant else "mean" not in str(refused)

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 WITHOUT_THE_SDK = """
-import sys
+import runpy, sys
 sys.modules["mcp"] = None
-from podpath.cli.main import main
-main()
+sys.argv = ["podpath", *sys.argv[1:]]
+runpy.run_module("podpath", run_name="__main__")
 """
 
 

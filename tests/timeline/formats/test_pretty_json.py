@@ -53,3 +53,10 @@ def test_objects_of_kubernetes_are_no_log() -> None:
     pod = {"kind": "Pod", "metadata": {"creationTimestamp": "2025-03-12T09:49:03Z"}}
 
     assert recognise_log(source(json.dumps(pod, indent=4))) is None
+
+
+def test_a_manifest_with_a_time_is_no_log() -> None:
+    """The head of a bundle says when it was taken, and nothing that happened then."""
+    manifest = {"format": "podpath/bundle/v1", "node": "n7", "time": 1741772943.5}
+
+    assert recognise_log(source(json.dumps(manifest, indent=1))) is None

@@ -16,7 +16,11 @@ from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
 _KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T|\$date"
-_OTHERS: Final = r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|[dD]ate|UnixNano)"
+_OTHERS: Final = (
+    r"(?!\w*(?:[lL]ife|[uU]p|[rR]un)_?[tT]ime\b)"
+    r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|[dD]ate|UnixNano)"
+)
+"""How fields of a moment end; a lifetime (`valid_life_time` of `ip -j addr`) is none."""
 _SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS}|{_OTHERS})" ?:)')
 _VALUE: Final = (
     r'" ?: ?(?:"?(?P<number>\d{9,19}(?:\.\d{1,9})?(?:[eE][+]?\d{1,2})?)(?=[",\s}\]])|'

@@ -16,14 +16,19 @@ from podpath.timeline.formats.block import close_account
 
 _OPEN: Final = re.compile(r"\s*[\[{]\s*$")
 _FIELD: Final = re.compile(r'\s{1,8}"(?:time|ts|timestamp|@timestamp|__REALTIME_TIMESTAMP)" ?:')
+_SAID: Final = re.compile(
+    r'\s{1,8}"(?:msg|message|log|event|MESSAGE|text|error|level|severity)" ?:', re.IGNORECASE
+)
+"""What an entry says; an object with a time and none of these is a file's head, as a bundle's."""
 _KEYS: Final = ("time", "ts", "timestamp", "@timestamp")
 _JOURNAL: Final = "__REALTIME_TIMESTAMP"
 
 
 def recognise(lines: Sequence[str]) -> float:
-    """Recognize an object that is opened on a line of its own, and a time in it."""
+    """Recognize an object that is opened on a line of its own, a time and what it says in it."""
     opened = _OPEN.match(lines[0]) is not None
-    return 0.9 if opened and any(_FIELD.match(line) for line in lines) else 0.0
+    told = opened and any(_SAID.match(line) for line in lines)
+    return 0.9 if told and any(_FIELD.match(line) for line in lines) else 0.0
 
 
 def read(source: Source, clock: Clock) -> LogReading:
