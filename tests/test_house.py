@@ -22,7 +22,7 @@ from podpath.version import __version__
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 CORE = SOURCE / "podpath"
-APART = tuple(SOURCE / f"podpath_{name}" for name in ("capture", "lab", "mcp", "protect", "ui"))
+APART = tuple(SOURCE / f"podpath_{name}" for name in ("capture", "fleet", "lab", "mcp", "protect", "ui"))
 """Packages that are distributions of their own: `packages/podpath-lab` builds `src/podpath_lab`."""
 TESTS = Path(__file__).resolve().parent
 FILES = sorted(path for package in (CORE, *APART) for path in package.rglob("*.py"))
@@ -99,11 +99,11 @@ def watch(event, arguments):
         told.append(f"{event} {arguments!r}")
 
 import numpy  # sets a variable for its library while it is loaded, and takes it back
-import podpath, podpath_capture, podpath_lab, podpath_mcp, podpath_protect, podpath_ui
+import podpath, podpath_capture, podpath_fleet, podpath_lab, podpath_mcp, podpath_protect, podpath_ui
 sys.dont_write_bytecode = True
 sys.argv = []
 sys.addaudithook(watch)
-for package in (podpath, podpath_capture, podpath_lab, podpath_mcp, podpath_protect, podpath_ui):
+for package in (podpath, podpath_capture, podpath_fleet, podpath_lab, podpath_mcp, podpath_protect, podpath_ui):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith("__main__"):
             __import__(module.name)
@@ -312,7 +312,7 @@ def test_what_is_apart_has_the_cores_version(package: Path) -> None:
     assert {f"../../src/{package.name}": package.name} == wheel["force-include"]
 
 
-@pytest.mark.parametrize("extra", ["capture", "mcp", "ui"])
+@pytest.mark.parametrize("extra", ["capture", "fleet", "mcp", "ui"])
 def test_an_extra_brings_a_distribution_of_the_cores_version(extra: str) -> None:
     """`podpath[capture]` is the distribution that reads captures, as old as the core."""
     settings = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from podpath.library.flows import ChangeFile, FlowsResult, check
     from podpath.library.given import Packed, Pasted, ThisNode
     from podpath.library.manual import Manual, checks
+    from podpath.library.many import FlowAnswers, walk_many
     from podpath.library.reading import read
     from podpath.library.result import Result
     from podpath.library.timeline import TimelineResult, timeline
@@ -44,6 +45,7 @@ __all__ = [
     "DiffResult",
     "EvidenceError",
     "Flow",
+    "FlowAnswers",
     "FlowsResult",
     "Manual",
     "MissingExtra",
@@ -69,6 +71,7 @@ __all__ = [
     "read",
     "timeline",
     "trace",
+    "walk_many",
     "why",
 ]
 
@@ -80,6 +83,7 @@ _PLACES: dict[str, str] = {
     "DiffResult": "library.diff",
     "EvidenceError": "net.errors",
     "Flow": "flows.flow",
+    "FlowAnswers": "library.many",
     "FlowsResult": "library.flows",
     "Manual": "library.manual",
     "MissingExtra": "net.errors",
@@ -104,6 +108,7 @@ _PLACES: dict[str, str] = {
     "read": "library.reading",
     "timeline": "library.timeline",
     "trace": "library.trace",
+    "walk_many": "library.many",
     "why": "library.why",
 }
 """Where each name of `__all__` is."""

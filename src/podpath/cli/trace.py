@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import click
 
 from podpath.cli.evidence import read_one
@@ -17,7 +19,9 @@ from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import trace as tracing
+from podpath.library.case import Case
 from podpath.library.given import Piece, ThisNode
+from podpath.library.many import walk_many
 
 
 @click.command()
@@ -25,8 +29,17 @@ from podpath.library.given import Piece, ThisNode
 @node_option
 @limits_option
 @click.option(
+    "--flows",
+    metavar="FILE",
+    help="A table of connections instead of one: CSV, JSON lines or Parquet.",
+)
+@click.option(
+    "--answers",
+    metavar="FILE",
+    help="With --flows: write the table with the answer of each (.csv, .jsonl, .parquet).",
+)
+@click.option(
     "--probe",
-    required=True,
     metavar="P",
     help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.",
 )
@@ -40,7 +53,9 @@ from podpath.library.given import Piece, ThisNode
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
-    probe: str,
+    probe: str | None,
+    flows: str | None,
+    answers: str | None,
     *,
     size: int | None,
     live: bool,
@@ -65,16 +80,36 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
       sudo podpath trace --live --probe 'icmp 10.244.1.5 > 1.1.1.1'
       podpath trace bundle/ --probe 'udp 10.244.1.5 > 10.244.2.7:53 df' --size 1472
       podpath trace bundle/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443 uid 1337 mark 0x40'
+      podpath trace bundle/ --flows flows.csv --answers answers.parquet
 
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input,
     3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    if size is not None:
-        probe = f"{probe} size {size}"
+    if (probe is None) is (flows is None):
+        raise click.UsageError("expected either --probe or --flows.")
+    if answers is not None and flows is None:
+        raise click.UsageError("--answers needs --flows.")
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
+    if flows is not None:
+        if size is not None:
+            raise click.UsageError("--size goes with --probe; a table has a column `options`.")
+        case = read_one(pieces, (), node=node, limits=limits, progress=progress)
+        _walk_table(case, flows, answers, progress, as_json=as_json)
+    probe = str(probe) if size is None else f"{probe} size {size}"
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
     answer = tracing.trace(case, probe, progress=progress)
     write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)
+
+
+def _walk_table(
+    case: Case, flows: str, answers: str | None, progress: ProgressLine, *, as_json: bool
+) -> NoReturn:
+    """Walk a table of connections, and end the command with the exit code of the worst of them."""
+    walked = walk_many(case, flows, progress=progress)
+    if answers is not None:
+        walked.write(answers)
+    click.echo(walked.json() if as_json else walked.text(), nl=False)
+    click.get_current_context().exit(walked.exit_code)

@@ -106,13 +106,13 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
     (asked,) = place_probes((probe,), read.node)
     with collecting_seldom(), stage(progress, "walking"):
         conversation = converse(read.node, asked)
-        forbids = _forbid(read, asked, conversation)
+        forbids = forbid_trace(read, asked, conversation)
         quoted = [span for one in forbids for span in one.spans]
         owners = place_conversations(read.facts, quoted, (conversation,))
         return TraceResult(conversation, read.gaps, forbids, owners)
 
 
-def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
+def forbid_trace(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say what the walk alone would."""
     match conversation.verdict:
         case Reachability.SOMETIMES if not is_failure_open(conversation.branches):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 
 from podpath.datapath.conntrack.connection import Connection, Zone
 from podpath.datapath.conntrack.tuples import ICMPS, Key, inverse, inverse_kind, tuple_key
@@ -33,6 +33,10 @@ class TableSnapshot:
             self.entries[tuple_key(entry.reply, answer, entry.zone)] = (entry, True)
             self.entries[tuple_key(entry.original, kind, entry.zone)] = (entry, False)
         self._by_source: dict[tuple[Address, int, int], list[Key]] | None = None
+
+    def find(self, key: Key) -> tuple[ConntrackEntry, bool] | None:
+        """Return the entry that a tuple belongs to, and whether it is its reply direction."""
+        return self.entries.get(key)
 
     def by_source(self, source: tuple[Address, int, int]) -> list[Key]:
         """Return the original tuples that have this source address, port and protocol."""
@@ -66,12 +70,16 @@ class ConntrackTable:
 
     __slots__ = ("_entries", "_snapshot")
 
-    def __init__(self, snapshot: TableSnapshot = EMPTY) -> None:
+    def __init__(
+        self,
+        snapshot: TableSnapshot = EMPTY,
+        entries: MutableMapping[Key, tuple[Connection, bool] | None] | None = None,
+    ) -> None:
         """Start with the evidence's entries; each becomes a connection when a packet first meets
-        it.
+        it. `entries` is where they are kept, if not in a dictionary.
         """
         self._snapshot = snapshot
-        self._entries: dict[Key, tuple[Connection, bool] | None] = {}
+        self._entries = {} if entries is None else entries
         """None marks a deleted entry of the evidence."""
 
     def __iter__(self) -> Iterator[Connection]:
@@ -138,7 +146,7 @@ class ConntrackTable:
         try:
             return self._entries[key]
         except KeyError:
-            seeded = self._snapshot.entries.get(key)
+            seeded = self._snapshot.find(key)
         if seeded is None:
             return None
         self.insert(_seed(seeded[0]))

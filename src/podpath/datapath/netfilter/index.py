@@ -10,11 +10,12 @@ checked as ever. So a chain of 20,000 services costs what its few groups cost.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net.addresses import WIDTH, Family
+from podpath.net.watched import is_watched
 from podpath.node.netfilter import InterfaceMatch, Match, PrefixMatch, Rule
 from podpath.xtables.values import parse_mark
 
@@ -64,7 +65,7 @@ class _SignatureGroup(NamedTuple):
 class ChainIndex:
     """The rules of a chain by what they pin down."""
 
-    __slots__ = ("by_mark", "groups", "length")
+    __slots__ = ("_numbers", "by_mark", "groups", "length")
 
     def __init__(self, rules: Sequence[Rule], family: Family) -> None:
         """Group the rules. Takes time in proportion to their number, once."""
@@ -81,6 +82,8 @@ class ChainIndex:
             _SignatureGroup(signature, width - signature.dst, width - signature.src, positions)
             for signature, positions in groups.items()
         )
+        self._numbers: list[tuple[list[int], list[int], list[int]]] | None = None
+        """What each group pins down, in order, for whoever watches a walk."""
         self.length = len(rules)
         self.by_mark = any(group.signature.mark for group in self.groups)
         """True where the mark is a key: after a change of the mark the candidates are other
@@ -96,6 +99,9 @@ class ChainIndex:
         if isinstance(packet.dport, DrawnPort):
             return range(self.length)
         dst, src, mark = packet.dst.value, packet.src.value, skb.mark
+        port = packet.dport
+        if is_watched(dst) or is_watched(src) or is_watched(port):
+            dst, src, port = self._note(dst, src, port)
         hits: list[list[int]] = []
         for signature, dst_shift, src_shift, positions in self.groups:
             _, __, protocol, dport, in_link, out_link, mask = signature
@@ -104,7 +110,7 @@ class ChainIndex:
                     dst >> dst_shift,
                     src >> src_shift,
                     packet.protocol if protocol else 0,
-                    packet.dport if dport else 0,
+                    port if dport else 0,
                     state.in_name if in_link else "",
                     state.out_name if out_link else "",
                     mark & mask,
@@ -116,8 +122,37 @@ class ChainIndex:
             return hits[0]
         return sorted(position for found in hits for position in found)
 
+    def _note(self, *fields: Any) -> list[int]:  # noqa: ANN401 - numbers, watched or not
+        """Note of watched fields (destination, source, destination port) what says which groups
+        have rules for them; return them as numbers.
+        """
+        if self._numbers is None:
+            self._numbers = [_order_numbers(group) for group in self.groups]
+        for group, numbers in zip(self.groups, self._numbers, strict=True):
+            parts = (
+                fields[0] >> group.dst_shift,
+                fields[1] >> group.src_shift,
+                fields[2] if group.signature.dport else 0,
+            )
+            for part, known in zip(parts, numbers, strict=True):
+                if is_watched(part) and not part.is_one_of(known):
+                    break  # it has no rule for that one, whatever the others are
+        return [field.peek() if is_watched(field) else field for field in fields]
+
 
 _NOTHING: Key = (0, 0, 0, 0, "", "", 0)
+
+
+def _order_numbers(group: _SignatureGroup) -> tuple[list[int], list[int], list[int]]:
+    """Return the destinations, sources and destination ports that the rules of a group pin down,
+    each in order.
+    """
+    keys = group.positions
+    return (
+        sorted({key[0] for key in keys}),
+        sorted({key[1] for key in keys}),
+        sorted({key[3] for key in keys}),
+    )
 
 
 class _Pinned(NamedTuple):

@@ -17,6 +17,7 @@ from podpath.datapath.conntrack.tuples import (
     packet_tuple,
     tuple_key,
 )
+from podpath.datapath.conntrack.watched_table import watch_table
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
 from podpath.datapath.reasons import tracking as reasons
@@ -46,7 +47,8 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     table = walk.learned.conntrack.get(netns.name)
     if table is None:
         snapshot = track_known(walk.engine, netns)
-        table = walk.learned.conntrack[netns.name] = ConntrackTable(snapshot)
+        made = watch_table if walk.engine.watched else ConntrackTable
+        table = walk.learned.conntrack[netns.name] = made(snapshot)
     return table
 
 

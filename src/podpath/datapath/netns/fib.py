@@ -8,7 +8,7 @@ one nexthop is usable (`net/ipv4/fib_trie.c:fib_table_lookup v6.12`).
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podpath.datapath.reasons import near
 from podpath.datapath.reasons.routes import Lookup, NoRoute, PolicyRuleRefuses, RouteRefuses
@@ -16,6 +16,7 @@ from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.trace import NearMiss
 from podpath.net.addresses import WIDTH, Address, Family
 from podpath.net.provenance import Inferred, Span
+from podpath.net.watched import is_watched
 from podpath.node.routing import LOCAL, Nexthop, PolicyRule, Route
 
 ERRORS: dict[str, str] = {
@@ -95,7 +96,7 @@ def explain_error(dst: Address, found: FibResult) -> Lookup:
 class FibTable:
     """The routes of one table and family, by prefix length."""
 
-    __slots__ = ("_levels",)
+    __slots__ = ("_levels", "_numbers")
 
     def __init__(self, family: Family, routes: Iterable[Route]) -> None:
         """Sort routes as the kernel lists them; equal ones keep the order that they are given
@@ -118,6 +119,8 @@ class FibTable:
                 for network, group in level.items()
             }
             self._levels.append((shift, ranked))
+        self._numbers: list[tuple[int, list[int]]] | None = None
+        """The same networks in order, for whoever watches a lookup."""
 
     def lookup(
         self, value: int, tos: int, oif: str | None, unusable: Container[str]
@@ -125,6 +128,8 @@ class FibTable:
         """Return the best route for a destination, or None; `unusable` holds devices whose
         `linkdown` nexthops do not count.
         """
+        if is_watched(value):
+            value = self._note(value)
         for shift, routes in self._levels:
             group = routes.get(value >> shift)
             if group is None:
@@ -143,6 +148,17 @@ class FibTable:
                         "", route, usable, None, _spans(route), _near(group, position, tos)
                     )
         return None
+
+    def _note(self, value: Any) -> int:  # noqa: ANN401 - a watched number
+        """Note of a watched destination which prefixes of the table it is in and not in."""
+        if self._numbers is None:
+            self._numbers = [(shift, sorted(routes)) for shift, routes in self._levels]
+        for shift, networks in self._numbers:
+            part = value >> shift
+            if is_watched(part):
+                part.is_one_of(networks)
+        number: int = value.peek()
+        return number
 
 
 def _rank(route: Route) -> tuple[int, int, int]:

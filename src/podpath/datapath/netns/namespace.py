@@ -8,13 +8,14 @@ through a node share it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from podpath.datapath.netns.derived import complete_routes
 from podpath.datapath.netns.fib import Destinations
 from podpath.datapath.netns.rpdb import Rpdb
 from podpath.net.addresses import Address, Family, IfName, Mac
 from podpath.net.provenance import Basis, Fact, Inferred
+from podpath.net.watched import Watched, is_watched
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.node import Netns
 
@@ -32,6 +33,7 @@ class Namespace:
 
     __slots__ = (
         "_mac_links",
+        "_numbers",
         "_other_locals",
         "addresses",
         "answers",
@@ -63,6 +65,8 @@ class Namespace:
         """In the order of the kernel's device list: `lo` first, then by index, then as listed."""
         self.by_link: dict[str, tuple[InterfaceAddress, ...]] = {}
         self.addresses: dict[Address, InterfaceAddress] = {}
+        self._numbers: dict[Family, list[int]] | None = None
+        """The addresses of each family in order, for whoever watches a walk."""
         self._index_addresses()
         self._other_locals = any(
             route.type == "local" and not route.inferred for route in netns.routes.items
@@ -132,7 +136,7 @@ class Namespace:
         """Tell whether packets for the address are delivered here: its own, or one of a `local`
         route.
         """
-        if address in self.addresses:
+        if self.owns(address):
             return True
         if not self._other_locals:
             return address.is_loopback
@@ -154,12 +158,24 @@ class Namespace:
         """Tell whether the address is on one of the namespace's devices
         (`inet_lookup_ifaddr_rcu`).
         """
+        if is_watched(address.value):
+            if self._numbers is None:
+                self._numbers = _order_numbers(self.addresses)
+            numbers = self._numbers.get(address.family, ())
+            return cast("Watched", address.value).is_one_of(numbers)
         return address in self.addresses
 
     def _index_addresses(self) -> None:
         for item in self.netns.addresses.items:
             self.by_link[item.link] = (*self.by_link.get(item.link, ()), item)
             self.addresses.setdefault(item.address, item)
+
+
+def _order_numbers(addresses: Iterable[Address]) -> dict[Family, list[int]]:
+    numbers: dict[Family, list[int]] = {}
+    for address in sorted(addresses):
+        numbers.setdefault(address.family, []).append(address.value)
+    return numbers
 
 
 def _list_ports(links: Iterable[Link]) -> dict[str, tuple[Link, ...]]:

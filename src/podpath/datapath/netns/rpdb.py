@@ -15,6 +15,7 @@ from podpath.datapath.netns.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, 
 from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known, Span
+from podpath.net.watched import Watched
 from podpath.node.node import Netns
 from podpath.node.routing import DEFAULT, DEFAULT_RULES, LOCAL, MAIN, PolicyRule, Route
 
@@ -23,6 +24,8 @@ ACTION_ERRORS = {"unreachable": "ENETUNREACH", "prohibit": "EACCES", "blackhole"
 
 _REMEMBERED = 1 << 16
 """Lookups kept; a node has far fewer destinations, a scan may have more."""
+_NEVER_KEPT = frozenset({DrawnPort, Watched})
+"""What stands for more than one number: a key would be one of them."""
 
 
 class Rpdb:
@@ -94,7 +97,7 @@ class Rpdb:
 
         `met` are those of the `doubted` rules whose selectors are taken to be met.
         """
-        if self._unread or DrawnPort in {type(flow.sport), type(flow.dport)}:
+        if self._unread or _NEVER_KEPT & {type(flow.sport), type(flow.dport), type(flow.dst.value)}:
             return self._look(flow, () if ignore_linkstate else self._unusable, met)
         key = (*self._key(flow), ignore_linkstate)
         found = self._found.get(key)

@@ -22,6 +22,7 @@ from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.vocabulary import DropCause
 from podpath.datapath.walk import settings
 from podpath.net.provenance import Span
+from podpath.net.watched import is_any_watched
 from podpath.node.links import Link
 
 FUNCTION = "net/ipv4/route.c:ip_route_input_slow v6.12"
@@ -78,6 +79,8 @@ _REMEMBERED = 1 << 15
 
 def route_input(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
+    if is_any_watched(flow.dst, flow.src):
+        return _route(choices, namespace, flow, link)
     decisions: dict[object, InputRoute] = namespace.decisions
     key = (
         flow

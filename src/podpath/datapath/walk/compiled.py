@@ -33,12 +33,15 @@ class Engine:
         "node",
         "rulesets",
         "tracked",
+        "watched",
         "wires",
     )
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, watched: bool = False) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
+        self.watched = watched
+        """True where its packets have headers that note who looks at them (`net.watched`)."""
         self.rulesets: dict[tuple[str, Family], Any] = {}
         """By namespace and family. Like what follows, typed where it is made: the engine keeps it
         and knows nothing of it.

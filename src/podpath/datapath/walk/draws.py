@@ -4,7 +4,7 @@ whatever rests on one says so.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, MutableMapping
 from dataclasses import dataclass, field
 
 from podpath.datapath.tracing.drawn_port import DrawnPort, PortQuestions
@@ -23,7 +23,7 @@ class Draws:
     """How many packets were sent before the one under way."""
     first_drawn: dict[str, int] = field(default_factory=dict)
     """The packet that each fact was drawn for first, by its number."""
-    flow_ports: dict[Hashable, DrawnPort] = field(default_factory=dict)
+    flow_ports: MutableMapping[Hashable, DrawnPort] = field(default_factory=dict)
     """The source port of a tunnel's outer packets by the flow that they carry: the kernel takes a
     hash of it.
     """

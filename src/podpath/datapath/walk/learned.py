@@ -8,6 +8,7 @@ taught is kept here, beside what the node's listings show.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -98,7 +99,7 @@ class Learned:
     neighbours: NeighbourTables = field(default_factory=NeighbourTables)
     fdb: dict[FdbKey, Link] = field(default_factory=dict)
     """The port behind which a bridge saw a MAC."""
-    bpf: dict[BpfKey, BpfTranslation] = field(default_factory=dict)
+    bpf: MutableMapping[BpfKey, BpfTranslation] = field(default_factory=dict)
     """What Cilium's programs hold of connections."""
     labels: dict[Connection, int] = field(default_factory=dict)
     """Labels of connections that flows of Open vSwitch have set, or left at 0."""

@@ -9,6 +9,7 @@ from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.learned import Learned
 from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net.provenance import Option
+from podpath.net.watched import Compared
 
 
 class Walk:
@@ -31,6 +32,8 @@ class Walk:
         self.trace = TraceBuilder()
         """Of the packet that is under way; each has one of its own."""
         self.learned = Learned()
+        if engine.watched:
+            self.learned.bpf, self.draws.flow_ports = Compared(), Compared()
 
     def _choose_port(self, name: str, likely: bool) -> bool:  # noqa: FBT001  # what is likely is a value
         options = (
