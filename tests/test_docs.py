@@ -68,7 +68,14 @@ def test_every_package_has_its_paragraph_and_its_law() -> None:
     sections = re.findall(r"^### (\w+)\n\n\S(?:.|\n)*?\n\*\*Law:\*\* ", text, re.MULTILINE)
     packages = {path.parent.name for path in (ROOT / "src" / "podpath").glob("*/__init__.py")}
 
-    apart = {"podpath_capture", "podpath_fleet", "podpath_lab", "podpath_mcp", "podpath_protect", "podpath_ui"}
+    apart = {
+        "podpath_capture",
+        "podpath_fleet",
+        "podpath_lab",
+        "podpath_mcp",
+        "podpath_protect",
+        "podpath_ui",
+    }
     assert packages | apart == set(sections)
 
 

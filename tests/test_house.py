@@ -22,7 +22,9 @@ from podpath.version import __version__
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 CORE = SOURCE / "podpath"
-APART = tuple(SOURCE / f"podpath_{name}" for name in ("capture", "fleet", "lab", "mcp", "protect", "ui"))
+APART = tuple(
+    SOURCE / f"podpath_{name}" for name in ("capture", "fleet", "lab", "mcp", "protect", "ui")
+)
 """Packages that are distributions of their own: `packages/podpath-lab` builds `src/podpath_lab`."""
 TESTS = Path(__file__).resolve().parent
 FILES = sorted(path for package in (CORE, *APART) for path in package.rglob("*.py"))
