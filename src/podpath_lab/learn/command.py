@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from podpath.cli.terminal import choose_style
-from podpath.library.diagnosis import diagnose
 from podpath.net.errors import UsageError
 from podpath_lab.apply import LEARNER_TOOLS, TOOLS, enter_world, require_lab
 from podpath_lab.learn.classroom import FOLDER, Classroom, is_working, list_words
@@ -165,6 +164,8 @@ def solve(classroom: Classroom, *, fix: bool) -> None:
 
 def tell_solution(classroom: Classroom, *, fix: bool) -> None:
     """Print podpath's answer, and the cure; with `fix`, run it."""
+    from podpath.library.diagnosis import diagnose  # noqa: PLC0415 - takes long
+
     incident, bundle = classroom.lesson.incident, classroom.bundle
     click.echo(f"podpath diagnose {bundle} --probe '{incident.asked()}'\n")
     answer = diagnose(bundle, (str(incident.asked()),))

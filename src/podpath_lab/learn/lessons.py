@@ -234,7 +234,7 @@ LESSONS: dict[str, Lesson] = {
         _OVERLAY,
         (
             _CURL.format("10.1.1.2"),
-            "head -c 4000 /dev/zero | ip netns exec pod1 curl -m 3 -d @- http://10.1.1.2/",
+            "printf %04000d 0 | ip netns exec pod1 curl -m 3 -d @- http://10.1.1.2/",
         ),
         (
             (
