@@ -358,9 +358,8 @@ FAULTS = (
         'while read -r line; do eval "iptables -t nat $line"; done < /tmp/kept',
         source=CLIENT,
         destination="node/@node1:@front",
-        check="untranslated-reply",
-        line="",
-        cured=False,
+        check="missing-masquerade",
+        line="KUBE-POSTROUTING",
     ),
     PlantedFault(
         name="conntrack-full",

@@ -130,6 +130,8 @@ def cure(tried: Cluster, fault: PlantedFault, command: str) -> str:
         return ""
     loads = command.startswith("modprobe")  # what is built into the kernel is no module
     tried.nodes[fault.node].run("sh", "-c", f"{command} || {'true' if loads else 'false'}")
+    if " -A " in command:
+        return command.replace(" -A ", " -D ", 1)
     before, sign, after = command.partition(" -I ")
     chain, _, rest = after.partition(" ")
     return f"{before} -D {chain} {rest.partition(' ')[2]}" if sign and rest[:1].isdigit() else ""

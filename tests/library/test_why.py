@@ -112,6 +112,20 @@ def test_a_service_by_its_port_of_that_name() -> None:
             "node2/netns/host/ip-addr.json",
             "ip link set dev eth0 mtu 1500",
         ),
+        (
+            "tunnel-network",
+            "node2",
+            "tunnel-network",
+            "node2/netns/host/ip-addr.json",
+            "ip link del flannel.1",
+        ),
+        (
+            "tunnel-port",
+            "node2",
+            "tunnel-network",
+            "node2/netns/host/ip-addr.json",
+            "ip link del flannel.1",
+        ),
     ],
 )
 def test_a_fault_is_named_with_its_node_line_and_cure(
@@ -131,6 +145,33 @@ def test_a_fault_is_named_with_its_node_line_and_cure(
     quoted = [span for each in answer.findings for span in each.evidence]
     assert [] == [span for span in quoted if not answer.diagnosis.owners.list_owned([span])]
     assert re.search("written by |unknown: |unsigned, ", answer.text())
+
+
+def test_outputs_that_disagree_about_a_tunnel_are_no_all_clear(tmp_path: Path) -> None:
+    """One output of a node still has the network that the other node uses: what tells is asked."""
+    nodes = unpack(tmp_path)
+    link = RECORDED / "faults" / "tunnel-network" / "node2" / "netns" / "host" / "ip-link.json"
+    (tmp_path / "node2" / "netns" / "host" / "ip-link.json").write_text(link.read_text())
+
+    answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
+
+    assert answer.exit_code == 3
+    assert answer.questions[0].ask == "ip -d link"
+    assert "id of flannel.1" in str(answer)
+
+
+def test_a_port_for_local_endpoints_on_a_node_that_has_none() -> None:
+    """Policy Local: the node that was asked drops, by kube-proxy's rule; the pods' own answers."""
+    refused = ask("outside", "node/node1:32024")
+    first = refused.findings[0]
+
+    assert (refused.verdict, refused.diagnosis.node, first.check) == (
+        "fault",
+        "node1",
+        "no-local-endpoints",
+    )
+    assert "shop/local:http has no local endpoints" in first.evidence[0].text
+    assert ask("outside", "node/node2:32024").verdict == "none"
 
 
 def test_evidence_of_several_nodes_for_one_is_refused() -> None:

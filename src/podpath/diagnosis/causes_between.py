@@ -16,6 +16,7 @@ from podpath.checks.between import (
     tunnel_network,
 )
 from podpath.checks.cause import Cause
+from podpath.checks.netfilter import missing_masquerade
 from podpath.checks.tunnels import vtep_mac_twice
 from podpath.datapath.reasons.devices import (
     FrameForOther,
@@ -58,6 +59,9 @@ def find_between(node: Node, branch: Branch, trace: Trace) -> Cause | None:
     """Name what one node holds of the other that ended the connection; None where it is nothing of
     the kind.
     """
+    marked = missing_masquerade.find_marked(node, branch)
+    if marked is not None:
+        return Cause(check=missing_masquerade.NAME, branch=branch, trace=trace, step=marked.step)
     found = _find(node, branch, trace)
     if found is None:
         return None

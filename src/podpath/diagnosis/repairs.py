@@ -92,7 +92,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     dropped_by_rule.NAME: (repairs_rules.reorder_or_accept, repairs_native.delete_rule),
     untracked.NAME: (repairs_rules.reorder_or_accept,),
     forward_policy.NAME: (repairs_rules.accept_by_policy,),
-    missing_masquerade.NAME: (repairs_rules.masquerade,),
+    missing_masquerade.NAME: (repairs_rules.masquerade_marked, repairs_rules.masquerade),
     hairpin.NAME: (repairs_settings.switch_hairpin_on, repairs_rules.masquerade_home),
     rp_filter.NAME: (repairs_settings.switch_filter_off,),
     arp_ignore.NAME: (repairs_settings.answer_arp,),
@@ -122,7 +122,10 @@ PREVENTIONS: dict[str, str] = {
     chain_order.NAME: chain_order.PREVENTION,
     rp_filter.NAME: rp_filter.PREVENTION,
     bridge_netfilter.NAME: bridge_netfilter.PREVENTION,
-    untranslated_reply.NAME: bridge_netfilter.PREVENTION,
+    untranslated_reply.NAME: (
+        "Make the reply take the same way back: by the routes of the server's node, or by "
+        "masquerading the connection where it is translated."
+    ),
     ip_forward.NAME: ip_forward.PREVENTION,
     arp_ignore.NAME: (
         "Put `net.ipv4.conf.all.arp_ignore = 0` in a file in /etc/sysctl.d that sorts last."
@@ -143,8 +146,8 @@ PREVENTIONS: dict[str, str] = {
         "Fix the daemon that maintains the pods' routes (bird, flanneld, the cloud's controller)."
     ),
     missing_masquerade.NAME: (
-        "Let the CNI plugin write the rule (ipMasq, natOutgoing) so that it comes back after a "
-        "flush."
+        "Let the program whose rule it is write it (the CNI plugin by ipMasq or natOutgoing, "
+        "kube-proxy by its restart), so that it comes back after a flush."
     ),
 }
 """How a cause is kept from coming back."""

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.finding import Repair
+from podpath.checks.netfilter import missing_masquerade
 from podpath.checks.topology import find_chain, find_tables
 from podpath.datapath.vocabulary import HookStage
 from podpath.net import protocols
-from podpath.net.addresses import PortRange, Prefix
+from podpath.net.addresses import Family, PortRange, Prefix
 from podpath.net.packet import Packet
 from podpath.net.provenance import Source, Span
 from podpath.node.change import Change, DeleteRule, InsertRule, SetPolicy
@@ -210,6 +211,19 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
             )
 
 
+_MASQUERADING = Rule("nat", "POSTROUTING", 1, PROPOSED, Target("MASQUERADE"))
+
+
+def masquerade_marked(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Translate what kube-proxy marks for that."""
+    marked = missing_masquerade.find_marked(node, cause.branch)
+    if marked is not None:
+        match = Match("mark", (MatchOption("mark", (marked.mark,)),))
+        rule = _MASQUERADING._replace(matches=(match,))
+        title = "masquerade what kube-proxy marks for that"
+        yield from _append_masquerade(node, cause.trace.packet.family, title, rule)
+
+
 def masquerade(node: Node, cause: Cause) -> Iterator[Repair]:
     """Translate what the pod sends out of the node, on the device by which it leaves."""
     first = cause.branch.traces[0]
@@ -245,24 +259,25 @@ def masquerade_home(node: Node, cause: Cause) -> Iterator[Repair]:
 def _translate(
     node: Node, packet: Packet, title: str, *, out: str | None = None, target: bool = False
 ) -> Iterator[Repair]:
-    for table in find_tables(node.host, "nat", packet.family):
+    rule = _MASQUERADING._replace(
+        src=PrefixMatch(Prefix.of(packet.src)),
+        dst=PrefixMatch(Prefix.of(packet.dst)) if target else None,
+        out_link=InterfaceMatch(out) if out is not None else None,
+    )
+    yield from _append_masquerade(node, packet.family, title, rule)
+
+
+def _append_masquerade(node: Node, family: Family, title: str, rule: Rule) -> Iterator[Repair]:
+    """Yield a rule put at the end of POSTROUTING."""
+    for table in find_tables(node.host, "nat", family):
         chain = find_chain(table, "POSTROUTING")
         if chain is None:
             continue
-        rule = Rule(
-            "nat",
-            "POSTROUTING",
-            len(chain.rules) + 1,
-            PROPOSED,
-            Target("MASQUERADE"),
-            src=PrefixMatch(Prefix.of(packet.src)),
-            dst=PrefixMatch(Prefix.of(packet.dst)) if target else None,
-            out_link=InterfaceMatch(out) if out is not None else None,
-        )
+        last = rule._replace(position=len(chain.rules) + 1)
         yield Repair(
             title=title,
-            commands=(f"{name_tool(table, node, HOST)} -t nat {emit_rule(rule)}",),
-            changes=(_insertion(HOST, table, rule),),
+            commands=(f"{name_tool(table, node, HOST)} -t nat {emit_rule(last)}",),
+            changes=(_insertion(HOST, table, last),),
         )
 
 

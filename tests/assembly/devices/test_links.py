@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.net.addresses import Mac
 from podpath.node.case import Case
 from tests.assembly.evidence_text import (
@@ -51,6 +53,30 @@ def test_links(recorded: Case) -> None:
         False,
         False,
     )
+
+
+@pytest.mark.parametrize(
+    ("shown", "fact", "values"),
+    [
+        ("vxlan id {} dev eth0 dstport 8472", "id of vx0", ("1", "7")),
+        ("vxlan id 1 dev eth0 dstport {}", "port of vx0", ("8472", "4789")),
+        ("geneve id {} remote 192.0.2.2 dstport 6081", "id of vx0", ("1", "7")),
+    ],
+)
+def test_two_networks_or_ports_of_one_tunnel(
+    shown: str, fact: str, values: tuple[str, str]
+) -> None:
+    """Outputs that disagree about them make two nodes, as those about a MAC do."""
+    head = "3: vx0: <BROADCAST,UP,LOWER_UP> mtu 1450\n    link/ether 02:00:00:00:00:01\n    "
+    outputs = [Output("ip -d link", head + shown.format(value)) for value in values]
+    case = case_of(*outputs)
+    other = alternative_of(case, fact)
+
+    made = [link_of(each.node.host, "vx0") for each in (case, other)]
+    kept = [link.vxlan or link.geneve for link in made]
+    assert kept[0] != kept[1]
+    assert len(case.contradictions) == 1
+    assert case_of(outputs[0], outputs[0]).contradictions == ()
 
 
 def test_two_macs_of_one_device() -> None:

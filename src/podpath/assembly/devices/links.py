@@ -35,6 +35,11 @@ _UNSEEN_MTU = Inferred(
 )
 _DISPUTED = ("mac", "master", "up", "mtu")
 """Attributes whose disagreement makes another node; of the others the likeliest is taken."""
+_TUNNELS = frozenset({"vxlan", "geneve"})
+_TUNNEL_DETAILS = {"id": "id", "vni": "id", "port": "port", "dstport": "port"}
+"""Options of a tunnel whose disagreement makes another node, by each name that outputs have for
+them.
+"""
 
 
 class LinkClaim(NamedTuple):
@@ -55,11 +60,12 @@ class LinkClaim(NamedTuple):
 class _Merged:
     """All claims about one device."""
 
-    __slots__ = ("claims", "details", "port_details", "span")
+    __slots__ = ("claims", "details", "port_details", "span", "tunnel_claims")
 
     def __init__(self, span: Span) -> None:
         self.span = span
         self.claims: dict[str, list[DisputeClaim[object]]] = {}
+        self.tunnel_claims: dict[str, list[DisputeClaim[str]]] = {}
         self.details: dict[str, str] = {}
         self.port_details: dict[str, str] = {}
 
@@ -68,6 +74,10 @@ class _Merged:
             self.claims.setdefault(key, []).append(
                 DisputeClaim(value, claim.span, claim.scene.standing, claim.meaning)
             )
+        for word, key in _TUNNEL_DETAILS.items():
+            if word in claim.details:
+                told = DisputeClaim(claim.details[word], claim.span, claim.scene.standing)
+                self.tunnel_claims.setdefault(key, []).append(told)
         self.details = {**claim.details, **self.details}
         self.port_details = {**claim.port_details, **self.port_details}
 
@@ -170,6 +180,9 @@ def _make_link(netns: str, name: IfName, device: _Merged, disputes: Disputes) ->
         else:
             chosen[key] = min(claims, key=lambda claim: claim.standing).value
     kind = str(chosen.get("kind", ""))
+    details = dict(device.details)
+    for key, told in device.tunnel_claims.items() if kind in _TUNNELS else ():
+        details[key] = disputes.decide(f"{key} of {name} in netns {netns}", ask, told)
     port_kind, master = chosen.get("port_kind"), chosen.get("master")
     is_port = port_kind == "bridge" or (master is not None and bool(device.port_details))
     return Link(
@@ -184,12 +197,12 @@ def _make_link(netns: str, name: IfName, device: _Merged, disputes: Disputes) ->
         mtu_inferred=None if _number(chosen.get("mtu")) or name == "lo" else _UNSEEN_MTU,
         mac=None if chosen.get("mac") is None else Mac(str(chosen["mac"])),
         master=None if master is None else IfName(str(master)),
-        bridge=make_bridge(device.details) if kind == "bridge" else None,
+        bridge=make_bridge(details) if kind == "bridge" else None,
         port=make_port(device.port_details) if is_port else None,
-        vxlan=make_vxlan(device.details) if kind == "vxlan" else None,
-        geneve=make_geneve(device.details) if kind == "geneve" else None,
-        ends=make_ends(device.details) if kind in {"ipip", "gre"} else None,
-        xdp=is_on(device.details, "xdp"),
+        vxlan=make_vxlan(details) if kind == "vxlan" else None,
+        geneve=make_geneve(details) if kind == "geneve" else None,
+        ends=make_ends(details) if kind in {"ipip", "gre"} else None,
+        xdp=is_on(details, "xdp"),
         bond_slave_of=None if chosen.get("bond_slave_of") is None else str(chosen["bond_slave_of"]),
         span=device.span,
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.ground import Ground, Unsettling
 from podpath.datapath.reasons.rules import PolicyDecided
+from podpath.datapath.reasons.translation import DestinationRewritten
 from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
 from podpath.datapath.vocabulary import CONNTRACK, Direction, HookStage, StepDecision
 from podpath.diagnosis.narrative import telling_steps
@@ -266,6 +267,14 @@ def _stale(cause: Cause) -> Iterator[str]:
 
 def _untranslated(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
+    if isinstance(cause.step.reason, DestinationRewritten):
+        after = cause.step.after
+        yield (
+            f"Traffic from {first.src} to {endpoint(first.dst, first.dport)} is sent on to "
+            f"{endpoint(after.dst, after.dport)} on another node and is not masqueraded, though a "
+            "rule marks it for that: the answer bypasses this node and is not translated back."
+        )
+        return
     yield (
         f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address as "
         "its source, and nobody there can reply to it."
