@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from podpath.checks.between import (
     address_on_two_nodes,
     mtu_shrinks,
+    pod_ranges_overlap,
     pod_route,
     tunnel_end,
     tunnel_mac,
@@ -33,13 +34,20 @@ from podpath.datapath.reasons.devices import (
 )
 from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
 from podpath.datapath.reasons.neighbours import ArpRefused
-from podpath.datapath.reasons.routes import OwnSource, RoutedOn, RoutedOut, SourceOfType
+from podpath.datapath.reasons.routes import (
+    OwnSource,
+    RoutedOn,
+    RoutedOut,
+    RouteRefuses,
+    SourceOfType,
+)
 from podpath.datapath.tracing.trace import Branch, Step, Trace
 from podpath.datapath.vocabulary import StageName, StepDecision
-from podpath.net.addresses import Address
+from podpath.net.addresses import WIDTH, Address
 from podpath.net.provenance import list_spans
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import Netns, NetnsRole, Node
+from podpath.node.routing import MAIN, Route
 
 _DISAGREEING = (
     KeyUnknown,
@@ -62,7 +70,7 @@ def find_between(node: Node, branch: Branch, trace: Trace) -> Cause | None:
     marked = missing_masquerade.find_marked(node, branch)
     if marked is not None:
         return Cause(check=missing_masquerade.NAME, branch=branch, trace=trace, step=marked.step)
-    found = _find(node, branch, trace)
+    found = _find_overlapping(node, trace) or _find(node, branch, trace)
     if found is None:
         return None
     check, step = found
@@ -97,6 +105,70 @@ def _find(node: Node, branch: Branch, trace: Trace) -> tuple[str, Step] | None:
 
 
 _ENDED = frozenset({StepDecision.DROP, StepDecision.REJECT})
+
+
+def _find_overlapping(node: Node, trace: Trace) -> tuple[str, Step] | None:
+    """Name the two ranges by which a node keeps a packet for a pod of another among its own pods;
+    None where one of them is no range of pods alone.
+    """
+    last = trace.deciding
+    here = node.namespaces.get(last.netns)
+    ended = last.stage is StageName.NEIGHBOUR and last.decision in _ENDED
+    if here is None or not (ended or isinstance(last.reason, RouteRefuses)):
+        return None
+    address = last.before.dst
+    pods = (netns for netns in node.namespaces.values() if netns.role == NetnsRole.POD)
+    there = next((netns for netns in pods if netns.holds(address)), None)
+    if there is None or there.node == here.node:
+        return None
+    home, other = _host_of(node, here), _host_of(node, there)
+    if home is None or other is None:
+        return None
+    ranges = _range_of_pods(home, address), _range_of_pods(other, address)
+    spans = list_spans(route for route in ranges if route is not None)
+    if len(spans) < len(ranges):
+        return None
+    return pod_ranges_overlap.NAME, last._replace(netns=home.name, spans=spans)
+
+
+def _host_of(node: Node, netns: Netns) -> Netns | None:
+    return next(
+        (
+            each
+            for each in node.namespaces.values()
+            if each.role == NetnsRole.HOST and each.node == netns.node
+        ),
+        None,
+    )
+
+
+def _range_of_pods(host: Netns, address: Address) -> Route | None:
+    """Return the route by which a host keeps a range of addresses for its own pods: to a bridge
+    that has none but pods, or refusing what no pod has.
+    """
+    return next(
+        (
+            route
+            for route in host.routes.items
+            if route.table == MAIN
+            and 0 < route.prefix.length < WIDTH[address.family]
+            and route.prefix.covers(address)
+            and (_refuses(route) or _is_bridge_of_pods(host, route))
+        ),
+        None,
+    )
+
+
+def _refuses(route: Route) -> bool:
+    return route.type in {"blackhole", "unreachable", "prohibit"}
+
+
+def _is_bridge_of_pods(host: Netns, route: Route) -> bool:
+    if any(hop.gateway is not None for hop in route.nexthops):
+        return False
+    names = {hop.link for hop in route.nexthops}
+    ports = [link for link in host.links.items if link.master in names]
+    return bool(ports) and all(port.kind == "veth" for port in ports)
 
 
 def _held_twice(node: Node, last: Step) -> Step | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from podpath.checks.between import (
     address_on_two_nodes,
     mtu_shrinks,
+    pod_ranges_overlap,
     pod_route,
     tunnel_end,
     tunnel_mac,
@@ -114,6 +115,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
 }
 
 PREVENTIONS: dict[str, str] = {
+    pod_ranges_overlap.NAME: pod_ranges_overlap.PREVENTION,
     **{one.NAME: one.PREVENTION for one in (pod_route, tunnel_mac, tunnel_end, tunnel_network)},
     mtu_shrinks.NAME: mtu_shrinks.PREVENTION,
     vtep_mac_twice.NAME: vtep_mac_twice.PREVENTION,

@@ -36,6 +36,10 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.POD_CIDR, Category.OVERLAPPING_RANGES, Category.DUPLICATE_ADDRESS)
 NAME = "pod-ranges-overlap"
+PREVENTION = (
+    "Give one of the nodes its own range, recreate its pods, and let a single controller assign "
+    "ranges to nodes."
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -90,7 +94,7 @@ def _report(one: NodeRange, other: NodeRange, *, sure: bool) -> Finding:
                 commands=(),
             ),
         ),
-        prevention="Let a single controller assign ranges to nodes.",
+        prevention=PREVENTION,
         certainty=1.0 if sure else 0.6,
         marks=(str(one.prefix), str(other.prefix)),
         asks=(

@@ -281,7 +281,16 @@ def _untranslated(cause: Cause) -> Iterator[str]:
     )
 
 
+def _among_own(cause: Cause) -> Iterator[str]:
+    address = cause.step.before.dst
+    yield (
+        f"Traffic for {address}, a pod of another node, stays on this node, which takes the "
+        "address for one of its own pods: the pod ranges of the two nodes overlap."
+    )
+
+
 _CLAIMS = {
+    "pod-ranges-overlap": _among_own,
     "stale-conntrack": _stale,
     "missing-masquerade": _untranslated,
     "no-endpoints": _without_endpoints,
