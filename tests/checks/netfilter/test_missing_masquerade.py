@@ -32,6 +32,22 @@ def accept_first(lines: list[str]) -> list[str]:
     return [*lines[:place], ACCEPTED, *lines[place:]]
 
 
+def flush_beside(lines: list[str]) -> list[str]:
+    """Empty it where a plugin's chain follows, which has nothing to do with it."""
+    kept = flush(lines)
+    place = max(at for at, line in enumerate(kept) if "-A POSTROUTING" in line)
+    chains = [line for line in kept if line.startswith(":KUBE-MARK-MASQ")]
+    at = kept.index(chains[0])
+    jump = "-A POSTROUTING -j CNI-HOSTPORT-MASQ"
+    return [
+        *kept[:at],
+        ":CNI-HOSTPORT-MASQ - [0:0]",
+        *kept[at : place + 1],
+        jump,
+        *kept[place + 1 :],
+    ]
+
+
 def mark_nothing(lines: list[str]) -> list[str]:
     """Leave out the rules that mark, too, as for a service whose clients are to stay visible."""
     return [line for line in flush(lines) if "-j KUBE-MARK-MASQ" not in line]
@@ -42,6 +58,11 @@ def mark_nothing(lines: list[str]) -> list[str]:
     [
         (
             flush,
+            "-j KUBE-POSTROUTING",
+            "iptables -t nat -A POSTROUTING -m mark --mark 0x4000/0x4000 -j MASQUERADE",
+        ),
+        (
+            flush_beside,
             "-j KUBE-POSTROUTING",
             "iptables -t nat -A POSTROUTING -m mark --mark 0x4000/0x4000 -j MASQUERADE",
         ),

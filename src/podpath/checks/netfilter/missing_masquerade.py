@@ -45,7 +45,8 @@ CATEGORIES = (Category.MASQUERADE_MISSING,)
 NAME = "missing-masquerade"
 """Seen by walks alone: there is nothing to look for without a packet."""
 MARKING = "KUBE-MARK-MASQ"
-"""The chain in which kube-proxy marks what is to be masqueraded."""
+MASQUERADING = "KUBE-POSTROUTING"
+"""The chains in which kube-proxy marks what is to be masqueraded, and does it."""
 _PAST = frozenset({ConversationFailure.UNTRANSLATED, ConversationFailure.STRAY})
 """How a connection fails whose answers go past the node that translated it."""
 
@@ -75,10 +76,10 @@ def find_marked(node: Node, branch: Branch) -> MarkedConnection | None:
         return None
     after = dropwhile(lambda hit: hit.hook != Hook.POSTROUTING, later)
     passed = [hit.rule for hit in takewhile(lambda hit: hit.hook == Hook.POSTROUTING, after)]
-    spans = (*list_spans((*passed[-1:], later[0].rule)), *sent.spans)
-    return MarkedConnection(
-        sent._replace(spans=tuple(dict.fromkeys(spans))), _mark_of(later[0].rule)
-    )
+    quoted = [rule for rule in passed if _leads_to_masquerading(rule)] or passed[-1:]
+    marking = later[0].rule
+    spans = tuple(dict.fromkeys((*list_spans((*quoted, marking)), *sent.spans)))
+    return MarkedConnection(sent._replace(spans=spans), _mark_of(marking))
 
 
 def _is_sent_by_host(node: Node, step: Step) -> bool:
@@ -102,6 +103,11 @@ def _is_source_rewritten(trace: Trace, sent: Step) -> bool:
         isinstance(step.reason, SourceRewritten) and step.before.src == sent.after.src
         for step in trace.steps
     )
+
+
+def _leads_to_masquerading(rule: Rule | NftRule) -> bool:
+    target = rule.target if isinstance(rule, Rule) else None
+    return target is not None and target.name == MASQUERADING
 
 
 def _marks(rule: Rule | NftRule) -> bool:
