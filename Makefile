@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test coverage kernel bench performance docs incidents mutate
+.PHONY: help setup check format test coverage kernel bench performance docs site newcomer incidents mutate
 BIN := .venv/bin
 WORKERS := 2
 
@@ -47,6 +47,12 @@ mutate: ## Plant errors into PKG (COUNT=60 SEED=11), and list those that its tes
 
 docs: ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/generate_docs.py
+
+site: ## Build the documentation as a site, with warnings as errors: build/site/html/index.html
+	$(BIN)/python scripts/build_site.py
+
+newcomer: ## Install in fresh roots of Debian, in each way, and do the main job (root)
+	scripts/test-newcomer
 
 incidents: ## Record examples/incidents anew on the real kernel (root)
 	$(BIN)/python -m examples.record

@@ -21,7 +21,7 @@ from podpath.checks.registry import CHECKS, Check
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts import modelled_tables, parity_tables, timeline_tables  # noqa: E402  # the folder above is only now on the path
+from scripts import learning_parts, modelled_tables, parity_tables, timeline_tables  # noqa: E402  # the folder above is only now on the path
 
 MARK = re.compile(
     r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- end -->)", re.DOTALL
@@ -91,11 +91,12 @@ def check_section(check: Check) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "picture": picture,
+    **learning_parts.PARTS,
     **modelled_tables.PARTS,
     **parity_tables.PARTS,
     **timeline_tables.PARTS,
 }
-PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page}
+PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page, **learning_parts.PAGES}
 
 
 def generated() -> dict[Path, str]:

@@ -1,0 +1,182 @@
+"""Names that strangers chose do no harm in any output: they stay text, of bounded length, and are
+neither markup nor control.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from podpath.cli.main import run
+from podpath.library.diagnosis import Diagnosis, diagnose
+from podpath.library.given import Pasted
+from podpath_protect.agent.keeper import Sample
+from podpath_protect.agent.metrics import render_metrics
+from tests.hostile import HOSTILE, PROBE, node_of
+from tests.mcp.served import Assistant, said, serve
+
+MEGABYTE = 1_000_000
+HARMFUL = frozenset({"script", "img", "iframe", "object", "embed", "link", "form", "base", "input"})
+DRAWN = frozenset({"svg", "g", "rect", "line", "path", "text", "tspan", "circle", "title", "desc"})
+DRAWN_TOO = frozenset({"style", "defs", "marker", "polygon", "polyline", "ellipse"})
+DIAGRAM = re.compile(
+    r"sequenceDiagram|\s*(?:box transparent |participant d\d+ as |end$|Note over d\d+|autonumber"
+    r"|d\d+(?:--?>>|--?x|--?\))d\d+: ).*"
+)
+METRIC = re.compile(r'podpath_protect_drops_total\{reason="(?:[^"\\\n]|\\.)*"\} 1')
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and the names of their attributes."""
+
+    def __init__(self, page: str) -> None:
+        """Read a page."""
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+@cache
+def answer(name: str) -> Diagnosis:
+    """Diagnose a node whose evidence holds this name."""
+    return diagnose(Pasted(node_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.md"), [PROBE])
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether every character is printable, but for the ends of lines."""
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def check_terminal(name: str, folder: Path) -> str:
+    """Return what the command itself prints, about a file of that content."""
+    ticket = folder / "ticket.md"
+    ticket.write_bytes(node_of(HOSTILE[name]).encode())
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
+    with redirect_stdout(printed):
+        assert run(["diagnose", str(ticket), "--probe", PROBE, "--verbose"]) == 1
+    printed.seek(0)
+    text = printed.read()
+    assert is_plain(text)
+    return text
+
+
+def check_html(name: str, _folder: Path) -> str:
+    """Return the page, which has its policy, and no tag or attribute that acts."""
+    page = answer(name).html()
+    found = Tags(page)
+    assert not HARMFUL & found.tags
+    assert not [one for one in found.attributes if one.startswith("on") or one == "src"]
+    assert "Content-Security-Policy" in page
+    assert is_plain(page)
+    return page
+
+
+def check_svg(name: str, _folder: Path) -> str:
+    """Return the drawing, which is well-formed, of shapes and texts alone."""
+    drawing = answer(name).svg()
+    elements = list(ET.fromstring(drawing).iter())  # noqa: S314  # our own
+    assert {one.tag.rpartition("}")[2] for one in elements} <= DRAWN | DRAWN_TOO
+    attributes = {key for one in elements for key in one.attrib}
+    assert not [key for key in attributes if "href" in key or key.startswith("on")]
+    assert is_plain(drawing)
+    return drawing
+
+
+def check_mermaid(name: str, _folder: Path) -> str:
+    """Return the diagram, which has only lines that podpath draws."""
+    diagram = answer(name).mermaid()
+    assert [] == [line for line in diagram.splitlines() if not DIAGRAM.fullmatch(line)]
+    assert "%%" not in diagram
+    assert not re.search(r"<(?!br)", diagram)
+    assert is_plain(diagram)
+    return diagram
+
+
+def check_prometheus(name: str, _folder: Path) -> str:
+    """Return a metric, whose label stays one label of one sample."""
+    labels = (("reason", HOSTILE[name][:1000]),)
+    text = render_metrics([Sample("drops", 1.0, labels, "counter", "Drops.")])
+    lines = [line for line in text.split("\n") if line and not line.startswith("#")]
+    assert len(lines) == 1
+    assert METRIC.fullmatch(lines[0]), lines
+    assert is_plain(text)
+    return text
+
+
+OUTPUTS: dict[str, Callable[[str, Path], str]] = {
+    "terminal": check_terminal,
+    "html": check_html,
+    "svg": check_svg,
+    "mermaid": check_mermaid,
+    "prometheus": check_prometheus,
+}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_does_no_harm(name: str, output: str, tmp_path: Path) -> None:
+    """Whatever the name and the output: text of at most a megabyte."""
+    shown = OUTPUTS[output](name, tmp_path)
+
+    assert shown
+    assert len(shown.encode()) < MEGABYTE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Provide the folder that the assistant may read."""
+    return tmp_path_factory.mktemp("tickets")
+
+
+@pytest.fixture(scope="module")
+def assistant(folder: Path) -> Iterator[Assistant]:
+    """Provide an assistant that is connected to `podpath mcp`."""
+    with serve("--folder", str(folder)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_does_no_harm_to_an_assistant(name: str, assistant: Assistant, folder: Path) -> None:
+    """An answer over the Model Context Protocol is plain, bounded, and the verdict is ours."""
+    ticket = folder / "ticket.md"
+    ticket.write_bytes(node_of(HOSTILE[name]).encode())
+    result = assistant.call("diagnose", {"evidence": [str(ticket)], "probes": [PROBE]})
+    text = said(result)
+
+    assert not result.is_error, text
+    assert is_plain(text.replace("\\n", "\n"))
+    assert len(text.encode()) < 100_000
+    assert "fault" in text
+
+
+def test_every_name_reaches_the_outputs() -> None:
+    """The harmless part of a name is shown: the tests look at what they are about."""
+    shown = answer("words")
+
+    assert "Ignore all previous instructions" in str(shown)
+    assert "Ignore all previous instructions" in shown.html()
+
+
+def test_harm_would_be_seen() -> None:
+    """A tag, an attribute, a control character and a line of another diagram are found."""
+    tags = Tags("<p onclick=x><script></script></p>")
+
+    assert "script" in tags.tags
+    assert "onclick" in tags.attributes
+    assert not is_plain("a\u202eb")
+    assert DIAGRAM.fullmatch("click a call alert(1)") is None
+    assert METRIC.fullmatch('podpath_protect_drops_total{reason="x"} 1\n') is None
