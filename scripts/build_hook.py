@@ -14,7 +14,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class SharedFiles(BuildHookInterface):  # type: ignore[misc]  # hatchling is there while a wheel is built
+class SharedFiles(BuildHookInterface[Any]):
     """Adds what `scripts/man_pages.py` writes."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

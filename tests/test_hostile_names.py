@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from podpath.cli.main import run
-from podpath.library.diagnosis import Diagnosis, diagnose
+from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.library.given import Pasted
 from podpath_protect.agent.keeper import Sample
 from podpath_protect.agent.metrics import render_metrics
@@ -51,7 +51,7 @@ class Tags(HTMLParser):
 
 
 @cache
-def answer(name: str) -> Diagnosis:
+def answer(name: str) -> DiagnosisResult:
     """Diagnose a node whose evidence holds this name."""
     return diagnose(Pasted(node_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.md"), [PROBE])
 
