@@ -11,7 +11,8 @@ import click
 from podpath.cli.options import F, html_option, output_options
 from podpath.cli.output import show, write_text
 from podpath.cli.progress_line import ProgressLine
-from podpath.diagnosis.capture_filter import ConnectionFilter, parse_wanted
+from podpath.diagnosis.capture_filter import Wanted, parse_wanted
+from podpath.diagnosis.packet_filter import parse_expression
 from podpath.library.captures import captures
 
 _WANTED = "podpath.wanted"
@@ -23,7 +24,8 @@ def _want(
 ) -> None:
     """Take a filter."""
     texts = [f":{value}" if parameter.name == "port" else str(value) for value in values]
-    context.meta.setdefault(_WANTED, []).extend(parse_wanted(text) for text in texts)
+    parse = parse_expression if parameter.name == "filter" else parse_wanted
+    context.meta.setdefault(_WANTED, []).extend(parse(text) for text in texts)
 
 
 def _filter(
@@ -50,6 +52,21 @@ def _filter(
 )
 @_filter("--host", "ADDRESS", "Only connections to or from this address.")
 @_filter("--port", "PORT", "Only connections to or from this port.", click.IntRange(1, 65535))
+@_filter(
+    "--filter",
+    "EXPRESSION",
+    "Only connections that fit, in tcpdump's words: 'host 10.0.0.1 and tcp port 443'.",
+)
+@click.option(
+    "--from",
+    "since",
+    default="",
+    metavar="TIME",
+    help="Only connections with packets from then on: a moment in UTC, or +SECONDS of the capture.",
+)
+@click.option(
+    "--to", "until", default="", metavar="TIME", help="Only connections with packets up to then."
+)
 @click.option(
     "--ladder",
     is_flag=True,
@@ -77,6 +94,8 @@ def _filter(
 def capture(  # noqa: PLR0913 - click gives each option as one argument
     files: tuple[str, ...],
     *,
+    since: str,
+    until: str,
     ladder: bool,
     svg: str | None,
     connections: bool,
@@ -95,13 +114,16 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     is named. Capture files need an extra (pip install 'podpath[capture]'); printed captures do not.
 
     A capture may be of any length. Above 2,000 packets, only those that show a failure or were
-    asked about are printed; above 2,000,000, packets are not followed from point to point.
+    asked about are printed; above 2,000,000, packets are not followed from point to point. --filter
+    takes host, net, port, portrange, tcp, udp, sctp, icmp, icmp6, ip, ip6, and, or, not and
+    parentheses, and keeps both directions of what fits.
 
     \b
     Examples:
       podpath capture eth0.pcap
       podpath capture veth.pcap eth0.pcap node2.pcapng.gz
       podpath capture eth0.pcap --connections --host 10.244.1.5
+      podpath capture eth0.pcap --filter 'host 10.0.0.1 and tcp port 443' --from 09:49 --to 09:51
       podpath capture node1.pcap node2.pcap --connection 'tcp 10.244.1.5 > 10.96.0.1:443'
       tcpdump -nnr eth0.pcap | podpath capture - --json
 
@@ -109,8 +131,8 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
     3 no packet to judge by.
     """  # noqa: D301  # click wants the backspace itself
-    wanted: list[ConnectionFilter] = click.get_current_context().meta[_WANTED]
-    answer = captures(files, wanted, progress=ProgressLine())
+    wanted: list[Wanted] = click.get_current_context().meta[_WANTED]
+    answer = captures(files, wanted, since=since, until=until, progress=ProgressLine())
     answer = answer.with_measures() if connections or csv else answer
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:

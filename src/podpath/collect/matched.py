@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -197,17 +198,28 @@ class MatchedCaptures:
             found[protocol, address, port] = FailureTally(*tally)
         return found
 
-    def measure(self, most: int = MOST_NAMED) -> Iterator[ConnectionMeasures]:
-        """Measure every conversation at every point, in the order of the captures, `most` of each;
-        captures that are too long to be held are left out. `UsageError` where there is no other.
+    def measure(
+        self,
+        since: float | None = None,
+        until: float | None = None,
+        most: int = MOST_NAMED,
+    ) -> Iterator[ConnectionMeasures]:
+        """Measure every conversation at every point, in the order of the captures, `most` of each,
+        by its packets `since` one moment and `until` another; captures that are too long to be held
+        are left out. `UsageError` where there is no other.
         """
         if not self._shown and self._surveyed:
             long, _ = self._surveyed[0]
             raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
+        from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above
         from podpath_capture.flows.measures import measure_flows  # noqa: PLC0415 - as above
+        from podpath_capture.narrowed import choose_times  # noqa: PLC0415 - as above
 
-        for one, flows in zip(self._shown.values(), self._flows, strict=True):
-            packets = one.file.capture.packets
+        for one, all_flows in zip(self._shown.values(), self._flows, strict=True):
+            packets, flows = one.file.capture.packets, all_flows
+            if since is not None or until is not None:
+                packets = replace(packets, columns=choose_times(packets.columns, since, until))
+                flows = number_flows(packets.columns)
             found = measure_flows(packets.columns, flows, one.file.data)
             columns = packets.columns
             for number, row in enumerate(flows.first[:most].tolist()):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from podpath.capture.connections import CapturedFlow, Endpoint, Traffic, gather_traffic
 from podpath.capture.frames import is_error
@@ -73,6 +73,24 @@ class ConnectionFilter(NamedTuple):
         )
 
 
+class Wanted(Protocol):
+    """What says which connections are asked about."""
+
+    @property
+    def one(self) -> FilterEnd:
+        """An end of each of them."""
+
+    @property
+    def other(self) -> FilterEnd:
+        """The other end."""
+
+    def fits(self, flow: CapturedFlow[Sighting]) -> bool:
+        """Tell whether a connection is asked about, as one point shows it."""
+
+    def fits_words(self, words: str) -> bool:
+        """Tell whether a connection is asked about, by its words."""
+
+
 ANY = FilterEnd(None, 0)
 
 
@@ -108,7 +126,7 @@ def parse_end(text: str) -> FilterEnd:
         raise UsageError(f"expected an address with or without a port, saw {text!r}") from None
 
 
-def narrow(case: Case, wanted: Sequence[ConnectionFilter]) -> Case:
+def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
     """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP
     errors about their ends.
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from podpath.checks.finding import Finding
 from podpath.collect.capture_files import are_captures
 from podpath.diagnosis.capture_answer import CaptureAnswer, ConnectionSummary, answer_captures
-from podpath.diagnosis.capture_filter import ConnectionFilter, narrow, parse_wanted
+from podpath.diagnosis.capture_filter import ANY, Wanted, narrow, parse_wanted
+from podpath.diagnosis.capture_window import CaptureWindow, parse_window
 from podpath.library.captured import match_captures, read_captures_alone
 from podpath.library.case import NodeCase
 from podpath.library.given import Given, list_paths, list_pieces
@@ -36,8 +37,10 @@ class CapturesResult(Result):
     """All that is known, as data."""
     case: NodeCase
     """The packets, and the captures put together."""
-    wanted: tuple[ConnectionFilter, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
     """What the answer was narrowed to."""
+    window: CaptureWindow | None = None
+    """The stretch of time that it was narrowed to."""
     drawn: Ladder | None = None
     """The ladder that the text shows; None where it shows none."""
     measured: tuple[ConnectionMeasures, ...] = ()
@@ -111,7 +114,8 @@ class CapturesResult(Result):
             raise MissingExtra(
                 "measuring connections needs packets, and an extra: pip install 'podpath[capture]'"
             )
-        fitting = list(matched.measure())
+        since, until = self.window or CaptureWindow()
+        fitting = list(matched.measure(since, until))
         for wanted in self.wanted:
             fitting = [one for one in fitting if wanted.fits_words(one.connection)]
         return replace(self, measured=tuple(fitting))
@@ -162,33 +166,45 @@ class CapturesResult(Result):
 
 
 def captures(
-    evidence: Given, only: Sequence[str | ConnectionFilter] = (), *, progress: Progress = silent
+    evidence: Given,
+    only: Sequence[str | Wanted] = (),
+    *,
+    since: str = "",
+    until: str = "",
+    progress: Progress = silent,
 ) -> CapturesResult:
     """Find what captures alone show, each finding with the packets that show it.
 
     The evidence is capture files, or anything with printed captures in it. `only` narrows the
     answer to connections: as much of one as is known, such as `tcp 10.0.0.1:1024 > 10.0.0.2:80`,
-    `10.0.0.2` or `:443`.
+    `10.0.0.2` or `:443`, or a filter that `parse_expression` reads. `since` and `until` narrow it
+    to a stretch of time: `2025-02-11 09:49:15`, `09:49:15`, or `+12.5` seconds after the first
+    packet.
     """
-    wanted = tuple(one if isinstance(one, ConnectionFilter) else parse_wanted(one) for one in only)
+    wanted = tuple(parse_wanted(one) if isinstance(one, str) else one for one in only)
     read = _read(evidence, wanted, progress)
-    facts = narrow(read.facts, wanted) if wanted else read.facts
+    facts = read.facts
+    points = read.matched.points if read.matched is not None else ()
+    window = parse_window(since, until, points, facts.sightings) if since or until else None
+    if window is not None:
+        facts = window.narrow(facts)
+    facts = narrow(facts, wanted) if wanted else facts
+    whole = not wanted and window is None
     with collecting_seldom(), stage(progress, "looking for faults"):
-        points = read.matched.points if read.matched is not None else ()
-        states = read.matched.count_states() if read.matched is not None and not wanted else None
-        if read.matched is not None and not wanted:
+        states = read.matched.count_states() if read.matched is not None and whole else None
+        if read.matched is not None and whole:
             facts = replace(facts, tallies=read.matched.tally_failures())
         answer = answer_captures(facts, points, states)
     return CapturesResult(
-        answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted
+        answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted, window
     )
 
 
-def _read(evidence: Given, wanted: Sequence[ConnectionFilter], progress: Progress) -> NodeCase:
+def _read(evidence: Given, wanted: Sequence[Wanted], progress: Progress) -> NodeCase:
     """Read capture files by themselves without the readers of anything else, which take most of the
     time of a short call.
     """
-    between = [(one.one, one.other) for one in wanted]
+    between = [(one.one, one.other) for one in wanted if (one.one, one.other) != (ANY, ANY)]
     pieces = list_pieces(evidence)
     paths = list_paths(pieces)
     if len(paths) == len(pieces) and are_captures(paths):

@@ -98,3 +98,21 @@ def test_lookups_are_paired_by_their_numbers(tmp_path: Path) -> None:
         fails.dns_queries, fails.dns_answers, fails.dns_failures, fails.dns_latency
     )  # fmt: skip
     assert works.state == ""
+
+
+def test_measures_of_a_stretch_count_its_packets_alone(tmp_path: Path) -> None:
+    """Where a start and an end are named; a connection without a packet within is not listed."""
+    path = tmp_path / "eth0.pcap"
+    path.write_bytes(
+        frames.pcap(
+            [
+                segment(SYN, 1000, 0),
+                segment(SYN_ACK, 77, 1001, back=True),
+                segment(ACK, 1001, 78),
+                lookup(50_000, 7),
+            ]
+        )
+    )
+    (one,) = podpath.captures(path, since="+0.5", until="+2").with_measures().measured
+
+    assert (1, 1) == (one.client_packets, one.server_packets)
