@@ -11,28 +11,36 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
-from podpath_capture.arrays.segments import LOWEST, Mask, Numbers, Runs, order_by
+from podpath_capture.arrays.segments import LOWEST, Mask, Numbers, Runs, begins, order_by
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows
 
-RETRANSMISSION, SPURIOUS, OUT_OF_ORDER, GAP, DUPLICATE_ACK, ZERO_WINDOW, KEEP_ALIVE = (
-    1 << bit for bit in range(7)
-)
+(
+    RETRANSMISSION, SPURIOUS, OUT_OF_ORDER, GAP, DUPLICATE_ACK, ZERO_WINDOW, KEEP_ALIVE,
+    KEEP_ALIVE_ACK,
+) = (1 << bit for bit in range(8))  # fmt: skip
 """Bits of what is said of a packet."""
 SLAB = 1 << 15
 """Packets that are looked at together, and the rest of the last one's flow."""
 BLOCK = 1 << 16
 """Packets that are sorted at once to find those of some flows; their places need 16 bits."""
 OVERTAKEN = 3_000_000
-"""Nanoseconds within which a segment that comes late was overtaken, not sent again, as Wireshark
-takes it.
+"""Nanoseconds within which a segment that comes late was overtaken, not sent again, where the
+handshake's round trip is not known, as Wireshark takes it.
 """
+AT_ONCE = 20_000_000
+"""Nanoseconds within which a sender answers duplicate ACKs with what they ask for."""
+ASKED_AGAIN = 2
+"""Duplicate ACKs that make a sender send again; others may not have been captured."""
 _BARE = SYN | FIN | RST
+_PLACE = 40
+"""Bits that hold a packet's place in its file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +51,8 @@ class SegmentAnalysis:
     """The sequence number relative to the first of its direction, without wraps."""
     said: NDArray[np.uint8]
     """The bits of what it is."""
+    reused: Mask
+    """SYNs that begin another connection between the same ends and ports."""
 
     def _is(self, bit: int) -> Mask:
         mask: Mask = self.said & np.uint8(bit) != 0
@@ -57,7 +67,7 @@ class SegmentAnalysis:
 
     @property
     def spurious(self) -> Mask:
-        """Retransmissions of what the other side had acknowledged already."""
+        """Retransmissions of data that the other side had acknowledged already."""
         return self._is(SPURIOUS)
 
     @property
@@ -72,7 +82,9 @@ class SegmentAnalysis:
 
     @property
     def duplicate_ack(self) -> Mask:
-        """It acknowledges again what its direction's packet before did, and says nothing else."""
+        """It acknowledges again what its direction's packet before did, and says nothing else; an
+        answer to a keep-alive is none.
+        """
         return self._is(DUPLICATE_ACK)
 
     @property
@@ -85,6 +97,11 @@ class SegmentAnalysis:
         """It only asks whether the other side is there."""
         return self._is(KEEP_ALIVE)
 
+    @property
+    def keep_alive_ack(self) -> Mask:
+        """It only says so."""
+        return self._is(KEEP_ALIVE_ACK)
+
 
 def analyse_segments(columns: PacketColumns, flows: Flows) -> SegmentAnalysis:
     """Look at all packets of TCP, some flows after the others: what is worked on stays in the
@@ -92,10 +109,41 @@ def analyse_segments(columns: PacketColumns, flows: Flows) -> SegmentAnalysis:
     """
     relative = np.zeros(len(columns), np.int64)
     said = np.zeros(len(columns), np.uint8)
+    reused = find_reused(columns, flows)
     for some in _slabs(columns, flows):
-        streams = _Streams(columns, flows, some)
+        streams = _Streams(columns, flows, some, reused)
         relative[streams.rows], said[streams.rows] = streams.relative, streams.judge()
-    return SegmentAnalysis(relative=relative, said=said)
+    return SegmentAnalysis(relative=relative, said=said, reused=reused)
+
+
+def find_reused(columns: PacketColumns, flows: Flows) -> Mask:
+    """Tell which SYNs begin another connection in a flow: with another number than the SYN before
+    it, or than what its direction showed without one.
+    """
+    found = np.zeros(len(columns), np.bool_)
+    known = (columns.protocol == TCP) & (flows.number >= 0)
+    rows = np.flatnonzero(known & (columns.flags & (SYN | ACK) == SYN))
+    later = flows.first[flows.number[rows]] != rows
+    if not later.any():
+        return found
+    rows = rows[np.isin(flows.number[rows], flows.number[rows[later]])]
+    way = flows.number[rows].astype(np.int64) << 1 | ~flows.forward[rows]
+    order = np.lexsort((rows, way))
+    rows, runs = rows[order], Runs(way[order])
+    found[rows] = ~runs.repeat(columns.seq[rows])
+    found[rows[runs.starts]] = _are_late(flows, rows[runs.starts])
+    return found
+
+
+def _are_late(flows: Flows, starts: Numbers) -> Mask:
+    """Tell which SYNs come after other packets of their direction; there are few."""
+    late = flows.first[flows.number[starts]] != starts
+    for place in np.flatnonzero(late & ~flows.forward[starts]).tolist():
+        row = int(starts[place])
+        mine = slice(int(flows.first[flows.number[row]]), row)
+        same = (flows.number[mine] == flows.number[row]) & ~flows.forward[mine]
+        late[place] = bool(same.any())
+    return late
 
 
 def _slabs(columns: PacketColumns, flows: Flows) -> Iterator[Numbers]:
@@ -123,13 +171,23 @@ def _slabs(columns: PacketColumns, flows: Flows) -> Iterator[Numbers]:
         )
 
 
+def _part(flow: NDArray[np.int32], anew: Mask) -> NDArray[np.int32]:
+    """Tell the connections of flows apart in which some begin anew, by a number."""
+    order = order_by(flow - flow.min())
+    number = np.empty_like(flow)
+    number[order] = np.cumsum(begins(flow[order]) | anew[order])
+    return number
+
+
 class _Streams:
     """The packets of some flows, direction by direction, each in the order of the file. Local to
     `analyze_segments`.
     """
 
-    def __init__(self, columns: PacketColumns, flows: Flows, rows: Numbers) -> None:
-        stream = flows.number.take(rows) << 1
+    def __init__(self, columns: PacketColumns, flows: Flows, rows: Numbers, reused: Mask) -> None:
+        stream = flows.number.take(rows)
+        anew = reused.take(rows)
+        stream = (_part(stream, anew) if anew.any() else stream) << 1
         stream -= stream.min()
         stream += ~flows.forward.take(rows)
         order = order_by(stream)
@@ -153,6 +211,7 @@ class _Streams:
             known & plain & (self.payload <= 1) & (ahead == -1) & (asks | (self.payload == 1))
         )
         repeats = known & (self.length > 0) & (flags & RST == 0) & (ahead < 0) & ~keep_alive
+        repeats &= (ahead < -1) | (self.payload <= 1)  # else it goes on behind a keep-alive
         again = (
             asks
             & (self.length == 0)
@@ -163,11 +222,22 @@ class _Streams:
         )
         said: NDArray[np.uint8] = keep_alive.view(np.uint8) * np.uint8(KEEP_ALIVE)
         said |= (known & (flags & RST == 0) & (ahead > 0)).view(np.uint8) * np.uint8(GAP)
+        if keep_alive.any():
+            answers = np.flatnonzero(again)
+            answers = answers[self._follow(answers, keep_alive)]
+            again[answers] = False
+            said[answers] |= np.uint8(KEEP_ALIVE_ACK)
         said |= again.view(np.uint8) * np.uint8(DUPLICATE_ACK)
         said |= (closed & plain).view(np.uint8) * np.uint8(ZERO_WINDOW)
         if repeats.any():
             self._judge_repeats(repeats, said)
         return said
+
+    def _follow(self, places: Numbers, mask: Mask) -> Mask:
+        """Tell which packets come after one of the mask as the other direction's last."""
+        latest = find_latest_of_other(self.stream, self.rows, places)
+        follows: Mask = (latest >= 0) & mask[latest]
+        return follows
 
     def _judge_repeats(self, repeats: Mask, said: NDArray[np.uint8]) -> None:
         """Add the bits of what is not new; only connections that have such packets are looked
@@ -176,45 +246,90 @@ class _Streams:
         flow = self.stream >> 1
         troubled = np.zeros(int(flow[-1]) + 1, np.bool_)
         troubled[flow[repeats]] = True
-        some = _Repeats(self, np.flatnonzero(troubled.take(flow)))
+        some = _Repeats(self, np.flatnonzero(troubled.take(flow)), said)
         places = some.places
         again = np.flatnonzero(repeats.take(places))
+        done = some.are_acknowledged(again)
+        said[places[again[done]]] |= np.uint8(RETRANSMISSION | SPURIOUS)
+        again = again[~done]
         late = some.are_overtaken(again)
         said[places[again[late]]] |= np.uint8(OUT_OF_ORDER)
-        again = again[~late]
-        said[places[again]] |= np.uint8(RETRANSMISSION)
-        said[places[again[some.are_acknowledged(again)]]] |= np.uint8(SPURIOUS)
+        said[places[again[~late]]] |= np.uint8(RETRANSMISSION)
+
+
+def find_latest_of_other(
+    stream: NDArray[np.integer[Any]], rows: Numbers, places: Numbers
+) -> Numbers:
+    """Return for some packets the place of the last one before them that the other direction sent;
+    -1 where there is none.
+    """
+    marks = stream.astype(np.int64) << _PLACE | rows
+    latest = np.searchsorted(marks, marks[places] ^ 1 << _PLACE) - 1
+    found: Numbers = np.where((latest >= 0) & (stream[latest] == stream[places] ^ 1), latest, -1)
+    return found
 
 
 class _Repeats:
     """The packets of flows in which something is not new. Local to `analyze_segments`."""
 
-    def __init__(self, streams: _Streams, places: Numbers) -> None:
+    def __init__(self, streams: _Streams, places: Numbers, said: NDArray[np.uint8]) -> None:
         self._all, self.places = streams, places
-        self._stream, self._seq, self._length = (
-            values.take(places) for values in (streams.stream, streams.seq, streams.length)
-        )
+        self._stream, self._seq, self._ack, self._flags, self._payload, self._length, self._said = (
+            values.take(places)
+            for values in (
+                streams.stream, streams.seq, streams.ack, streams.flags, streams.payload,
+                streams.length, said,
+            )
+        )  # fmt: skip
+        self._rows = streams.rows.take(places)
+        self._time = streams.columns.time.take(self._rows)
         self._runs = Runs(self._stream)
 
     def are_overtaken(self, again: Numbers) -> Mask:
-        """Tell which segments that are not new come right behind a later one, and were not seen
-        before.
+        """Tell which segments that are not new come right behind a later one, and neither repeat
+        what ended last nor what the other side asks for.
         """
         whole, runs = self._all, self._runs
+        expected = whole.expected.take(self.places)
         reach = whole.relative.take(self.places) + self._length
-        grows = (self._length > 0) & (reach > whole.expected.take(self.places))
-        latest = runs.before(runs.running_maximum(np.where(grows, np.arange(len(grows)), -1)), -1)
+        grows = np.where(reach > expected, np.arange(len(reach)), -1)
+        latest = runs.before(runs.running_maximum(grows), -1)
         latest = np.maximum(latest, runs.spread(runs.starts)).take(again)
-        time, late = (
-            whole.columns.time.take(whole.rows.take(self.places.take(some)))
-            for some in (again, latest)
-        )
-        overtaken: Mask = (time - late < OVERTAKEN) & (
-            whole.flags.take(self.places.take(again)) & SYN == 0
-        )
+        waits = self._time[again] - self._time[latest] < self._round_trips().take(again)
+        ends_last = reach[again] == expected[again]
+        overtaken: Mask = waits & (self._flags[again] & SYN == 0)
+        overtaken &= ~ends_last | (self._length[latest] == 0)
         if overtaken.any():
-            overtaken &= ~self._are_seen()[again]
+            overtaken &= ~self._are_seen()[again] & ~self._are_asked_for(again)
         return overtaken
+
+    def _round_trips(self) -> Numbers:
+        """Return for each packet the time from its connection's SYN to the first ACK after it."""
+        talk = self._stream >> 1
+        talk = talk - talk.min()
+        asked = np.full(int(talk.max()) + 1, LOWEST)
+        opens = np.flatnonzero(self._flags & (SYN | ACK) == SYN)
+        np.maximum.at(asked, talk[opens], self._time[opens])
+        acks = np.flatnonzero(self._flags & (SYN | RST | ACK) == ACK)
+        asks = np.zeros(int(self._stream.max()) + 1, np.bool_)
+        asks[self._stream[opens]] = True
+        acks = acks[asks[self._stream[acks]]]
+        first = acks[begins(self._stream[acks])]
+        took = np.full(len(asked), OVERTAKEN, np.int64)
+        took[talk[first]] = self._time[first] - asked[talk[first]]
+        return np.where(took > 0, took, OVERTAKEN)[talk]
+
+    def _are_asked_for(self, again: Numbers) -> Mask:
+        """Tell which segments are what the other side has just asked for by duplicate ACKs."""
+        numbers = np.arange(len(self._ack))
+        changed = np.maximum.accumulate(np.where(self._runs.repeat(self._ack), 0, numbers))
+        counted = np.cumsum(self._said & np.uint8(DUPLICATE_ACK) != 0)
+        latest = find_latest_of_other(self._stream, self._rows, again)
+        asked = counted[latest] - counted[changed[latest]] >= ASKED_AGAIN
+        at_once = self._time[again] - self._time[latest] < AT_ONCE
+        same = self._ack[latest] == self._seq[again]
+        found: Mask = (latest >= 0) & asked & at_once & same
+        return found
 
     def _are_seen(self) -> Mask:
         """Tell which segments begin as an earlier one of their direction does."""
@@ -226,22 +341,10 @@ class _Repeats:
         return seen
 
     def are_acknowledged(self, again: Numbers) -> Mask:
-        """Tell which segments end at or before what the other direction had acknowledged by then.
-
-        Both are counted from the direction's first packet, within 2 GB of it.
-        """
-        whole, stream, seq, runs = self._all, self._stream, self._seq, self._runs
-        base, names = seq[runs.starts], stream[runs.starts]
-        other = np.minimum(np.searchsorted(names, names ^ 1), len(names) - 1)
-        distance = (
-            (whole.ack.take(self.places) - runs.spread(base[other])).view(np.int32).astype(np.int64)
-        )
-        says = (whole.flags.take(self.places) & ACK != 0) & runs.spread(names[other] == names ^ 1)
-        covered = runs.running_maximum(np.where(says, distance, LOWEST))
-        marks = stream.astype(np.int64) << 40 | whole.rows.take(self.places)
-        latest = np.searchsorted(marks, marks[again] ^ 1 << 40) - 1
-        short = (seq[again] - runs.spread(base)[again] + self._length[again]).view(np.int32)
-        done: Mask = (
-            (covered[latest] >= short) & (latest >= 0) & (stream[latest] == stream[again] ^ 1)
-        )
+        """Tell which segments end at or before what the other direction acknowledged last."""
+        latest = find_latest_of_other(self._stream, self._rows, again)
+        end = self._seq[again] + self._payload[again].astype(np.uint32)
+        behind = (self._ack[latest] - end).view(np.int32) >= 0
+        says = (latest >= 0) & (self._flags[latest] & ACK != 0)
+        done: Mask = says & behind & (self._payload[again] > 0)
         return done

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import struct
 import subprocess
+from collections import defaultdict
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -210,19 +212,23 @@ PACKET = st.builds(
 
 
 class Receiver:
-    """What one direction showed so far, packet by packet."""
+    """What one direction of a connection showed so far, packet by packet."""
 
-    def __init__(self, first: int) -> None:
-        """Know where its numbers begin."""
-        self.first = first
+    def __init__(self, round_trip: int) -> None:
+        """Know within what time a segment may be overtaken."""
+        self.round_trip = round_trip
+        self.first: int | None = None
         self.expected: int | None = None
-        self.grown = 0
+        self.grown, self.grown_by = 0, 0
         self.shown: set[int] = set()
-        self.acknowledged: int | None = None
         self.latest: Packet | None = None
+        self.latest_time = 0
+        self.latest_is_keep_alive = False
+        self.asked_again = 0
 
-    def judge(self, packet: Packet, time: int) -> set[str]:
+    def judge(self, packet: Packet, time: int, other: Receiver) -> set[str]:
         """Say what a packet is, and take it up."""
+        self.first = packet.seq if self.first is None else self.first
         relative, fin_or_syn = packet.seq - self.first, (packet.flags & 1) + (packet.flags >> 1 & 1)
         length, reset, asks = (
             packet.payload + fin_or_syn,
@@ -231,8 +237,6 @@ class Receiver:
         )
         plain, known = not fin_or_syn and not reset, self.expected is not None
         ahead = relative - (self.expected or 0)
-        if self.latest is None:
-            self.grown = time
         kept = (
             known
             and plain
@@ -241,34 +245,89 @@ class Receiver:
             and (asks or packet.payload == 1)
         )
         repeats = known and length > 0 and not reset and ahead < 0 and not kept
+        repeats = repeats and (ahead < -1 or packet.payload <= 1)
+        spurious = (
+            repeats
+            and packet.payload > 0
+            and other.latest is not None
+            and other.latest.flags & 0x10 != 0
+            and other.latest.ack >= packet.seq + packet.payload
+        )
+        asked_for = (
+            other.latest is not None
+            and other.asked_again >= 2
+            and other.latest.ack == packet.seq
+            and time - other.latest_time < 20_000_000
+        )
         late = (
             repeats
-            and time - self.grown < 3_000_000
+            and not spurious
+            and time - self.grown < self.round_trip
             and not packet.flags & 2
             and relative not in self.shown
+            and (ahead + length != 0 or self.grown_by == 0)
+            and not asked_for
         )
         same = self.latest is not None and (self.latest.ack, self.latest.window) == (
             packet.ack,
             packet.window,
         )
-        covered = self.acknowledged is not None and self.acknowledged >= relative + length
+        again = plain and asks and length == 0 and packet.window > 0 and same and ahead == 0
+        again = again and known
         said = {
-            "keep_alive": kept, "retransmission": repeats and not late,
-            "spurious": repeats and not late and covered,
+            "keep_alive": kept, "retransmission": repeats and not late, "spurious": spurious,
             "out_of_order": late, "gap": known and not reset and ahead > 0,
             "zero_window": plain and packet.window == 0,
-            "duplicate_ack": plain and asks and length == 0 and packet.window > 0 and same and known and ahead == 0,  # noqa: E501
+            "duplicate_ack": again and not other.latest_is_keep_alive,
+            "keep_alive_ack": again and other.latest_is_keep_alive,
         }  # fmt: skip
-        if length and (not known or ahead + length > 0):
-            self.grown = time
+        if self.expected is None or ahead + length > 0:
+            self.grown, self.grown_by = time, length
         if length:
             self.shown.add(relative)
         if not reset:
             self.expected = max(
                 relative + length, self.expected if self.expected is not None else relative
             )
-        self.latest = packet
+        if self.latest is None or self.latest.ack != packet.ack:
+            self.asked_again = 0
+        self.asked_again += said["duplicate_ack"]
+        self.latest, self.latest_time, self.latest_is_keep_alive = packet, time, kept
         return {name for name, holds in said.items() if holds}
+
+
+def part(talk: list[Packet]) -> list[tuple[int, int, bool]]:
+    """Tell of each packet its connection, by port and number, and whether it begins one where there
+    was one before.
+    """
+    opened: dict[tuple[int, bool], int] = {}
+    spoke: set[tuple[int, bool]] = set()
+    numbers = dict.fromkeys((1, 2, 3), 0)
+    found = []
+    for packet in talk:
+        way = packet.port, packet.back
+        anew = False
+        if packet.flags & 0x12 == 2:
+            anew = packet.seq != opened[way] if way in opened else way in spoke
+            opened[way] = packet.seq
+        spoke.add(way)
+        numbers[packet.port] += anew
+        found.append((packet.port, numbers[packet.port], anew))
+    return found
+
+
+def find_round_trip(packets: list[tuple[Packet, int]], *, turned: bool) -> int:
+    """Return the time from a connection's last SYN to the first ACK that its sender sends; three
+    milliseconds where there are not both. Where both ends ask, the one that spoke second counts.
+    """
+    asked = [time for packet, time in packets if packet.flags & 0x12 == 2]
+    took = 3_000_000
+    for back in (turned, not turned):
+        mine = [(packet, time) for packet, time in packets if packet.back == back]
+        acks = [time for packet, time in mine if packet.flags & 0x16 == 0x10]
+        if acks and any(packet.flags & 0x12 == 2 for packet, _ in mine):
+            took = acks[0] - max(asked)
+    return took if took > 0 else 3_000_000
 
 
 @pytest.mark.parametrize("slab", [3, 1 << 15])
@@ -277,21 +336,21 @@ def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
     """Each packet is judged as by a program that keeps its state in variables, at numbers that
     wrap.
     """
-    first = {(packet.port, packet.back): packet.seq for packet in reversed(talk)}
-    receivers = {
-        (port, back): Receiver(first.get((port, back), 0))
-        for port in (1, 2, 3)
-        for back in (False, True)
+    times = list(accumulate(packet.wait for packet in talk))
+    parts = part(talk)
+    connections: dict[tuple[int, int], list[tuple[Packet, int]]] = defaultdict(list)
+    for packet, time, one in zip(talk, times, parts, strict=True):
+        connections[one[:2]].append((packet, time))
+    turned = {packet.port: packet.back for packet in reversed(talk)}
+    trips = {
+        name: find_round_trip(packets, turned=turned[name[0]])
+        for name, packets in connections.items()
     }
-    expected, time = [], 0
-    for packet in talk:
-        time += packet.wait
-        expected.append(receivers[packet.port, packet.back].judge(packet, time))
-        other = receivers[packet.port, not packet.back]
-        if packet.flags & 0x10:
-            other.acknowledged = max(
-                packet.ack - other.first, -100 if other.acknowledged is None else other.acknowledged
-            )
+    receivers = {name: (Receiver(trip), Receiver(trip)) for name, trip in trips.items()}
+    expected = []
+    for packet, time, one in zip(talk, times, parts, strict=True):
+        mine, other = receivers[one[:2]][packet.back], receivers[one[:2]][not packet.back]
+        expected.append(mine.judge(packet, time, other))
     made = empty_arrays(len(talk))
     made["time"] = np.cumsum(np.array([packet.wait for packet in talk], np.int64))
     for name in ("payload", "flags", "window"):
@@ -317,8 +376,10 @@ def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
         "duplicate_ack",
         "zero_window",
         "keep_alive",
+        "keep_alive_ack",
     )
     masks = {name: getattr(found, name) for name in names}
+    assert [anew for *_, anew in parts] == found.reused.tolist()
     assert expected == [{name for name in names if masks[name][row]} for row in range(len(talk))]
 
 

@@ -1,0 +1,243 @@
+"""Compare what podpath says of TCP with tshark and with Zeek, over captures of whoever runs it.
+
+Every capture below a folder that has enough TCP is read by podpath and by tshark, which has to be
+installed (scripts/install-test-needs), and what both say of each packet is counted. With `--zeek`,
+the folder is Zeek's repository: the states in the logs that it keeps beside its tests
+(`testing/btest/Baseline`) are held against podpath's of the same captures; Zeek is not needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.library.captures import captures
+from podpath.net.errors import PodpathError
+from podpath.net.protocols import ACK, SYN, TCP
+from podpath_capture.columns import PacketColumns
+from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import SegmentAnalysis, analyse_segments
+from podpath_capture.reading.read import read_capture
+from scripts.score_captures import is_capture
+
+Mask = NDArray[np.bool_]
+FIELDS = (
+    "retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order",
+    "duplicate_ack", "keep_alive", "keep_alive_ack", "reused_ports", "lost_segment", "zero_window",
+)  # fmt: skip
+OPTIONS = ("tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE")
+BEFORE, ANOTHER, LATE = (
+    "shown before at this point: podpath says sent again",
+    "SYN-ACK with another number",
+    "data captured after its ACK",
+)
+"""Why the two differ, where it is known: what tshark alone says."""
+_BRACKETS = str.maketrans("", "", "[]")
+TEST = re.compile(r"zeek\b[^\n]*-r\s+\$\{?TRACES\}?/(\S+)")
+
+
+class Kind(NamedTuple):
+    """One thing that is said of packets."""
+
+    name: str
+    tshark: Mask
+    mine: Mask
+    known: Mask
+    """Packets that tshark alone marks for a reason that is known."""
+    why: str = ""
+
+
+def read_tshark(path: Path, count: int) -> dict[str, Mask]:
+    """Ask tshark which packets have which field; `CalledProcessError` where it cannot read."""
+    command = ["tshark", "-n", "-r", str(path), "-T", "fields", "-E", "occurrence=l"]
+    for option in OPTIONS:
+        command += ["-o", option]
+    for field in ("frame.number", *(f"tcp.analysis.{name}" for name in FIELDS)):
+        command += ["-e", field]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)  # noqa: PLW1510  # a damaged file ends with 2 and all that was read
+    found = {name: np.zeros(count, np.bool_) for name in FIELDS}
+    for line in done.stdout.splitlines():
+        number, *values = line.split("\t")
+        for name, value in zip(FIELDS, values, strict=True):
+            found[name][int(number) - 1] |= bool(value)
+    return found
+
+
+def compare(columns: PacketColumns, mine: SegmentAnalysis, theirs: dict[str, Mask]) -> list[Kind]:
+    """Put side by side what both say of every packet."""
+    again = (
+        theirs["retransmission"]
+        | theirs["fast_retransmission"]
+        | theirs["spurious_retransmission"]
+        | theirs["out_of_order"]
+    )
+    new = theirs["spurious_retransmission"] & ~(mine.retransmission | mine.out_of_order)
+    answers = columns.flags & (SYN | ACK) == SYN | ACK
+    nothing = np.zeros(len(columns), np.bool_)
+    mine_again = mine.retransmission | mine.out_of_order
+    spurious = theirs["spurious_retransmission"]
+    late = theirs["out_of_order"]
+    return [
+        Kind("sent again or out of order", again, mine_again, new, LATE),
+        Kind("out of order", late, mine.out_of_order, mine.retransmission, BEFORE),
+        Kind("sent again though acknowledged", spurious, mine.spurious, new, LATE),
+        Kind("duplicate ACK", theirs["duplicate_ack"], mine.duplicate_ack, nothing),
+        Kind("keep-alive", theirs["keep_alive"], mine.keep_alive, nothing),
+        Kind("keep-alive ACK", theirs["keep_alive_ack"], mine.keep_alive_ack, nothing),
+        Kind("ports used again", theirs["reused_ports"], mine.reused, answers, ANOTHER),
+        Kind("gap before it", theirs["lost_segment"], mine.gap, nothing),
+        Kind("window closed", theirs["zero_window"], mine.zero_window, nothing),
+    ]
+
+
+def count_kinds(
+    paths: Sequence[Path], least: int, most: int
+) -> tuple[int, int, Counter[tuple[str, str]]]:
+    """Compare captures until enough packets are: how many captures, packets, and what differs."""
+    files = packets = 0
+    counts: Counter[tuple[str, str]] = Counter()
+    for path in paths:
+        if packets >= most:
+            break
+        try:
+            columns = read_capture(path.read_bytes()).packets.columns
+        except ValueError:
+            continue
+        tcp = int((columns.protocol == TCP).sum())
+        if tcp < least:
+            continue
+        mine = analyse_segments(columns, number_flows(columns))
+        files, packets = files + 1, packets + tcp
+        for kind in compare(columns, mine, read_tshark(path, len(columns))):
+            alone = kind.tshark & ~kind.mine
+            counts[kind.name, "both"] += int((kind.tshark & kind.mine).sum())
+            counts[kind.name, "tshark"] += int(alone.sum())
+            counts[kind.name, "mine"] += int((kind.mine & ~kind.tshark).sum())
+            counts[kind.name, kind.why] += int((alone & kind.known).sum())
+            if (kind.tshark != kind.mine).any():
+                print(
+                    path.name,
+                    kind.name,
+                    np.flatnonzero(kind.tshark != kind.mine)[:5] + 1,
+                    file=sys.stderr,
+                )
+    return files, packets, counts
+
+
+def render_kinds(counts: Counter[tuple[str, str]]) -> Iterator[str]:
+    """Render a row for each thing that is said."""
+    yield "| of a packet | both | tshark alone | podpath alone | same | tshark alone, explained |"
+    yield "|---|--:|--:|--:|--:|---|"
+    for name in dict.fromkeys(name for name, _ in counts):
+        both, theirs, mine = (counts[name, who] for who in ("both", "tshark", "mine"))
+        reasons = [
+            f"{number:,}: {why}"
+            for (kind, why), number in counts.items()
+            if kind == name and number and why not in {"both", "tshark", "mine", ""}
+        ]
+        share = both / max(1, both + theirs + mine)
+        yield f"| {name} | {both:,} | {theirs:,} | {mine:,} | {share:.1%} | {'; '.join(reasons)} |"
+
+
+def list_zeek(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """Yield for each connection of TCP in Zeek's own logs the capture, its ends, and its state;
+    only of tests that read one capture.
+    """
+    btest = folder / "testing" / "btest"
+    for log in sorted((btest / "Baseline").glob("*/conn.log")):
+        name = log.parent.name
+        found: set[str] = set()
+        for suffix in (".zeek", ".test"):
+            test = btest / (name.replace(".", "/") + suffix)
+            if test.is_file():
+                found |= set(TEST.findall(test.read_text(encoding="utf-8", errors="replace")))
+        trace = btest / "Traces" / next(iter(found)) if len(found) == 1 else None
+        if trace is None or not trace.is_file() or not is_capture(trace):
+            continue
+        fields: list[str] = []
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("#fields\t"):
+                fields = line.split("\t")[1:]
+            elif fields and not line.startswith("#"):
+                row = dict(zip(fields, line.split("\t"), strict=False))
+                if row.get("proto") == "tcp" and {"id.orig_h", "conn_state"} <= row.keys():
+                    ends = sorted(
+                        (
+                            f"{row['id.orig_h']} {row['id.orig_p']}",
+                            f"{row['id.resp_h']} {row['id.resp_p']}",
+                        )
+                    )
+                    yield trace, " ".join(ends), row["conn_state"]
+
+
+def count_states(folder: Path) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """Count Zeek's states beside podpath's, and name what differs."""
+    found: Counter[tuple[str, str]] = Counter()
+    differing: list[str] = []
+    known: dict[Path, dict[str, str]] = {}
+    seen: set[tuple[Path, str, str]] = set()
+    for trace, ends, state in list_zeek(folder):
+        if (trace, ends, state) in seen:
+            continue
+        seen.add((trace, ends, state))
+        if trace not in known:
+            known[trace] = _states(trace)
+        mine = known[trace].get(ends, "none")
+        found[state, mine] += 1
+        if mine != state:
+            differing.append(f"{trace.name}: {ends}: Zeek {state}, podpath {mine}")
+    return found, differing
+
+
+def _states(trace: Path) -> dict[str, str]:
+    """Return podpath's states of a capture, by the ends of its connections."""
+    try:
+        measured = captures(str(trace)).with_measures().measured
+    except PodpathError:
+        return {}
+    states: dict[str, str] = {}
+    for one in measured:
+        protocol, near, _, far = one.connection.split(" ")
+        if protocol == "tcp":
+            ends = sorted(
+                " ".join(end.rsplit(":", 1)).replace("[", "").replace("]", "")
+                for end in (near, far)
+            )
+            states.setdefault(" ".join(ends), one.state)
+    return states
+
+
+def main() -> int:
+    """Print the table that is asked for."""
+    parser = argparse.ArgumentParser(prog="scripts/score-tcp", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the folder that the captures lie in")
+    parser.add_argument("--zeek", action="store_true", help="compare with Zeek's logs instead")
+    parser.add_argument("--least", type=int, default=500, help="TCP packets a capture must have")
+    parser.add_argument("--most", type=int, default=300_000, help="TCP packets after which to stop")
+    options = parser.parse_args()
+    if options.zeek:
+        found, differing = count_states(options.folder)
+        same = sum(number for (theirs, mine), number in found.items() if theirs == mine)
+        print(
+            f"{same} of {sum(found.values())} connections have Zeek's state", *differing, sep="\n"
+        )
+        return 0
+    paths = sorted(
+        path for path in options.folder.rglob("*") if path.is_file() and is_capture(path)
+    )
+    files, packets, counts = count_kinds(paths, options.least, options.most)
+    print(f"{files} captures, {packets:,} packets of TCP", *render_kinds(counts), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
