@@ -9,6 +9,7 @@ the folder is Zeek's repository: the states in the logs that it keeps beside its
 from __future__ import annotations
 
 import argparse
+import gzip
 import re
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import number_flows
 from podpath_capture.flows.tcp import SegmentAnalysis, analyse_segments
 from podpath_capture.reading.read import read_capture
-from scripts.score_captures import is_capture
+from scripts.score_captures import PACKED, is_capture
 
 Mask = NDArray[np.bool_]
 FIELDS = (
@@ -109,8 +110,10 @@ def count_kinds(
         if packets >= most:
             break
         try:
-            columns = read_capture(path.read_bytes()).packets.columns
-        except ValueError:
+            data = path.read_bytes()
+            unpacked = gzip.decompress(data) if data.startswith(PACKED[0]) else data
+            columns = read_capture(unpacked).packets.columns
+        except (ValueError, OSError, EOFError):
             continue
         tcp = int((columns.protocol == TCP).sum())
         if tcp < least:
@@ -123,13 +126,6 @@ def count_kinds(
             counts[kind.name, "tshark"] += int(alone.sum())
             counts[kind.name, "mine"] += int((kind.mine & ~kind.tshark).sum())
             counts[kind.name, kind.why] += int((alone & kind.known).sum())
-            if (kind.tshark != kind.mine).any():
-                print(
-                    path.name,
-                    kind.name,
-                    np.flatnonzero(kind.tshark != kind.mine)[:5] + 1,
-                    file=sys.stderr,
-                )
     return files, packets, counts
 
 
@@ -221,6 +217,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/score-tcp", description=__doc__)
     parser.add_argument("folder", type=Path, help="the folder that the captures lie in")
     parser.add_argument("--zeek", action="store_true", help="compare with Zeek's logs instead")
+    parser.add_argument(
+        "--listed", action="store_true", help="only those that docs/captures.md has figures of"
+    )
     parser.add_argument("--least", type=int, default=500, help="TCP packets a capture must have")
     parser.add_argument("--most", type=int, default=300_000, help="TCP packets after which to stop")
     options = parser.parse_args()

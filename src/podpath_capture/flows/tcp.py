@@ -137,7 +137,7 @@ def find_reused(columns: PacketColumns, flows: Flows) -> Mask:
 
 def _are_late(flows: Flows, starts: Numbers) -> Mask:
     """Tell which SYNs come after other packets of their direction; there are few."""
-    late = flows.first[flows.number[starts]] != starts
+    late: Mask = flows.first[flows.number[starts]] != starts
     for place in np.flatnonzero(late & ~flows.forward[starts]).tolist():
         row = int(starts[place])
         mine = slice(int(flows.first[flows.number[row]]), row)
@@ -174,7 +174,7 @@ def _slabs(columns: PacketColumns, flows: Flows) -> Iterator[Numbers]:
 def _part(flow: NDArray[np.int32], anew: Mask) -> NDArray[np.int32]:
     """Tell the connections of flows apart in which some begin anew, by a number."""
     order = order_by(flow - flow.min())
-    number = np.empty_like(flow)
+    number: NDArray[np.int32] = np.empty_like(flow)
     number[order] = np.cumsum(begins(flow[order]) | anew[order])
     return number
 
@@ -317,7 +317,8 @@ class _Repeats:
         first = acks[begins(self._stream[acks])]
         took = np.full(len(asked), OVERTAKEN, np.int64)
         took[talk[first]] = self._time[first] - asked[talk[first]]
-        return np.where(took > 0, took, OVERTAKEN)[talk]
+        known: Numbers = np.where(took > 0, took, OVERTAKEN)
+        return known.take(talk)
 
     def _are_asked_for(self, again: Numbers) -> Mask:
         """Tell which segments are what the other side has just asked for by duplicate ACKs."""
