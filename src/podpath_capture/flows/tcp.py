@@ -317,8 +317,8 @@ class _Repeats:
         first = acks[begins(self._stream[acks])]
         took = np.full(len(asked), OVERTAKEN, np.int64)
         took[talk[first]] = self._time[first] - asked[talk[first]]
-        known: Numbers = np.where(took > 0, took, OVERTAKEN)
-        return known.take(talk)
+        each: Numbers = np.where(took > 0, took, OVERTAKEN)[talk]
+        return each
 
     def _are_asked_for(self, again: Numbers) -> Mask:
         """Tell which segments are what the other side has just asked for by duplicate ACKs."""
