@@ -68,6 +68,7 @@ from podpath.checks.dns import (
     name_server_address,
     pod_loopback_resolver,
     resolver_unusable,
+    search_domain_answers,
     server_without_upstream,
     zone_record,
     zone_taken,
@@ -168,6 +169,7 @@ from podpath.checks.netfilter import (
     shadowed_accept,
     shadowed_dnat,
     snat_source,
+    ufw_not_admitted,
     zone_changed,
 )
 from podpath.checks.routing import (
@@ -342,6 +344,7 @@ MODULES: tuple[ModuleType, ...] = (
     pod_address_twice,
     dns_forward,
     host_network_dns,
+    search_domain_answers,
     strict_arp,
     mesh_mtls,
     mesh_authorization,
@@ -391,6 +394,7 @@ MODULES: tuple[ModuleType, ...] = (
     tracking_drops,
     insert_failed,
     firewall_zone,
+    ufw_not_admitted,
     drop_counter,
     rules_flushed,
     wrong_mac,

@@ -160,3 +160,17 @@ def is_with_own_host(complaint: Complaint) -> bool:
         return True
     ends = {complaint.source, complaint.target}
     return EndKind.NODE in ends and bool(ends & WORKLOADS) and complaint.same_node is not False
+
+
+def is_of_space(case: Case, namespace: str) -> bool:
+    """Tell whether what fails may be in a namespace of Kubernetes: sentences name it, or none."""
+    named = {name for one in list_failing(case) for name in one.spaces}
+    return not named or not namespace or namespace in named
+
+
+def may_be_of_pod(complaint: Complaint, pod: str) -> bool:
+    """Tell whether a sentence may be about a pod: its words name this one or its workload, or no
+    pod at all.
+    """
+    named = {word for word in complaint.words if "-" in word}
+    return not named or any(pod.startswith(word) or word.startswith(pod) for word in named)

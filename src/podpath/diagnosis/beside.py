@@ -5,7 +5,7 @@ device, another failure, or the words of the program itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import Finding
@@ -59,6 +59,8 @@ _NO_SPEED = re.compile(
 )
 """What tools say of a card whose driver knows no speed."""
 _OF_COREDNS = re.compile(r"\bplugin/\w+:|\[(?:FATAL|ERROR|WARNING|INFO)\]|coredns", re.IGNORECASE)
+_BEFORE = re.compile(r"\blogs?\b.*\s(?:--previous|-p)\b")
+"""Commands that print the log of a container before its last start."""
 _DNS_PODS = ("coredns", "kube-dns", "rke2-coredns")
 _ABSENT = frozenset({MessageKind.AGENT_SOCKET_MISSING, MessageKind.SUBNET_FILE_MISSING})
 """Lines that say no more than that an agent was not reached."""
@@ -315,11 +317,23 @@ def find_running(case: Case, finding: Finding) -> Iterator[Span]:
     running and ready.
     """
     quoted = list_quoted(case, finding)
+    yield from _find_restarted(case, quoted)
     if not quoted or not all(_OF_COREDNS.search(one.span.text) for one in quoted):
         return
     pods = [pod for pod in see(case, "Pod") if pod.name.startswith(_DNS_PODS)]
     if pods and all(_is_ready(pod) for pod in pods):
         yield pods[0].span
+
+
+def _find_restarted(case: Case, quoted: Sequence[Message]) -> Iterator[Span]:
+    """Yield the pod whose log of before its last start holds all the quoted lines, where it is
+    shown running and ready since.
+    """
+    commands = {message.span.source.command or "" for message in quoted}
+    if len(commands) != 1 or not _BEFORE.search(command := commands.pop()):
+        return
+    words = set(command.replace("/", " ").split())
+    yield from (pod.span for pod in see(case, "Pod") if pod.name in words and _is_ready(pod))
 
 
 def _is_ready(pod: ObjectSightings) -> bool:

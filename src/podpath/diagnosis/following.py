@@ -87,6 +87,9 @@ FOLLOWS: Mapping[Category, frozenset[Category]] = MappingProxyType({
     Category.CONNTRACK_INVALID: frozenset({
         Category.ASYMMETRIC_PATH, Category.TUNNEL_CHECKSUM, Category.BPF,
     }),
+    Category.DUPLICATE_ADDRESS: frozenset({
+        Category.LOAD_BALANCER, Category.IPVS, Category.KUBE_PROXY,
+    }),
     Category.LOAD_BALANCER: frozenset({
         Category.SYSCTL, Category.NO_ENDPOINTS, Category.NAME_OR_CERTIFICATE,
         Category.CLOUD_NETWORK,

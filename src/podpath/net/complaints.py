@@ -99,6 +99,8 @@ class Complaint:
     """
     spoken: frozenset[str] = frozenset()
     """Its words of four letters or more, in lower case: one may be a name that an output shows."""
+    spaces: frozenset[str] = frozenset()
+    """Namespaces of Kubernetes that it names."""
     mentions: frozenset[Technology] = frozenset()
     """What its sentence speaks of, where it says that something fails."""
     circumstances: frozenset[Circumstance] = frozenset()

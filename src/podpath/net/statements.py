@@ -213,8 +213,15 @@ class WarningEvent(NamedTuple):
     """`Evicted`, `FailedScheduling`, `BackOff`."""
 
 
+class NameAnswer(NamedTuple):
+    """A name that was asked for, and the one that a resolver's tool says was found."""
+
+    asked: str
+    found: str
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
-    | ListenQueue | FirewallStatement | WarningEvent | ClockRead
+    | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer
 )  # fmt: skip

@@ -45,6 +45,8 @@ from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "handshake-repeated"
+DOUBTED = 0.5
+"""The certainty where the capture shows a reason of its own for the loss."""
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -77,8 +79,21 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             late = any(order_of(seen) > order_of(answers[-1]) for seen in flow.acks)
             kind = _Kind.LATE_ACK if late else _Kind.NO_ACK
             groups[flow.server, kind].append(_report_answer(flow, answers))
+    damaged = [seen for seen in case.sightings if seen.wrong_sum]
     for (server, kind), alike in groups.items():
-        yield alike[0] if len(alike) == 1 else _sum_up(server, kind, alike)
+        summed = alike[0] if len(alike) == 1 else _sum_up(server, kind, alike)
+        yield _doubt_by_sum(summed, damaged) if damaged else summed
+
+
+def _doubt_by_sum(found: Finding, damaged: list[Sighting]) -> Finding:
+    """Return the finding, possible only: packets with a wrong checksum are in the same capture,
+    which a receiver drops, and the network between is not to blame for.
+    """
+    return replace(
+        found,
+        certainty=min(found.certainty, DOUBTED),
+        evidence=(*found.evidence, *quote(damaged[:1])),
+    )
 
 
 def _sum_up(server: Endpoint, kind: _Kind, alike: list[Finding]) -> Finding:

@@ -25,15 +25,18 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.endpoints import backends_of
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.objects import see
+from podpath.checks.told import find_told
 from podpath.checks.topology import dnat_destinations, find_tables, known_rules
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.complaints import Circumstance
 from podpath.net.packet import endpoint
 from podpath.node.case import Case
 from podpath.node.change import DeleteConntrack
@@ -42,6 +45,8 @@ from podpath.node.node import HOST, Node
 
 CATEGORIES = (Category.CONNTRACK_STALE,)
 NAME = "stale-conntrack"
+_IPV4, _POD_BITS = 4, 24
+"""The range of a node's pods, as plugins cut it by default."""
 _HOST_BITS = 32
 """Of a prefix that is one IPv4 address."""
 PREVENTION = (
@@ -55,6 +60,27 @@ def check(case: Case) -> Iterator[Finding]:
     for entry, living in (*list_stale(case.node), *_list_by_objects(case)):
         if _matters(entry):
             yield _report(entry, living)
+    yield from _list_to_gone_pods(case)
+
+
+def _list_to_gone_pods(case: Case) -> Iterator[Finding]:
+    """Report the first UDP entry that nobody answers and that leads to a pod's address which none
+    of the pods shown has, where people say that a pod was made anew and something fails.
+    """
+    shown = [read_address(pod.text_at("status", "podIP")) for pod in see(case, "Pod")]
+    living = frozenset(address for address in shown if address is not None)
+    told = find_told(case, Circumstance.AT_CONTAINER_START)
+    if not living or told is None:
+        return
+    nets = [Prefix.of(address, _POD_BITS) for address in living if address.family == _IPV4]
+    for entry in TrackedEntries.of(case.node.host.conntrack.items).rewritten:
+        old = entry.reply.src
+        near = old != entry.original.dst and any(net.covers(old) for net in nets)
+        unheard = entry.original.protocol == protocols.UDP and not entry.replied
+        if near and unheard and old not in living and entry.span is not None:
+            found = _report(entry, living)
+            yield replace(found, evidence=(*found.evidence, told))
+            return
 
 
 def _list_by_objects(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:

@@ -20,6 +20,8 @@ from podpath.node.case import Case
 
 FILTERED, MANY = "TcpExtIPReversePathFilter", 100
 """The counter of what strict filtering dropped, and more than strays of a network make."""
+NODE_PORTS = range(30000, 32768)
+"""The default range of NodePorts."""
 
 
 def _list_by_loopback(case: Case) -> tuple[Span, ...]:
@@ -27,6 +29,20 @@ def _list_by_loopback(case: Case) -> tuple[Span, ...]:
     told = find_told(case, Circumstance.TO_LOOPBACK)
     lost = [one.span for one in list_lost(case) if one.source != EndKind.NODE]
     return (told, *lost) if told is not None and lost else ()
+
+
+def _list_to_loopback(case: Case) -> tuple[Span, ...]:
+    """Return who says so, or that a NodePort gives no answer at an address of loopback, which rules
+    translate to a pod's address.
+    """
+    ports = [
+        one.span
+        for one in list_lost(case)
+        if any(address.is_loopback for address in one.addresses)
+        if one.target is EndKind.NODE_PORT or any(port in NODE_PORTS for port in one.ports)
+    ]
+    aside = {Technology.IPVS, Technology.CILIUM} & case.mentions
+    return _list_by_loopback(case) or (() if aside else tuple(ports))
 
 
 def _list_by_two_ways(case: Case) -> tuple[Span, ...]:
@@ -150,7 +166,7 @@ def _list_old_clients(case: Case) -> tuple[Span, ...]:
 
 # What people say that makes the fault of each row certain, and what makes it possible.
 _ROADS: Mapping[str, tuple[Cut, Cut]] = {
-    "loopback-not-routed": (_list_by_loopback, _list_nobody),
+    "loopback-not-routed": (_list_to_loopback, _list_nobody),
     "strict-filter-two-ways": (_list_filtered, _list_by_two_ways),
     "bridged-packets-filtered": (_list_bridged_and_dropped, _list_bridged),
     "cilium-device-filtered": (_list_by_cilium, _list_maybe_by_cilium),

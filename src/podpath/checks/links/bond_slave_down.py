@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
+from podpath.checks.told import LOSSES
+from podpath.net.failures import FailureKind
 from podpath.net.statements import BondState
 from podpath.node.case import Case
 
@@ -40,6 +42,8 @@ NAME = "bond-slave-down"
 
 
 ZEROS = "00:00:00:00:00:00"
+_LOSSES = LOSSES | {FailureKind.SOMETIMES}
+"""What people say of a bond whose links are not one to the switch."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -64,5 +68,6 @@ def check(case: Case) -> Iterator[Finding]:
             breaks=("some of the frames sent over the bond",),
             prevention="Monitor the MII status of slaves and the aggregator's partner.",
             certainty=certainty,
+            proves=_LOSSES if state.partner == ZEROS else frozenset(),
             marks=tuple(word for word in ("down", state.slave, state.partner) if word),
         )

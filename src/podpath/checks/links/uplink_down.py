@@ -28,8 +28,9 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
-from podpath.checks.told import list_lost
+from podpath.checks.told import WORKLOADS, list_lost
 from podpath.node.case import Case
+from podpath.node.links import Link
 
 CATEGORIES = (Category.LINK_DOWN,)
 NAME = "uplink-down"
@@ -62,9 +63,10 @@ def check(case: Case) -> Iterator[Finding]:
         ):
             continue
         dead = not link.up or not link.carrier
+        alone = dead and link.name in addressed and _is_only_card(case, link)
         how = "is down" if not link.up else "has no carrier"
         named = link.name in complained and link.name in held and _is_card(link.name)
-        if dead and (link.name in leading or named):
+        if dead and (link.name in leading or named or alone):
             certainty = 1.0
         elif (
             not link.up
@@ -91,6 +93,19 @@ def check(case: Case) -> Iterator[Finding]:
             certainty=certainty,
             marks=("DOWN", "NO-CARRIER"),
         )
+
+
+def _is_only_card(case: Case, link: Link) -> bool:
+    """Tell whether a card is the one device that is shown, while people say that something gets no
+    answer, and of no pod or container.
+    """
+    shown = [
+        one
+        for one in case.node.host.links.items
+        if one.span is not None and not one.inferred and one.name != "lo"
+    ]
+    inner = {end for one in list_lost(case) for end in (one.source, one.target)} & WORKLOADS
+    return shown == [link] and _is_card(link.name) and bool(list_lost(case)) and not inner
 
 
 def _list_tried(case: Case) -> set[str]:

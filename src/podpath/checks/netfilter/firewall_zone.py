@@ -27,16 +27,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.objects import failures
 from podpath.checks.stated import statements_of
+from podpath.net.failures import FailureKind
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL,)
 NAME = "firewall-zone"
+SERVED = {
+    "ssh": "22/tcp", "dhcpv6-client": "546/udp", "cockpit": "9090/tcp", "mdns": "5353/udp",
+    "samba-client": "137-138/udp", "http": "80/tcp", "https": "443/tcp", "dns": "53/udp",
+    "kube-apiserver": "6443/tcp", "kubelet": "10250/tcp", "nfs": "2049/tcp",
+    "ipp-client": "631/udp", "vnc-server": "5900-5903/tcp", "dhcp": "67/udp",
+}  # fmt: skip
+"""The ports of services that distributions admit, as /usr/lib/firewalld/services has them."""
 TRUSTED = frozenset({"trusted", "docker", "libvirt", "netavark_zone"})
 _INNER = re.compile(r"(?:docker|br-|cni|podman|virbr|lxd|cali|flannel|kube|weave)")
 
@@ -51,7 +61,53 @@ def check(case: Case) -> Iterator[Finding]:
     for name, settings in zones.items():
         target = settings.get("target", (("default",), None))[0]
         if name not in TRUSTED and "ACCEPT" not in target and "services" in settings:
-            yield _report(name, settings)
+            rejected = next(_list_rejected(case, settings), None)
+            found = _report(name, settings)
+            yield found if rejected is None else _report_rejected(found, *rejected)
+
+
+def _list_rejected(
+    case: Case, settings: dict[str, tuple[tuple[str, ...], Span]]
+) -> Iterator[tuple[int, Span]]:
+    """Yield the ports that fail as what a zone rejects does ("no route to host"), and that neither
+    its ports nor its services hold; no other zone or rich rule is shown that may.
+    """
+    words = settings["services"][0]
+    zones = {setting.zone for setting, _ in statements_of(case, ZoneSetting)}
+    rich = settings.get("rich rules", ((), None))[0]
+    if rich or len(zones - TRUSTED) > 1 or not SERVED.keys() >= set(words):
+        return
+    admitted = [*settings.get("ports", ((), None))[0], *(SERVED[word] for word in words)]
+    own = {item.address for item in case.node.host.addresses.items if item.span is not None}
+    for failure in failures(case):
+        elsewhere = bool(own) and failure.dst not in own
+        port = 0 if elsewhere else failure.dport
+        held = any(_holds(word, port) for word in admitted)
+        if port and not held and failure.result is FailureKind.NO_ROUTE_TO_HOST:
+            yield port, failure.span
+
+
+def _holds(word: str, port: int) -> bool:
+    """Tell whether `30000-32767/tcp` or `22` holds a port."""
+    low, _, high = word.partition("/")[0].partition("-")
+    return low.isdecimal() and int(low) <= port <= int(high if high.isdecimal() else low)
+
+
+def _report_rejected(found: Finding, port: int, span: Span) -> Finding:
+    """Return the finding, certain: a try of a port that the zone does not list was rejected as a
+    zone rejects.
+    """
+    return replace(
+        found,
+        claim=f"{str(found.claim).rstrip('.')}; port {port} is not among them, and is rejected.",
+        evidence=(*found.evidence, span),
+        reasoning=(
+            *found.reasoning,
+            'A zone rejects with host-prohibited, which programs report as "no route to host".',
+        ),
+        certainty=1.0,
+        asks=(),
+    )
 
 
 def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Finding:

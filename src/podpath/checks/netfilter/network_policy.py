@@ -30,12 +30,19 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import ObjectSightings, failures, is_near, pods, see
+from podpath.checks.told import is_of_space
+from podpath.net.failures import FailureKind
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.NETWORK_POLICY,)
 NAME = "network-policy"
 KINDS = ("NetworkPolicy",)
+_CUT_OFF = frozenset({
+    FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
+    FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED,
+})  # fmt: skip
+"""How what a policy does not admit fails."""
 DNS_PORTS = ("53", "dns", "dns-tcp", "5353")
 BY_ITSELF = "kubernetes.io/metadata.name"
 """The label that every namespace has of itself."""
@@ -95,6 +102,7 @@ def _report_denied(
     )
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
+    only = _is_only(policy, policies) and is_of_space(case, policy.namespace)
     chosen_pods = [
         pod
         for pod in pods(case)
@@ -118,8 +126,16 @@ def _report_denied(
             "Ship policies for DNS and for each client together with one that denies everything."
         ),
         certainty=certainty,
+        proves=_CUT_OFF if only and target == "every pod" else frozenset(),
         marks=(direction,),
     )
+
+
+def _is_only(policy: ObjectSightings, policies: tuple[ObjectSightings, ...]) -> bool:
+    """Tell whether a table lists the policies of its namespace, and no other is there."""
+    near = [one for one in policies if is_near(one.namespace, policy.namespace)]
+    listed = any(sight.tree.at("listed") is not None for sight in policy.sights)
+    return listed and len(near) == 1
 
 
 def _labels(selector: Tree | None) -> Mapping[str, str]:

@@ -26,7 +26,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from podpath.checks.asked_ports import AskedPort, holds_port, is_translated, list_asked_ports
+from podpath.checks.asked_ports import (
+    HOST_PORTS,
+    AskedPort,
+    holds_port,
+    is_translated,
+    list_asked_ports,
+)
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named, ends, is_plain, lets_new_in, port_of
@@ -287,8 +293,10 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
     """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
     what the port comes to.
     """
-    own = asked.own and not is_translated(case, asked.port)
-    sure = own and not found.doubts
+    exact = asked.failure is FailureKind.NO_ROUTE_TO_HOST and asked.failure in _list_felt(found)
+    likely = exact and asked.port in HOST_PORTS
+    own = (asked.own or likely) and not is_translated(case, asked.port)
+    sure = own and (not found.doubts or exact)
     told = asked.failure in _list_felt(found)
     name = protocols.protocol_name(asked.protocol).upper()
     evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]))

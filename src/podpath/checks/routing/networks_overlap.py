@@ -23,16 +23,21 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel
+from podpath.checks.told import INNER, list_failing
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint, EndKind
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import Netns
+from podpath.node.routing import MAIN, Route
 
 CATEGORIES = (
     Category.OVERLAPPING_RANGES,
@@ -43,6 +48,7 @@ NAME = "networks-overlap"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of a container bridge and another device whose networks overlap."""
+    yield from _list_captured(case)
     for one, other in find_pairs(case.node.host):
         if one.span is None or other.span is None:
             continue
@@ -61,6 +67,53 @@ def check(case: Case) -> Iterator[Finding]:
             marks=(str(one.prefix), str(other.prefix)),
             doubted_by=frozenset({Unsettling.OUTSIDE_RANGE}),
         )
+
+
+def _list_captured(case: Case) -> Iterator[Finding]:
+    """Report the first address that is said to be elsewhere, and that the host's routes lead to a
+    bridge of its own containers.
+    """
+    host = case.node.host
+    routes = [one for one in host.routes.items if one.span is not None and one.table == MAIN]
+    for told in list_failing(case) if host.routes.complete else ():
+        if {told.source, told.target} & INNER:
+            continue
+        for address in told.addresses:
+            found = _find_route(routes, address)
+            device = found.nexthops[0].link if found is not None and found.nexthops else None
+            if found is None or device is None or not is_inner_bridge(device):
+                continue
+            if not host.holds(address) and (_is_elsewhere(told) or address in told.sources):
+                yield _report_captured(found, device, address, told)
+                return
+
+
+def _is_elsewhere(told: Complaint) -> bool:
+    """Tell whether a sentence is about a VPN or the world outside."""
+    vpn = {Technology.OPENVPN, Technology.WIREGUARD} & told.mentions
+    return bool(vpn) or EndKind.OUTSIDE in {told.source, told.target}
+
+
+def _find_route(routes: Sequence[Route], address: Address) -> Route | None:
+    fitting = [one for one in routes if one.prefix.covers(address) and one.prefix.length]
+    return min(fitting, key=lambda one: (-one.prefix.length, one.metric), default=None)
+
+
+def _report_captured(route: Route, device: str, address: Address, told: Complaint) -> Finding:
+    spans = (route.span, told.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The host sends what is for {address} to its own {device}, whose network "
+            f"{route.prefix} covers it."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=("The most specific route wins, and of equal ones that with the lowest metric.",),
+        breaks=(f"traffic to addresses of {route.prefix} that are not behind {device}",),
+        prevention="Plan the ranges of containers, nodes and VPNs together.",
+        marks=(str(route.prefix), device),
+    )
 
 
 def find_pairs(host: Netns) -> Iterator[tuple[InterfaceAddress, InterfaceAddress]]:

@@ -33,7 +33,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.provenance import Span
 from podpath.net.statements import ConfiguredDevice, RouteAnswer
-from podpath.node.case import Case
+from podpath.node.case import Case, Stated
 
 CATEGORIES = (
     Category.NO_ROUTE,
@@ -58,6 +58,12 @@ _WHY_NOT_SET = FollowUp(
 )
 _GATEWAY = re.compile(r"^\s*(?:-\s+)?(?:Gateway|GATEWAY\d?|gateway[46]?|via)\s*[=:]", re.MULTILINE)
 """A line of networkd, ifcfg or netplan that names a gateway."""
+_WHERE = FollowUp(
+    "which way the packet takes in the namespace that sends it",
+    "ip netns exec NAME ip route get DESTINATION (or nsenter -t PID -n); ip route get DESTINATION "
+    "from SOURCE iif DEVICE (for what is forwarded)",
+    "an error there, too: a route is missing; otherwise it is lost later",
+)
 NO_WAY = ("Network is unreachable", "No route to host", "Network unreachable")
 
 
@@ -69,6 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
         if claim is None:
             continue
         missing = answer.error in NO_WAY and bool(wanted)
+        foreign = answer.error in NO_WAY and _is_asked_for_another(case, answer, stated)
         where = "" if stated.netns == "host" else f" in netns {stated.netns}"
         yield Finding(
             check=NAME,
@@ -82,10 +89,25 @@ def check(case: Case) -> Iterator[Finding]:
             prevention=(
                 "Keep the route in the host's network configuration so that it survives a restart."
             ),
-            certainty=CONFIGURED if missing else 1.0,
-            asks=(_WHY_NOT_SET,) if missing else (),
+            certainty=CONFIGURED if missing or foreign else 1.0,
+            asks=(_WHERE,) if foreign else (_WHY_NOT_SET,) if missing else (),
             marks=(answer.error or answer.type,),
         )
+
+
+def _is_asked_for_another(case: Case, answer: RouteAnswer, stated: Stated) -> bool:
+    """Tell whether the question was put where the source is not known to be: the kernel has no way
+    for a source that is not its own, whatever its routes are (ip_route_output_key_hash_rcu,
+    net/ipv4/route.c v6.12); or whether the same was answered elsewhere.
+    """
+    netns = case.node.namespaces.get(stated.netns)
+    asked = answer.src if answer.iif is None else None
+    stranger = asked is not None and (netns is None or not netns.holds(asked))
+    answered = any(
+        other.dst == answer.dst and not other.error and place.netns != stated.netns
+        for other, place in statements_of(case, RouteAnswer)
+    )
+    return stranger or answered
 
 
 def _list_gateways(case: Case) -> Iterator[Span]:

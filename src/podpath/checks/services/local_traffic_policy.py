@@ -23,18 +23,22 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import (
+    FailedConnection,
     ObjectSightings,
     PodView,
     chosen,
     failures,
     names_of_service,
+    pods,
     see,
 )
+from podpath.checks.told import list_lost
+from podpath.net.complaints import Complaint
 from podpath.net.provenance import list_spans
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -52,10 +56,36 @@ def check(case: Case) -> Iterator[Finding]:
             policy = service.at("spec", name)
             if policy is None or policy.text != "Local":
                 continue
-            found = [pod for pod in chosen(case, service) if pod.seen.text_at("spec", "nodeName")]
+            own = chosen(case, service) or _list_by_name(case, service)
+            found = [pod for pod in own if pod.seen.text_at("spec", "nodeName")]
             having = {pod.seen.text_at("spec", "nodeName") for pod in found}
             lacking = [node for node in nodes if node.name not in having] if found else []
             yield _report(case, service, policy, found, lacking)
+
+
+def _list_by_name(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
+    """Return the pods that are named after a service whose selector is not shown."""
+    if service.at("spec", "selector") is not None or not service.name:
+        return ()
+    return tuple(
+        pod
+        for pod in pods(case)
+        if pod.seen.kind == "Pod" and pod.seen.name.startswith(f"{service.name}-")
+    )
+
+
+def _list_told(
+    case: Case, service: ObjectSightings, addresses: Collection[str]
+) -> Iterator[Complaint]:
+    """Yield the sentences by which a NodePort of the service gets no answer at one of some nodes'
+    addresses.
+    """
+    found = {service.text_at("spec", "nodePort")}
+    found |= {port.text_at("nodePort") for port in service.items_at("spec", "ports")}
+    for one in list_lost(case):
+        named = {str(address) for address in one.addresses}
+        if found & set(map(str, one.ports)) and named & set(addresses):
+            yield one
 
 
 def _report(
@@ -73,11 +103,12 @@ def _report(
     addresses = {
         item.text_at("address") for node in lacking for item in node.items_at("status", "addresses")
     }
-    tried = [
+    tried: list[FailedConnection | Complaint] = [
         failure
         for failure in failures(case)
         if str(failure.dport) in ports and str(failure.dst) in addresses
     ]
+    tried += _list_told(case, service, addresses)
     certainty = 0.6 if lacking else 0.3
     where = f"; {', '.join(node.name for node in lacking[:3])} has none of them" if lacking else ""
     return Finding(

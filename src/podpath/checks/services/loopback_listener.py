@@ -24,14 +24,18 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import FailedConnection, failures, pods, see
+from podpath.checks.told import list_failing, may_be_of_pod
 from podpath.net import protocols
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
-from podpath.node.node import Netns, Socket
+from podpath.node.node import Netns, Node, Socket
 
 CATEGORIES = (Category.NO_LISTENER,)
 NAME = "loopback-listener"
@@ -45,11 +49,34 @@ def check(case: Case) -> Iterator[Finding]:
     published = dict(_published(case))
     for netns in case.node.namespaces.values():
         for socket in _lonely(netns):
+            told = _find_refused_port(case, socket.port)
+            told = told if told is not None and _is_about(told, netns, case.node) else None
+            if socket.span is not None and told is not None:
+                yield _report_told(socket, socket.span, told)
+                continue
             tried = [failure for failure in failed if failure.dport == socket.port]
             wanted = published.get(socket.port)
             if socket.span is not None and (tried or wanted is not None):
                 ours = [failure for failure in tried if _may_be_of(case, netns, failure)]
                 yield _report(socket, socket.span, ours, wanted, tried)
+
+
+def _find_refused_port(case: Case, port: int) -> Complaint | None:
+    """Return the sentence that says that this port of a pod, container or service refuses, and not
+    that a program asks on loopback.
+    """
+    for one in list_failing(case):
+        inner = any(address.is_loopback for address in one.addresses)
+        if one.failure is FailureKind.REFUSED and one.ports == (port,) and not inner:
+            return one
+    return None
+
+
+def _is_about(told: Complaint, netns: Netns, node: Node) -> bool:
+    """Tell whether a sentence may be about what listens in a namespace: a pod's or container's that
+    it does not contradict by another's name.
+    """
+    return netns is not node.host and may_be_of_pod(told, netns.name.rpartition("/")[2])
 
 
 def _may_be_of(case: Case, netns: Netns, failure: FailedConnection) -> bool:
@@ -94,6 +121,17 @@ def _published(case: Case) -> Iterator[tuple[int, Span]]:
         for port in container.items_at("ports"):
             if port.at("hostPort") is not None and port.text_at("containerPort").isdigit():
                 yield int(port.text_at("containerPort")), port.line
+
+
+def _report_told(socket: Socket, span: Span, told: Complaint) -> Finding:
+    """Report a listener on loopback alone whose port people say is refused."""
+    return replace(
+        _report(socket, span, [], None, []),
+        severity=Severity.FAULT,
+        claim=f"Port {socket.port} has a listener only on {socket.local}, so others are refused.",
+        evidence=(span, told.span),
+        certainty=1.0,
+    )
 
 
 def _report(

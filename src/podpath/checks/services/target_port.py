@@ -34,8 +34,14 @@ from podpath.checks.objects import (
     names_of_service,
     see,
 )
+from podpath.checks.told import list_failing
+from podpath.net import protocols
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import list_spans
 from podpath.net.trees import Tree
 from podpath.node.case import Case
+from podpath.node.node import Socket
 
 CATEGORIES = (Category.WRONG_PORT, Category.NO_ENDPOINTS)
 NAME = "target-port"
@@ -44,13 +50,66 @@ NAME = "target-port"
 def check(case: Case) -> Iterator[Finding]:
     """Report each target that the chosen pods declare nothing like."""
     refused = {failure.dport for failure in failures(case) if failure.result == "refused"}
+    yield from _list_unheard(case)
     for service in see(case, "Service"):
         chosen_pods = [pod for pod in chosen(case, service) if pod.ports]
         for port in _ports(service):
             target = port.at("targetPort") or port.at("port")
             if target is not None and chosen_pods and not _is_declared(target.text, chosen_pods):
                 tried = bool(refused & {_number(target.text), _number(port.text_at("port"))})
+                tried = tried or _find_refused(case, service) is not None
                 yield _report(service, target, chosen_pods[0], tried=tried)
+
+
+def _list_unheard(case: Case) -> Iterator[Finding]:
+    """Report each service that people say refuses and whose target no socket of its pod takes."""
+    for service in see(case, "Service"):
+        told = _find_refused(case, service)
+        listening = _list_listeners(case, service)
+        if told is None or not listening:
+            continue
+        for port in _ports(service):
+            target = port.at("targetPort")
+            number = _number(target.text) if target is not None else 0
+            if target is not None and number and number not in {one.port for one in listening}:
+                yield _report_unheard(service, target, listening, told)
+
+
+def _find_refused(case: Case, service: ObjectSightings) -> Complaint | None:
+    """Return the sentence that says that a service refuses, by its name."""
+    refused = (one for one in list_failing(case) if one.failure is FailureKind.REFUSED)
+    return next((one for one in refused if service.name.casefold() in one.spoken), None)
+
+
+def _list_listeners(case: Case, service: ObjectSightings) -> list[Socket]:
+    """Return the sockets that listen in the one pod of a service whose sockets are all shown."""
+    own = [
+        netns
+        for netns in case.node.namespaces.values()
+        if netns.name.rpartition("/")[2].startswith(f"{service.name}-") and service.name
+        if netns.shows_sockets(protocols.TCP)
+    ]
+    return [one for netns in own for one in netns.sockets.items if one.state == "LISTEN"]
+
+
+def _report_unheard(
+    service: ObjectSightings, target: Tree, listening: list[Socket], told: Complaint
+) -> Finding:
+    ports = ", ".join(str(port) for port in dict.fromkeys(one.port for one in listening))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The service {service.title} leads to port {target.text}, but its pod listens only "
+            f"on {ports}."
+        ),
+        evidence=(target.line, *list_spans(listening[:2]), told.span),
+        reasoning=("The pod's kernel refuses connections to a port that nothing listens on.",),
+        breaks=(f"connections to the service {service.title}",),
+        prevention="Name the container's port and use the name as targetPort.",
+        marks=(target.text,),
+        about=names_of_service(service),
+    )
 
 
 def _ports(service: ObjectSightings) -> tuple[Tree, ...]:
@@ -86,13 +145,13 @@ def _report(service: ObjectSightings, target: Tree, pod: PodView, *, tried: bool
     sure = named or tried
     first = pod.ports[0]
     shown = first.at("name") if named else first.at("containerPort")
+    who = f"{pod.seen.kind} {pod.seen.name}" if pod.seen.name else "its pod"
     has = f"only {declared}" if declared.strip(", ") else "none of that name"
     return Finding(
         check=NAME,
         severity=Severity.FAULT if sure else Severity.CAUSE,
         claim=(
-            f"The service {service.title} leads to port {target.text}, but {pod.seen.kind} "
-            f"{pod.seen.name} declares {has}."
+            f"The service {service.title} leads to port {target.text}, but {who} declares {has}."
         ),
         evidence=(target.line, (shown or first).line),
         reasoning=(

@@ -21,14 +21,18 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import read_prefix
+from podpath.checks.stated import statements_of
+from podpath.checks.told import list_failing
 from podpath.net.addresses import Prefix
 from podpath.net.settings import Setting
+from podpath.net.statements import WireguardPeer
 from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE)
@@ -36,7 +40,8 @@ NAME = "allowed-twice"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each range that two peers of one file have."""
+    """Report each range that two peers of one file have, and a peer that is left without any."""
+    yield from _list_without(case)
     for file in files_of(case, "wireguard"):
         owners: dict[Prefix, Setting] = {}
         for setting in file.all("AllowedIPs"):
@@ -58,3 +63,31 @@ def check(case: Case) -> Iterator[Finding]:
                     certainty=1.0,
                     marks=(str(prefix),),
                 )
+
+
+def _list_without(case: Case) -> Iterator[Finding]:
+    """Report the first peer that no range belongs to, beside one that has some, where people say
+    that anything fails.
+    """
+    peers = list(statements_of(case, WireguardPeer))
+    having = {peer.link for peer, _ in peers if peer.allowed}
+    fails = any(True for _ in list_failing(case))
+    for peer, stated in peers:
+        if fails and peer.link in having and _NONE.search(stated.span.text):
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"A peer of {peer.link} has no allowed IPs: another peer has taken its range, "
+                    "or none was given."
+                ),
+                evidence=(stated.span,),
+                reasoning=("Nothing is sent to such a peer, and whatever it sends is dropped.",),
+                breaks=("traffic to and from that peer",),
+                prevention="Give each peer only the ranges that are behind it.",
+                marks=("(none)",),
+            )
+            return
+
+
+_NONE = re.compile(r"allowed ips: \(none\)")

@@ -31,8 +31,10 @@ from collections.abc import Iterator
 from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import find_told, list_lost
-from podpath.net.complaints import Circumstance
+from podpath.checks.told import LOSSES, SERVICES, find_told, list_lost
+from podpath.net import protocols
+from podpath.net.complaints import Circumstance, Complaint
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 
@@ -40,6 +42,14 @@ CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
 TUNNELS = (4789, 8472, 6081)
 """Ports of VXLAN and Geneve."""
+ASK = FollowUp(
+    fact="whether the receiver counts them as damaged",
+    command=(
+        "nstat -az UdpInCsumErrors (on the receiver); ethtool -k DEVICE | grep "
+        "tx-checksum (on the sender, of the tunnel's device)"
+    ),
+    decides="the counter grows: turn off the offload of the tunnel's device at the sender",
+)
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -59,6 +69,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     if outer and at_receiver is not None and list_lost(case):
         across = any(one.same_node is False for one in list_lost(case))
         yield _report_outer(outer, at_receiver, across=across)
+    elif outer and any(map(_is_across, list_lost(case))):
+        yield _report_across(outer, works=_find_ping(case))
     elif wrong and len(sent) < len(wrong):
         yield _report_open([seen for seen in wrong if seen not in sent])
     elif wrong:
@@ -77,16 +89,39 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         )
 
 
+def _is_across(complaint: Complaint) -> bool:
+    """Tell whether what gets no answer goes between nodes, or by a service's address."""
+    return complaint.same_node is False or complaint.target in SERVICES
+
+
+def _find_ping(case: Case) -> Span | None:
+    """Return the sentence that says that pings get through; None where none does."""
+    pings = (one.span for one in case.complaints if one.works and one.protocol == protocols.ICMP)
+    return next(pings, None)
+
+
+def _report_across(outer: list[Sighting], works: Span | None) -> Finding:
+    """Report tunnel packets with a wrong sum, wherever they were captured: pings in them have no
+    sum that an offload has to fill in.
+    """
+    packet = outer[0].packet
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Tunnel packets from {packet.src} to {packet.dst} have a wrong UDP checksum.",
+        evidence=(*quote(outer[:1]), *((works,) if works is not None else ())),
+        reasoning=("At the receiver, a checksum is final; at the sender, a card may fill it in.",),
+        breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
+        prevention="Turn off the checksum offload of the tunnel's device.",
+        certainty=0.7,
+        proves=frozenset() if works is None else frozenset({FailureKind.TIMEOUT, *LOSSES}),
+        marks=("cksum",),
+        asks=(ASK,),
+    )
+
+
 def _report_outer(outer: list[Sighting], told: Span, *, across: bool) -> Finding:
     packet = outer[0].packet
-    ask = FollowUp(
-        fact="whether the receiver counts them as damaged",
-        command=(
-            "nstat -az UdpInCsumErrors (on the receiver); ethtool -k DEVICE | grep "
-            "tx-checksum (on the sender, of the tunnel's device)"
-        ),
-        decides="the counter grows: turn off the offload of the tunnel's device at the sender",
-    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -100,7 +135,7 @@ def _report_outer(outer: list[Sighting], told: Span, *, across: bool) -> Finding
         prevention="Turn off the checksum offload of the tunnel's device.",
         certainty=1.0 if across else 0.8,
         marks=("cksum",),
-        asks=() if across else (ask,),
+        asks=() if across else (ASK,),
     )
 
 

@@ -25,13 +25,16 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
+from podpath.checks.told import list_failing
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import list_spans
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -43,6 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first container's device whose MTU is above that of the host's uplink."""
     host = case.node.host
     leading = uplinks(host)
+    yield from _list_wide_tunnels(case)
     outer = [
         link for link in host.links.items if _is_uplink(link, leading) and link.span is not None
     ]
@@ -80,6 +84,37 @@ def check(case: Case) -> Iterator[Finding]:
     )
 
 
+def _list_wide_tunnels(case: Case) -> Iterator[Finding]:
+    """Report the first VXLAN device of a network plugin that leaves no room for its header in the
+    one card that is shown.
+    """
+    links = [link for link in case.node.host.links.items if link.span is not None]
+    tunnels = [link for link in links if _VXLAN.fullmatch(link.name)]
+    cards = [link for link in links if _CARD.fullmatch(link.name) and link.mtu >= LEAST]
+    if not tunnels or len(cards) != 1 or tunnels[0].mtu <= cards[0].mtu - OVERHEAD:
+        return
+    told = [one for one in list_failing(case) if Technology.LARGE in one.mentions]
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{tunnels[0].name} has an MTU of {tunnels[0].mtu}, and its packets with {OVERHEAD} "
+            f"bytes of VXLAN do not fit {cards[0].name} with {cards[0].mtu}."
+        ),
+        evidence=(*list_spans((tunnels[0], cards[0])), *(one.span for one in told[:1])),
+        reasoning=("The outer packet is larger than the card's MTU: it is fragmented or lost.",),
+        breaks=("large packets between pods of different nodes; small ones pass",),
+        prevention="Derive the MTU of the overlay from the uplink's, less 50 bytes.",
+        certainty=1.0 if told else 0.7,
+        proves=frozenset({FailureKind.HANGS}),
+        marks=(f"mtu {tunnels[0].mtu}", f"mtu {cards[0].mtu}"),
+    )
+
+
+OVERHEAD = 50
+"""What VXLAN adds over IPv4: 20 of IP, 8 of UDP, 8 of its own, 14 of the inner Ethernet."""
+_VXLAN = re.compile(r"flannel\.\d+|vxlan\.calico")
+_CARD = re.compile(r"(?:eth|en[opsx]|em|bond|team)\w*")
 LEAST = 576
 """A smaller MTU is a device of another sort."""
 

@@ -13,12 +13,13 @@ from podpath.evidence.attempts.failures import parse_host, parse_result
 from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import Reading
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import NAMES, Ending, FailureKind, Result
 from podpath.net.provenance import Source
+from podpath.net.statements import NameAnswer
 
 _TIMEOUT = re.compile(
     r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|"
@@ -37,6 +38,7 @@ _ANSWERED = re.compile(
     r"Host \S+ not found: \d\((?:NXDOMAIN|SERVFAIL|REFUSED)\)|"
     r"Non-authoritative|\S+\.\s+\d+\s+IN\s"
 )
+_NAMED = re.compile(r"Name:\s+(?P<name>[\w.-]+)")
 _SERVER = re.compile(
     r"Server:\s+(?P<a>\S+)|;; SERVER: (?P<b>[^#\s]+)#(?P<port>\d+)|(?:;; communications error to |"
     r".*expected )(?P<c>[^#\s]+)#(?P<d>\d+)|"
@@ -73,10 +75,26 @@ def read_resolver(source: Source) -> Reading:
             (protocols.UDP, dst, port),
             AttemptOutcome(result, lines[place].strip(), place, place),
         )
+    asked = _find_asked(source.command or "")
+    for index, line in enumerate(lines):
+        found = _NAMED.match(line)
+        if asked and found is not None:
+            answer = NameAnswer(asked, found["name"].rstrip("."))
+            ledger.add(StatementRecord(span=ledger.span(index), statement=answer))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of a resolver's tool")
+
+
+def _find_asked(command: str) -> str:
+    """Return the name that nslookup or host was asked for; empty where it asks for none."""
+    typed = parse_typed(command)
+    if typed.program not in {"nslookup", "host"} or not typed.commands:
+        return ""
+    words = [word for word in typed.commands[0].arguments if not word.startswith("-")]
+    names = [word for word in words if parse_host(word) is None]
+    return names[0].rstrip(".") if names else ""
 
 
 def _answer(lines: Sequence[str]) -> Result:

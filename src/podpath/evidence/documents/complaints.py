@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ _FAILS = re.compile(
     r"show up)\b|\bonly \d+ ?[kmg]b(?:it)?\b|"
     r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|"
     r"\bwaits? forever\b|\bstays? (?:in|pending|not|down)\b|"
-    r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|"
+    r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong(?:ly)?\b|\bunstable\b|"
     r"\bflaps?\b|\bflapping\b|\b(?:sessions?|peerings?) (?:[\w-]+ ){0,5}(?:falls?|closes?)\b|"
     r"\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
@@ -118,7 +119,8 @@ _FAILURES: tuple[_MeaningWords, ...] = tuple(
 """The more telling first: of a sentence that says several the first counts."""
 
 _SAME_NODE = re.compile(
-    r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|"
+    r"\b(?:(?:on|of) the same|same|(?:on|of) (?:its|their|the) own) "
+    r"(?:node|host|worker|machine|bridge|vm)\b|"
     r"\blocal pods?\b",
     re.IGNORECASE,
 )
@@ -150,6 +152,9 @@ _WAY = re.compile(
 _WORD = re.compile(
     r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
     r"(?<=pod )[a-z]\w+|(?<=service )[a-z]\w+|(?<=svc )[a-z]\w+|(?<=node )[a-z]\w+)(?![\w/-])"
+)
+_SPACE = re.compile(
+    r"\b(?:in|of|from) (?:the )?namespace [`'\"]?(?P<name>(?!is\b|in\b|of\b|and\b)[a-z][a-z0-9-]+)"
 )
 _SPOKEN = re.compile(r"[A-Za-z][\w.@-]{2,}\w")
 _PROTOCOLS: tuple[tuple[int, re.Pattern[str]], ...] = (
@@ -193,11 +198,24 @@ def _read_sentence(text: str, span: Span, carried: EndKind | None) -> Iterator[C
         complaint = _read_clause(Clause(text, works=not _FAILS.search(text)), text, span, carried)
         yield from () if complaint is None else (complaint,)
         return
+    before: Complaint | None = None
     for clause in clauses:
         complaint = _read_clause(clause, text, span, carried)
         if complaint is not None:
-            carried = complaint.source or carried
+            complaint = _take_ends(complaint, before)
+            carried, before = complaint.source or carried, complaint
             yield complaint
+
+
+def _take_ends(complaint: Complaint, before: Complaint | None) -> Complaint:
+    """Return what a clause says of the same ends as the one before it, where one is about two nodes
+    and the other about one.
+    """
+    if before is None or {before.same_node, complaint.same_node} != {True, False}:
+        return complaint
+    if complaint.target is not None or before.target is None:
+        return complaint
+    return replace(complaint, source=before.source, target=before.target)
 
 
 def _judge(text: str) -> bool | None:
@@ -242,6 +260,7 @@ def _read_clause(
         sources=tuple(_find_sources(whole, verb)),
         words=frozenset(found["word"] for found in _WORD.finditer(whole)),
         spoken=frozenset(word.lower() for word in _SPOKEN.findall(whole)),
+        spaces=frozenset(found["name"] for found in _SPACE.finditer(sentence)),
         mentions=frozenset() if works else find_mentions(sentence),
         circumstances=frozenset(find_circumstances(sentence)),
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.corefile import grow_corefile
+from podpath.evidence.kubernetes.picked import Pick, parse_whole
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.kubernetes.spoken import services_and_pods
 from podpath.evidence.records import Reading
@@ -36,6 +37,7 @@ _FIELD = re.compile(
     r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|"
     r"containerStatuses|podIP|nodeName)\"?:"
 )
+_KEYED = re.compile(r"\s*(?:- )?\"?[A-Za-z][\w./-]*\"?:(?:\s|$)")
 _SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")
 _HOLDS = re.compile(r":\s+[|>][+-]?\d?\s*$")
 _COREFILE = re.compile(r"\s+\"?Corefile\"?:\s*[|>]")
@@ -55,6 +57,8 @@ def recognise_manifest(source: Source) -> int:
         return CERTAIN
     if any(map(_COREFILE.match, lines)) and shaped >= 0.8 * len(lines):
         return LIKELY
+    if parse_whole(source.command or "") is not None and shaped == len(lines) > 0:
+        return CERTAIN if any(map(_KEYED.match, lines)) else NO
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     return LIKELY if (len(keys) >= 2 or (kinds and keys)) and shaped >= 0.8 * len(lines) else NO
 
@@ -84,8 +88,9 @@ def read_manifest(source: Source) -> Reading:
     for index in grown.unread:
         if not ledger.elide(index):
             ledger.unread(index, "a field of an object")
+    asked = parse_whole(source.command or "")
     for tree in grown.trees:
-        for record in objects_of(tree):
+        for record in _name_fragments(objects_of(tree), asked):
             first, last = record.span.line, record.span.last_line
             ledger.span(first - source.first_line, last - source.first_line)
             ledger.add(record)
@@ -95,6 +100,39 @@ def read_manifest(source: Source) -> Reading:
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("an object of an API")
+
+
+def _name_fragments(
+    records: Iterator[ApiObjectRecord], asked: Pick | None
+) -> Iterator[ApiObjectRecord]:
+    """Yield the objects, those that a filter left without kind and name as parts of the one that
+    the command asks for.
+    """
+    for record in records:
+        whole = record.tree.at("kind") is not None or record.tree.at("metadata") is not None
+        if asked is None or whole or record.kind not in {"", asked.kind}:
+            yield record
+        else:
+            yield _place_fragment(record, asked)
+
+
+def _place_fragment(record: ApiObjectRecord, asked: Pick) -> ApiObjectRecord:
+    """Return fields without what stands above them, put where their object has them."""
+    kind, tree = asked.kind, record.tree
+    held = [name for name in ("spec", "status", "data") if tree.at(name) is not None]
+    if kind == "ConfigMap" and asked.name == "kube-proxy":
+        kind = "KubeProxyConfiguration"
+        tree = _below(tree, "ipvs") if tree.at("strictARP") is not None else tree
+    elif not held and kind != "ConfigMap":
+        tree = Tree(value={"spec": tree}, span=tree.span)
+    return ApiObjectRecord(
+        span=record.span, kind=kind, namespace=asked.namespace, name=asked.name, tree=tree
+    )
+
+
+def _below(tree: Tree, name: str) -> Tree:
+    """Return fields with all of them under a name, too."""
+    return Tree(value={**tree.fields, name: tree}, span=tree.span)
 
 
 def objects_of(tree: Tree, namespace: str = "") -> Iterator[ApiObjectRecord]:

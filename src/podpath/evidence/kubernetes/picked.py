@@ -25,14 +25,32 @@ KINDS: Mapping[str, str] = {
     "po": "Pod", "deploy": "Deployment", "deployment": "Deployment", "ds": "DaemonSet",
     "daemonset": "DaemonSet", "sts": "StatefulSet", "statefulset": "StatefulSet", "node": "Node",
     "nodes": "Node", "no": "Node", "netpol": "NetworkPolicy", "networkpolicy": "NetworkPolicy",
+    "cm": "ConfigMap",
+    "configmap": "ConfigMap", "configmaps": "ConfigMap", "ep": "Endpoints",
+    "endpoints": "Endpoints", "ippool": "IPPool", "ippools": "IPPool",
 }  # fmt: skip
 WITH_VALUE = frozenset(
-    {"-n", "--namespace", "-o", "--output", "--context", "--kubeconfig", "-c", "--cluster"}
+    {
+        "-n",
+        "--namespace",
+        "-o",
+        "--output",
+        "--context",
+        "--kubeconfig",
+        "-c",
+        "--cluster",
+        "-l",
+        "--selector",
+    }
 )
 """Options of kubectl whose value stands behind them."""
+_WHOLE = re.compile(r"(?:-o=?|--output=?)?(?:yaml|json)")
 _OUTPUT = re.compile(r"(?:-o=?|--output=)?jsonpath=(?P<path>.+)")
-_PATH = re.compile(r"\{?\s*\$?(?P<path>(?:\.(?:[A-Za-z0-9_-]|\\.)+)+)\s*\}?")
-_STEP = re.compile(r"\.((?:[A-Za-z0-9_-]|\\.)+)")
+_PATH = re.compile(r"\{?\s*\$?(?P<path>(?:\.(?:[A-Za-z0-9_-]|\\.)+(?:\[[0*]\])?)+)\s*\}?")
+_STEP = re.compile(r"\.((?:[A-Za-z0-9_-]|\\.)+(?:\[[0*]\])?)")
+_INDEX = re.compile(r"\[[0*]\]$")
+_OF_LIST = "items["
+"""How a path begins that picks one of several objects."""
 _OPENS = re.compile(r"\s*[\[{]")
 _BRACKETS = re.compile(r"\s*[{}\[\],][\s{}\[\],]*")
 _ENDS_VALUE = re.compile(r"[\"\]}\w]\s*$")
@@ -46,6 +64,8 @@ class Pick(NamedTuple):
     namespace: str
     name: str
     path: tuple[str, ...]
+    labels: str = ""
+    """What the object is selected by, where it has no name: `app=web`."""
 
 
 def parse_pick(command: str) -> Pick | None:
@@ -59,7 +79,36 @@ def parse_pick(command: str) -> Pick | None:
         return None
     words = [part for word in plain[1:3] for part in word.split("/", 1)]
     kind = KINDS.get(words[0].lower(), "") if words else ""
+    if kind and len(words) == 1 and path[0].startswith(_OF_LIST):
+        return Pick(kind, namespace, "", path[1:], _find_labels(steps[0].arguments))
     return Pick(kind, namespace, words[1], path) if kind and len(words) == 2 else None
+
+
+def _find_labels(words: Sequence[str]) -> str:
+    """Return what `-l` selects by; empty where it is no plain list of pairs."""
+    given = dict(pairwise(words))
+    found = given.get("-l") or given.get("--selector") or ""
+    return found if _LABELS.fullmatch(found) else ""
+
+
+_LABELS = re.compile(r"[\w./-]+={1,2}[\w.-]+(?:,[\w./-]+={1,2}[\w.-]+)*")
+
+
+def parse_whole(command: str) -> Pick | None:
+    """Read which single object a command prints as YAML or JSON, all of it or what a filter leaves;
+    None where it asks for another thing.
+    """
+    steps = parse_shell(command)
+    if not steps or steps[0].program not in {"kubectl", "oc", "k", "calicoctl"}:
+        return None
+    if not any(map(_WHOLE.fullmatch, steps[0].arguments)):
+        return None
+    plain, namespace = _split_options(steps[0].arguments)
+    words = [part for word in plain[1:3] for part in word.split("/", 1)]
+    if plain[:1] != ["get"] or len(words) != 2:
+        return None
+    kind = KINDS.get(words[0].lower(), "")
+    return Pick(kind, namespace, words[1], ()) if kind else None
 
 
 def _list_paths(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -122,7 +171,14 @@ def _with_commas(lines: Sequence[str]) -> list[str]:
 def _make_object(picked: Pick, part: Tree) -> ApiObjectRecord:
     tree = part
     for step in reversed(picked.path):
-        tree = Tree(value={step: tree}, span=part.span)
+        field = _INDEX.sub("", step)
+        tree = Tree(value=(tree,), span=part.span) if field != step else tree
+        tree = Tree(value={field: tree}, span=part.span)
+    if picked.labels:
+        pairs = (pair.replace("==", "=").split("=") for pair in picked.labels.split(","))
+        labels = {key: Tree(value=value, span=part.span) for key, value in pairs}
+        metadata = Tree(value={"labels": Tree(value=labels, span=part.span)}, span=part.span)
+        tree = Tree(value={**tree.fields, "metadata": metadata}, span=part.span)
     return ApiObjectRecord(
         span=part.span, kind=picked.kind, namespace=picked.namespace, name=picked.name, tree=tree
     )

@@ -42,6 +42,10 @@ ROWS: tuple[MessagePattern, ...] = (
         for sign, words in _LAST_WORDS
     ),
     make_row(MessageKind.PROGRAM_ENDED, ".service: ", _UNIT),
+    # klog.Fatal ends the process (k8s.io/klog v2, exitFunc)
+    make_row(
+        MessageKind.PROGRAM_ENDED, ".go:", r"(?:^|\s)F\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w-]+\.go:"
+    ),
     make_row(
         MessageKind.PROGRAM_ENDED, ".service failed", r"Job for (?P<unit>[\w@.-]+)\.service failed"
     ),

@@ -1,0 +1,126 @@
+"""ufw-not-admitted: ufw is on and admits no connection to the port that fails.
+
+What it is
+    ufw drops what comes in and is not listed, and what the host forwards, unless its defaults say
+    otherwise.
+
+Why it breaks
+    `ufw status` lists who may reach what. A port that is not listed gets no answer. Pods,
+    containers and other nodes count as "in", too: the API server's port, the kubelet's and those of
+    the overlay have to be listed, and what is routed to containers needs `ufw route allow`.
+
+How to confirm
+    ufw status verbose; ufw show added
+    dmesg | grep 'UFW BLOCK'
+
+How to fix
+    ufw allow PORT/tcp (from RANGE); ufw route allow in on DEVICE out on BRIDGE
+
+References
+    ufw(8); K3s, Requirements, ufw
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.asked_ports import holds_port
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import failures
+from podpath.checks.stated import statements_of
+from podpath.checks.told import INNER, LOSSES, list_failing, list_lost
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
+from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
+from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
+from podpath.node.case import Case
+
+CATEGORIES = (Category.HOST_FIREWALL, Category.FORWARD_POLICY)
+NAME = "ufw-not-admitted"
+QUOTED = 3
+CLUSTERS = frozenset({Technology.K3S, Technology.KUBERNETES})
+API_SERVER = 6443
+_PORTS = re.compile(r"(?P<ports>\d[\d,:]*)(?:/(?:tcp|udp))?(?: \(v6\))?(?: on \S+)?")
+ASK = FollowUp(
+    "whether ufw drops the failing packets",
+    "ufw logging on; dmesg -w | grep 'UFW BLOCK'",
+    "a line appears with each attempt: it does",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report a port that fails in silence and that no rule of an active ufw lists, what is routed
+    while it denies that, and a cluster whose API server's port is not listed.
+    """
+    active = [
+        (firewall, stated.span)
+        for firewall, stated in statements_of(case, HostFirewall)
+        if firewall.name is FirewallProgram.UFW and firewall.active
+    ]
+    rules = [(rule, stated.span) for rule, stated in statements_of(case, AllowedSource)]
+    if not active or any(not _is_plain(rule) for rule, _ in rules):
+        return
+    spans = [active[0][1], *(span for _, span in rules[:QUOTED])]
+    listed = [rule for rule, _ in rules if "OUT" not in rule.action]
+    for port, span in _list_lost_ports(case):
+        if listed and not _holds(listed, port):
+            yield _report(
+                f"ufw is on and admits no connection to port {port}.", [*spans, span], 0.7
+            )
+            return
+    routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
+    told = next((one for one in list_lost(case) if one.target in INNER), None)
+    if routed and told is not None:
+        yield _report("ufw denies what the host would route.", [routed[0], told.span], 0.6)
+    elif listed and CLUSTERS & case.mentions and _fails(case) and not _holds(listed, API_SERVER):
+        claim = f"ufw is on and admits neither pods nor port {API_SERVER} of the API server."
+        yield _report(claim, spans, 0.6)
+
+
+def _is_plain(rule: AllowedSource) -> bool:
+    """Tell whether a rule is about ports: one for a device or range may admit anything."""
+    return _PORTS.fullmatch(rule.to.strip()) is not None and rule.source is None
+
+
+def _holds(rules: Sequence[AllowedSource], port: int) -> bool:
+    for rule in rules:
+        found = _PORTS.fullmatch(rule.to.strip())
+        if found is not None and holds_port(found["ports"], port):
+            return True
+    return False
+
+
+def _list_lost_ports(case: Case) -> Iterator[tuple[int, Span]]:
+    """Yield the ports of connections that get no answer, as tries and sentences tell."""
+    for failure in failures(case):
+        if failure.result is FailureKind.TIMEOUT and failure.dport:
+            yield failure.dport, failure.span
+    for told in _list_lost_told(case):
+        yield from ((port, told.span) for port in told.ports)
+
+
+def _list_lost_told(case: Case) -> Iterator[Complaint]:
+    return (one for one in list_failing(case) if one.failure in LOSSES)
+
+
+def _fails(case: Case) -> bool:
+    return any(True for _ in list_failing(case))
+
+
+def _report(claim: str, spans: Sequence[Span], certainty: float) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=claim,
+        evidence=tuple(dict.fromkeys(spans)),
+        reasoning=("ufw drops what comes in and is not listed.",),
+        breaks=("connections to ports that ufw does not list, from pods and other hosts, too",),
+        prevention="List the ports of the cluster in ufw before it is switched on.",
+        certainty=certainty,
+        proves=frozenset({FailureKind.TIMEOUT}) if certainty > 0.6 else frozenset(),
+        asks=(ASK,),
+        marks=("active",),
+    )
