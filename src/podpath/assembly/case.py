@@ -53,7 +53,7 @@ from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
 from podpath.net.settings import SettingsFile
-from podpath.net.statements import WarningEvent
+from podpath.net.statements import NameAnswer, WarningEvent
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
 
 MOST_ALTERNATIVES = 12
@@ -116,10 +116,11 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
 
 def _list_statements(evidence: ReadSources) -> Iterator[Stated]:
     """Yield what outputs state of the host beside its facts, but for those of a later state; what
-    was done stays done.
+    was done stays done, and an answer that came is no good state for that.
     """
     for scene, record in evidence.records(StatementRecord):
-        done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
+        lasting = isinstance(record.statement, TypedRule | NameAnswer)
+        done = lasting and not scene.is_elsewhere
         if done or scene.standing < StateLikelihood.AFTER:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
     for scene, event in evidence.records(EventRecord):
