@@ -49,8 +49,8 @@ _OUTPUT = re.compile(r"(?:-o=?|--output=)?jsonpath=(?P<path>.+)")
 _PATH = re.compile(r"\{?\s*\$?(?P<path>(?:\.(?:[A-Za-z0-9_-]|\\.)+(?:\[[0*]\])?)+)\s*\}?")
 _STEP = re.compile(r"\.((?:[A-Za-z0-9_-]|\\.)+(?:\[[0*]\])?)")
 _INDEX = re.compile(r"\[[0*]\]$")
-_OF_LIST = "items["
-"""How a path begins that picks one of several objects."""
+_FIRST = "items[0]"
+"""How a path begins that picks the first of several objects."""
 _OPENS = re.compile(r"\s*[\[{]")
 _BRACKETS = re.compile(r"\s*[{}\[\],][\s{}\[\],]*")
 _ENDS_VALUE = re.compile(r"[\"\]}\w]\s*$")
@@ -79,8 +79,9 @@ def parse_pick(command: str) -> Pick | None:
         return None
     words = [part for word in plain[1:3] for part in word.split("/", 1)]
     kind = KINDS.get(words[0].lower(), "") if words else ""
-    if kind and len(words) == 1 and path[0].startswith(_OF_LIST):
-        return Pick(kind, namespace, "", path[1:], _find_labels(steps[0].arguments))
+    labels = _find_labels(steps[0].arguments)
+    if kind and labels and len(words) == 1 and path[0] == _FIRST and path[1:]:
+        return Pick(kind, namespace, "", path[1:], labels)
     return Pick(kind, namespace, words[1], path) if kind and len(words) == 2 else None
 
 
