@@ -1,7 +1,7 @@
 """What `deploy/policy` leaves a stolen token of the agent, verb by verb.
 
-The expressions are evaluated by `tests.deploy.expressions`; that a server of Kubernetes 1.30 takes
-and enforces them is not shown here, since the tests' own server is of 1.20.
+The expressions are checked and evaluated by CEL's own runtime (`tests.deploy.expressions`); that a
+server of Kubernetes 1.30 takes and enforces them is not shown here, since the tests' own is of 1.20.
 """
 
 from __future__ import annotations
@@ -128,6 +128,15 @@ def test_no_other_node_is_written(node: str | None) -> None:
         changed(NODE, "status", "capacity", to={"pods": "0"}),
         changed(NODE, "status", "allocatable", to={"cpu": "0"}),
         changed(NODE, "status", "addresses", to=[{"type": "InternalIP", "address": "10.6.6.6"}]),
+        changed(NODE, "metadata", "ownerReferences", to=[{"kind": "Pod", "uid": "gone"}]),
+        changed(NODE, "metadata", "finalizers", to=["x/y"]),
+        changed(NODE, "spec", "providerID", to="cloud://other"),
+        changed(NODE, "spec", "podCIDR", to="10.6.0.0/24"),
+        changed(NODE, "status", "daemonEndpoints", to={"kubeletEndpoint": {"Port": 6666}}),
+        changed(NODE, "status", "nodeInfo", to={"machineID": "other"}),
+        changed(NODE, "status", "volumesAttached", to=[{"name": "v", "devicePath": "/dev/x"}]),
+        changed(NODE, "status", "volumesInUse", to=["v"]),
+        changed(NODE, "status", "images", to=[{"names": ["registry.test/evil"]}]),
     ],
 )
 def test_nothing_else_of_the_own_node_is_written(after: Object) -> None:
