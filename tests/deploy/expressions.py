@@ -14,7 +14,7 @@ from cel_expr_python import cel
 
 Names = Mapping[str, object]
 ENVIRONMENT = cel.NewEnv(
-    variables={name: cel.Type.DYN for name in ("request", "object", "oldObject", "variables")}
+    variables=dict.fromkeys(("request", "object", "oldObject", "variables"), cel.Type.DYN)
 )
 
 

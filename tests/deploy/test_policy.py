@@ -1,7 +1,7 @@
 """What `deploy/policy` leaves a stolen token of the agent, verb by verb.
 
-The expressions are checked and evaluated by CEL's own runtime (`tests.deploy.expressions`); that a
-server of Kubernetes 1.30 takes and enforces them is not shown here, since the tests' own is of 1.20.
+The expressions are checked and evaluated by CEL's own runtime (`tests.deploy.expressions`). That a
+server of Kubernetes 1.30 enforces them is not shown here, since the tests' own server is of 1.20.
 """
 
 from __future__ import annotations
