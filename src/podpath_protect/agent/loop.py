@@ -77,6 +77,8 @@ class Agent:
         self._config_error = ""
         self._reloads = 0
         self._turned = time.monotonic()
+        self._told_ready: bool | None = None
+        """What the log says; none before the first turn."""
         self._health: HealthServer | None = None
         self._listens: Listen | None = None
 
@@ -87,6 +89,7 @@ class Agent:
                 self._begin(self._config)
                 while not self._stop.is_set():
                     self._turned = time.monotonic()
+                    self._tell_readiness()
                     changed = watch.wait(TURN_SECONDS, self._wake)
                     self._drain()
                     if (changed or self._again) and not self._stop.is_set():
@@ -114,6 +117,19 @@ class Agent:
                 name: keeper.status() if keeper.alive() else mark_dead(keeper.status())
                 for name, (_, keeper) in self._parts.items()
             }
+
+    def _tell_readiness(self) -> None:
+        """Log that the node has become ready, or is so no more, in the words of `/readyz`."""
+        statuses = self.statuses()
+        ready = all_hold(statuses)
+        if ready is self._told_ready:
+            return
+        self._told_ready = ready
+        if ready:
+            _log.info("the node is ready: every part holds")
+        else:
+            why = {name: status.why for name, status in statuses.items() if not status.ready}
+            _log.warning("the node is not ready", extra={"fields": {"why": why}})
 
     @property
     def port(self) -> int | None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from podpath.net.tables import TableError
 from podpath_protect.agent.config import load_config
 from podpath_protect.agent.keeper import AgentFinding, KeeperStatus, all_hold
+from podpath_protect.agent.logs import configure_logs
 from podpath_protect.agent.loop import Agent
 from podpath_protect.agent.node import TaintPolicy
 from podpath_protect.chain.keeper import ChainKeeperState, _log_news
@@ -49,14 +50,15 @@ class Fixed:
 
 @pytest.mark.parity("G14", "G16")
 @given(st.dictionaries(st.sampled_from(["sysctl", "order", "chain", "repair"]), STATES))
-def test_readiness_liveness_taint_and_metrics_agree(states: dict[str, str]) -> None:
+def test_readiness_liveness_taint_metrics_and_log_agree(states: dict[str, str]) -> None:
     """In whatever state the parts are: ready means that every one lives and holds, and what the
-    taint, the metrics and the endpoints say is the same.
+    taint, the metrics, the endpoints and the log say is the same.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder, "agent.toml")
         path.write_text('[health]\nlisten = "off"\n[sysctl]\n')
-        agent = Agent(path, {}, io.StringIO())
+        agent, log = Agent(path, {}, io.StringIO()), io.StringIO()
+        configure_logs(log, "info", "json")
         agent._parts = {name: ((), Fixed(name, state)) for name, state in states.items()}
         statuses = agent.statuses()
         ready = bool(states) and set(states.values()) <= {"ready", "degraded"}
@@ -64,11 +66,17 @@ def test_readiness_liveness_taint_and_metrics_agree(states: dict[str, str]) -> N
         tainted.hear(all_hold(statuses), 1.0)
         wanted = tainted.hear(all_hold(statuses), 2.0)
         told = agent.metrics()
+        agent._tell_readiness()
+        agent._tell_readiness()
         os.close(agent._wake)
 
         assert ready == agent.ready().good
         assert agent.live().good == ("dead" not in states.values())
         assert ready == (not wanted)
+        (line,) = map(json.loads, log.getvalue().splitlines())
+        assert ("info" if ready else "warning") == line["level"]
+        unready = {name for name, state in states.items() if state in {"unready", "dead"}}
+        assert unready == set(line.get("why", ()))
         for name, state in states.items():
             holds = state in {"ready", "degraded"}
             assert f'part_ready{{part="{name}"}} {int(holds)}\n' in told
