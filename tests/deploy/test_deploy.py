@@ -516,9 +516,11 @@ def test_a_stolen_token_is_refused(reached: ApiServer, verb: Verb, path: str) ->
 
 
 def test_a_stolen_token_reaches_other_nodes_without_the_policy(reached: ApiServer) -> None:
-    """What RBAC cannot tell apart, and `deploy/policy` is for: another node's taints, status and
-    labels of any pod, evictions.
+    """What RBAC cannot tell apart, and `deploy/policy` is for: another node's taints and owners (one
+    that is not there has the node collected), status and labels of any pod, evictions.
     """
+    gone = {"apiVersion": "v1", "kind": "Node", "name": "gone", "uid": "gone"}
+    owned = {"metadata": {"ownerReferences": [gone]}}
     pod = "/api/v1/namespaces/reached/pods/victim"
     label = {"metadata": {"labels": {"app": "taken-out"}}, "status": {"phase": "Failed"}}
     evict = {
@@ -528,12 +530,15 @@ def test_a_stolen_token_reaches_other_nodes_without_the_policy(reached: ApiServe
     }
     with Client(access.find(reached.kubeconfig(AGENT))) as client:
         taints.add(client, "reached", key="evil/taint", effect="NoExecute")
+        client.request("PATCH", "/api/v1/nodes/reached", body=owned, content_type=MERGE_PATCH)
         client.request("PATCH", f"{pod}/status", body=label, content_type=MERGE_PATCH)
         after = reached.read("pod", "victim", "-n", "reached")
         client.request("POST", f"{pod}/eviction", body=evict)
 
     assert ("taken-out", "Failed") == (after["metadata"]["labels"]["app"], after["status"]["phase"])
-    assert "evil/taint" in str(reached.read("node", "reached")["spec"]["taints"])
+    node = reached.read("node", "reached")
+    assert "evil/taint" in str(node["spec"]["taints"])
+    assert [gone] == node["metadata"]["ownerReferences"]
     assert [] == reached.read("pods", "-n", "reached")["items"]
 
 
