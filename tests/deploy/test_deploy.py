@@ -516,8 +516,8 @@ def test_a_stolen_token_is_refused(reached: ApiServer, verb: Verb, path: str) ->
 
 
 def test_a_stolen_token_reaches_other_nodes_without_the_policy(reached: ApiServer) -> None:
-    """What RBAC cannot tell apart, and `deploy/policy` is for: another node's taints and owners (one
-    that is not there has the node collected), status and labels of any pod, evictions.
+    """What RBAC cannot tell apart, and `deploy/policy` is for: another node's taints and owners (an
+    owner that is not there ends a node), status and labels of any pod, evictions.
     """
     gone = {"apiVersion": "v1", "kind": "Node", "name": "gone", "uid": "gone"}
     owned = {"metadata": {"ownerReferences": [gone]}}
