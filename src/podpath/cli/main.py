@@ -110,6 +110,11 @@ COMMANDS: dict[str, CommandEntry] = {
         "Find known faults by yourself, on the real kernel, with hints and a check.",
         distribution="podpath-lab",
     ),
+    "fleet": CommandEntry(
+        "podpath_fleet.command",
+        "Read, check and diagnose any number of nodes; name those that differ from their peers.",
+        distribution="podpath-fleet",
+    ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": CommandEntry(
         "podpath.cli.manual",
