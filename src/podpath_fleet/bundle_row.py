@@ -26,7 +26,9 @@ DONE, REFUSED, CRASHED, HUNG, TOO_LARGE = "done", "refused", "crashed", "hung", 
 """How a bundle ends: with an answer, or with the reason why there is none."""
 _CLAIM = 400
 """Characters of a claim that a row keeps."""
-_POOL = re.compile(r"(?P<pool>.*?)(?:[-_.](?:[0-9a-f]{4,}|[a-z0-9]{4,5}|\d+))*(?:\..*)?")
+_POOL = re.compile(
+    r"(?P<pool>.*?)(?:(?:[-_.](?=[a-z]*\d)(?:[0-9a-f]{4,}|[a-z0-9]{4,5}|\d+))+|\d+)?(?:\..*)?"
+)
 """What is left of a node's name without numbers and hashes at its end."""
 
 

@@ -112,8 +112,10 @@ def run(  # noqa: PLR0913 - click gives each option as one argument
             progress.count(failed=row.state != DONE)
     write_tables(out)
     progress.end()
-    click.echo(render_text(list_answers(FleetTables(out))), nl=False)
-    click.get_current_context().exit(1 if progress.failed else 0)
+    tables = FleetTables(out)
+    click.echo(render_text(list_answers(tables)), nl=False)
+    unanswered = any(row.state != DONE for row in tables.count_states())
+    click.get_current_context().exit(1 if unanswered else 0)
 
 
 class _Progress:
