@@ -7,7 +7,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -105,12 +105,7 @@ def read_journal(folder: str) -> Iterator[Mapping[str, Any]]:
 def write_tables(folder: str) -> None:
     """Make the tables of a run of its journal, a batch of rows at a time."""
     arrow, parquet = load_arrow(), load_arrow("pyarrow.parquet")
-    schemas = {
-        name: arrow.schema(
-            [(column, getattr(arrow, _TYPES.get(column, "string"))()) for column in columns]
-        )
-        for name, columns in _COLUMNS.items()
-    }
+    schemas = {name: _make_schema(columns) for name, columns in _COLUMNS.items()}
     writers = {
         name: parquet.ParquetWriter(str(Path(folder) / f"{name}.new"), schema)
         for name, schema in schemas.items()
@@ -122,6 +117,11 @@ def write_tables(folder: str) -> None:
     for name, writer in writers.items():
         writer.close()
         (Path(folder) / f"{name}.new").replace(Path(folder) / name)
+
+
+def _make_schema(columns: Iterable[str]) -> Any:  # noqa: ANN401 - pyarrow.Schema
+    arrow = load_arrow()
+    return arrow.schema([(name, getattr(arrow, _TYPES.get(name, "string"))()) for name in columns])
 
 
 def _split(rows: list[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
