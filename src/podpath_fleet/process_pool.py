@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -46,17 +46,21 @@ class PoolSettings(NamedTuple):
     """The regular expression that finds the pool in a node's name."""
 
 
-def serve(pipe: Connection, settings: PoolSettings) -> None:
+def serve(
+    pipe: Connection,
+    settings: PoolSettings,
+    read: Callable[[str, str, str], BundleRow] = read_bundle,
+) -> None:
     """Read one bundle after another, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit = settings.megabytes << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     pipe.send(None)  # it is ready: the time of the first bundle begins
     while True:
-        bundle = pipe.recv()
+        bundle: BundlePath | None = pipe.recv()
         if bundle is None:
             return
-        pipe.send(read_bundle(*bundle, settings.pool))
+        pipe.send(read(bundle.path, bundle.identity, settings.pool))
 
 
 SERVE = serve

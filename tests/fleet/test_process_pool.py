@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 import signal
 import time
+from multiprocessing.connection import Connection
 
 import pytest
 
 from podpath_fleet import process_pool
-from podpath_fleet.bundle_row import CRASHED, DONE, HUNG
+from podpath_fleet.bundle_row import CRASHED, DONE, HUNG, BundleRow, fail_row
 from podpath_fleet.paths import BundlePath
 from podpath_fleet.process_pool import PoolSettings, read_all
 
 
-def _misbehave(path: str, identity: str, pool: str = "") -> object:
+def _misbehave(path: str, identity: str, pool: str) -> BundleRow:
     """Stand for a reader that a hostile bundle crashes, or never lets go."""
     if path == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     if path == "hang":
         time.sleep(600)
-    return process_pool.fail_row(path, identity, DONE, pool)
+    return fail_row(path, identity, DONE, pool)
 
 
-def serve_badly(pipe: object, settings: PoolSettings) -> None:
+def serve_badly(pipe: Connection, settings: PoolSettings) -> None:
     """Serve with that reader, in a process of its own."""
-    process_pool.read_bundle = _misbehave  # type: ignore[assignment]  # in a process of its own
-    process_pool.serve(pipe, settings)  # type: ignore[arg-type]
+    process_pool.serve(pipe, settings, _misbehave)
 
 
 def test_a_bundle_that_crashes_or_hangs_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:

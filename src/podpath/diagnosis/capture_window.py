@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.capture.connections import gather_traffic
 from podpath.net.errors import UsageError
-from podpath.node.case import CapturedPoint, Case, Sighting
+from podpath.net.provenance import Span
+from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 from podpath.timeline.clock import Clock
 from podpath.timeline.moments import Reach, parse_moment
 
@@ -40,8 +42,13 @@ class CaptureWindow(NamedTuple):
         if not sightings and not arps:
             raise UsageError("no packet that is shown of the captures lies between --from and --to")
         spans = {seen.span for seen in sightings}
-        lost = tuple(one for one in case.lost if any(span in spans for _, span in one.seen))
+        lost = tuple(one for one in case.lost if _is_seen_in(one, spans))
         return replace(case, sightings=sightings, arps=arps, lost=lost)
+
+
+def _is_seen_in(lost: LostPacket, spans: AbstractSet[Span]) -> bool:
+    """Tell whether one of the points where a lost packet was seen is among those kept."""
+    return any(span in spans for _, span in lost.seen)
 
 
 def parse_window(

@@ -50,14 +50,14 @@ class ExpressionFilter(NamedTuple):
 
 def parse_expression(text: str) -> ExpressionFilter:
     """Read an expression; `UsageError` says what was expected where."""
-    reader = _Reader(text)
+    reader = _ExpressionReader(text)
     tree = reader.read_or()
     if reader.word:
         raise reader.refuse("and, or")
     return ExpressionFilter(tree, reader.end)
 
 
-class _Reader:
+class _ExpressionReader:
     """The words of an expression, from the first to the last. Local to `parse_expression`."""
 
     def __init__(self, text: str) -> None:

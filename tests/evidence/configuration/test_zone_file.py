@@ -33,3 +33,12 @@ def test_an_answer_is_no_zone() -> None:
     assert is_zone(ZONE)
     assert not is_zone([";; ANSWER SECTION:", *ZONE])
     assert not is_zone(["a list of", "IN A house"])
+
+
+def test_a_row_of_numbers_is_read_at_once() -> None:
+    """A record's TTL is one word: `/proc/net/softnet_stat` has eleven that look like it, each of
+    eight digits.
+    """
+    row = " ".join(["00a1b2c3", *["00000000"] * 10])
+
+    assert [] == list(read_zone([row]))

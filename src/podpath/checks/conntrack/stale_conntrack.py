@@ -65,7 +65,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_to_gone_pods(case: Case) -> Iterator[Finding]:
     """Report the first UDP entry that nobody answers and that leads to a pod's address which none
-    of the pods shown has, where people say that a pod was made anew and something fails.
+    of the pods shown has, where people say that a pod was recreated and something fails.
     """
     shown = [read_address(pod.text_at("status", "podIP")) for pod in see(case, "Pod")]
     living = frozenset(address for address in shown if address is not None)

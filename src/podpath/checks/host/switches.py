@@ -13,7 +13,7 @@ from podpath.checks.message_file import read_fields
 from podpath.checks.switch_check import Cut, SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
-from podpath.net.complaints import Circumstance, EndKind
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.provenance import Known, Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -35,14 +35,16 @@ def _list_to_loopback(case: Case) -> tuple[Span, ...]:
     """Return who says so, or that a NodePort gives no answer at an address of loopback, which rules
     translate to a pod's address.
     """
-    ports = [
-        one.span
-        for one in list_lost(case)
-        if any(address.is_loopback for address in one.addresses)
-        if one.target is EndKind.NODE_PORT or any(port in NODE_PORTS for port in one.ports)
-    ]
+    ports = [one.span for one in list_lost(case) if _is_node_port_of_loopback(one)]
     aside = {Technology.IPVS, Technology.CILIUM} & case.mentions
     return _list_by_loopback(case) or (() if aside else tuple(ports))
+
+
+def _is_node_port_of_loopback(one: Complaint) -> bool:
+    """Tell whether a NodePort is asked at an address of loopback."""
+    at_loopback = any(address.is_loopback for address in one.addresses)
+    of_range = any(port in NODE_PORTS for port in one.ports)
+    return at_loopback and (one.target is EndKind.NODE_PORT or of_range)
 
 
 def _list_by_two_ways(case: Case) -> tuple[Span, ...]:

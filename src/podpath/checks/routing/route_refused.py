@@ -90,9 +90,15 @@ def check(case: Case) -> Iterator[Finding]:
                 "Keep the route in the host's network configuration so that it survives a restart."
             ),
             certainty=CONFIGURED if missing or foreign else 1.0,
-            asks=(_WHERE,) if foreign else (_WHY_NOT_SET,) if missing else (),
+            asks=_list_asks(foreign=foreign, missing=missing),
             marks=(answer.error or answer.type,),
         )
+
+
+def _list_asks(*, foreign: bool, missing: bool) -> tuple[FollowUp, ...]:
+    if foreign:
+        return (_WHERE,)
+    return (_WHY_NOT_SET,) if missing else ()
 
 
 def _is_asked_for_another(case: Case, answer: RouteAnswer, stated: Stated) -> bool:

@@ -95,7 +95,8 @@ def _list_listeners(case: Case, service: ObjectSightings) -> list[Socket]:
 def _report_unheard(
     service: ObjectSightings, target: Tree, listening: list[Socket], told: Complaint
 ) -> Finding:
-    ports = ", ".join(str(port) for port in dict.fromkeys(one.port for one in listening))
+    heard = dict.fromkeys(one.port for one in listening)
+    ports = ", ".join(map(str, heard))
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -15,7 +15,7 @@ TYPES = frozenset({
 })  # fmt: skip
 _DIRECTIVE = re.compile(r"\$(?P<name>TTL|ORIGIN|INCLUDE|GENERATE)\s+(?P<value>.*?)\s*$")
 _RECORD = re.compile(
-    r"(?P<owner>[^\s;()$]*)(?:\s+(?:\d+[smhdwSMHDW]?\w*|IN|in|CH|HS))*\s+(?P<type>[A-Za-z]{1,6})"
+    r"(?P<owner>[^\s;()$]*)(?:\s+(?:\d\w*|IN|in|CH|HS))*\s+(?P<type>[A-Za-z]{1,6})"
     r"(?:\s+(?P<data>.*?))?\s*$"
 )
 _COMMENT = re.compile(r";.*$")
