@@ -86,7 +86,7 @@ class _Worker:
         self._until = time.monotonic() + self._settings.timeout + start
         self._served += 1
         with suppress(OSError):  # one that has died meanwhile is found when it is waited for
-            self.pipe.send(tuple(bundle))
+            self.pipe.send(bundle)
 
     def take(self) -> BundleRow | None:
         """Return the row of its bundle; where it died over it, the row that says so; None where it
