@@ -1,8 +1,9 @@
 """Two outputs of the same thing from two states of one host: what vanished, changed or appeared.
 
 A pair counts only if both outputs share something that no two hosts have alike, or somebody labels
-them as two states. Which one shows the failure follows from the labels (`when it works:`, `after
-starting the VPN:`); where none says it, from what is missing.
+them as two states, and nothing shows that they are of two hosts. Which one shows the failure
+follows from the labels (`when it works:`, `after starting the VPN:`); where none says it, from what
+is missing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from podpath.assembly.host.two_hosts import are_two_hosts
 from podpath.assembly.scenes.labels import StateLikelihood, judge_label
 from podpath.assembly.scenes.scene import ReadSource, ReadSources, host_of_prompt
 from podpath.evidence.commands.command import parse_family
@@ -193,6 +195,8 @@ _SHORT = {
 def _compare(
     kind: ShiftKind, one: _OutputState, other: _OutputState, acts: Sequence[_Act]
 ) -> Iterator[Shift]:
+    if are_two_hosts(one.scene, other.scene):
+        return
     differing = {
         key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
     }
