@@ -56,3 +56,54 @@ def test_a_configured_gateway_leaves_open_why_it_is_no_route(match: str) -> None
     assert "Network is unreachable" in found.evidence[0].text
     assert "GatewayOnLink=yes" in found.asks[0].decides
     assert 1.0 == next(check(case_of_document(FAULT + without))).certainty
+
+
+LEGS = """\
+A router with two legs; a PC behind one leg (10.44.3.20) reaches nothing in the office.
+
+```
+$ ip route
+default via 172.20.0.1 dev lan1
+10.44.3.0/24 dev {connected} proto kernel scope link src 10.44.3.1
+172.20.0.0/24 dev lan1 proto kernel scope link src 172.20.0.2
+```
+{seen}
+```
+$ ip route get 172.20.0.50 from 10.44.3.20 iif {asked}
+RTNETLINK answers: Invalid cross-device link
+```
+"""
+CAPTURED = """
+```
+$ tcpdump -ni lan0 icmp
+12:00:01.000100 IP 10.44.3.20 > 172.20.0.50: ICMP echo request, id 7, seq 1, length 64
+12:00:02.000200 IP 10.44.3.20 > 172.20.0.50: ICMP echo request, id 7, seq 2, length 64
+```
+"""
+LOGGED = """
+```
+kernel: IPv4: martian source 172.20.0.50 from 10.44.3.20, on dev lan0
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("connected", "asked", "seen", "expected"),
+    [
+        ("lan0", "lan1", "", 0.4),
+        ("lan0", "lan1", CAPTURED, 0.4),
+        ("vpn0", "lan0", "", 0.4),
+        ("vpn0", "lan0", CAPTURED, 1.0),
+        ("vpn0", "lan0", LOGGED, 1.0),
+        ("lan0", "lan0", "", 1.0),
+    ],
+)
+def test_a_filtered_packet_has_to_come_in_where_it_was_asked_about(
+    connected: str, asked: str, seen: str, expected: float
+) -> None:
+    """Where the source is connected to another device, no such packet may ever come in there."""
+    ticket = LEGS.format(connected=connected, asked=asked, seen=seen)
+    (found,) = check(case_of_document(ticket))
+
+    assert (expected, expected < 1) == (found.certainty, bool(found.asks))
+    assert all(f"iif {connected}" in one.command for one in found.asks)

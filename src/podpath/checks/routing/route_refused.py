@@ -30,10 +30,14 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.said import find_said
 from podpath.checks.stated import statements_of
+from podpath.net.addresses import Address
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import ConfiguredDevice, RouteAnswer
 from podpath.node.case import Case, Stated
+from podpath.node.routing import Route
 
 CATEGORIES = (
     Category.NO_ROUTE,
@@ -64,6 +68,8 @@ _WHERE = FollowUp(
     "from SOURCE iif DEVICE (for what is forwarded)",
     "an error there, too: a route is missing; otherwise it is lost later",
 )
+MISPLACED = 0.4
+"""The certainty where the source is connected to another device than the question names."""
 NO_WAY = ("Network is unreachable", "No route to host", "Network unreachable")
 
 
@@ -73,6 +79,10 @@ def check(case: Case) -> Iterator[Finding]:
     for answer, stated in statements_of(case, RouteAnswer):
         claim = _tell(answer)
         if claim is None:
+            continue
+        elsewhere = _find_elsewhere(case, answer, stated)
+        if elsewhere is not None:
+            yield _report_misplaced(answer, stated, elsewhere)
             continue
         missing = answer.error in NO_WAY and bool(wanted)
         foreign = answer.error in NO_WAY and _is_asked_for_another(case, answer, stated)
@@ -114,6 +124,72 @@ def _is_asked_for_another(case: Case, answer: RouteAnswer, stated: Stated) -> bo
         for other, place in statements_of(case, RouteAnswer)
     )
     return stranger or answered
+
+
+def _find_elsewhere(case: Case, answer: RouteAnswer, stated: Stated) -> Route | None:
+    """Return the route that connects the source of a filtered packet to another device than the
+    question names; None where something shows that its packets do come in there.
+    """
+    netns = case.node.namespaces.get(stated.netns)
+    if answer.error != FILTERED or answer.src is None or netns is None:
+        return None
+    connected = [route for route in netns.routes.items if _connects(route, answer.src)]
+    links = {hop.link for route in connected for hop in route.nexthops}
+    if not connected or answer.iif in links or _comes_in(case, answer):
+        return None
+    return max(connected, key=lambda route: route.prefix.length)
+
+
+def _connects(route: Route, src: Address) -> bool:
+    """Tell whether a route connects the source's network to a device, without a gateway."""
+    return (
+        route.prefix.covers(src)
+        and route.prefix.length > 0
+        and route.type == "unicast"
+        and bool(route.nexthops)
+        and all(hop.gateway is None and hop.link for hop in route.nexthops)
+    )
+
+
+def _comes_in(case: Case, answer: RouteAnswer) -> bool:
+    """Tell whether a capture or the kernel's log shows packets of the source on the device."""
+    captured = any(
+        one.packet.src == answer.src and one.link == answer.iif and one.direction != "out"
+        for one in case.sightings
+    )
+    logged = any(
+        (one.values["src"], one.values["device"]) == (str(answer.src), answer.iif)
+        for one in find_said(case, MessageKind.MARTIAN_SOURCE)
+    )
+    return captured or logged
+
+
+def _report_misplaced(answer: RouteAnswer, stated: Stated, route: Route) -> Finding:
+    """Report a question that was asked for another device than the source's packets come in on."""
+    link = route.nexthops[0].link
+    shown = (route.span,) if route.span is not None else ()
+    return Finding(
+        check=NAME,
+        severity=Severity.RISK,
+        claim=(
+            f"The kernel was asked about {answer.src} coming in on {answer.iif}, but "
+            f"{route.prefix} is connected to {link}: its refusal may say nothing of real packets."
+        ),
+        evidence=(stated.span, *shown),
+        reasoning=("The answer is true of the device that is asked about, and of no other.",),
+        breaks=(f"packets from {answer.src}, if they come in on {answer.iif}",),
+        prevention="Ask with iif of the device that the packets come in on.",
+        certainty=MISPLACED,
+        asks=(
+            FollowUp(
+                f"whether the kernel accepts packets from {answer.src} on {link}",
+                f"ip route get {answer.dst or 'DESTINATION'} from {answer.src} iif {link}; "
+                f"tcpdump -ni {answer.iif} host {answer.src}",
+                f"an error there, too, or packets that do come in on {answer.iif}: they are "
+                "dropped; otherwise they are lost later",
+            ),
+        ),
+    )
 
 
 def _list_gateways(case: Case) -> Iterator[Span]:
