@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from podpath.net.addresses import Address, Prefix
+from podpath.net.addresses import Address, PortRange, Prefix
 
 
 class RuleEdit(StrEnum):
@@ -56,6 +56,11 @@ class TypedRule(NamedTuple):
     src: Prefix | None = None
     in_link: str = ""
     out_link: str = ""
+    protocol: str = ""
+    """As spelled: `tcp`, `!icmp`, `17`; empty where it asks for none."""
+    sports: tuple[PortRange, ...] = ()
+    dports: tuple[PortRange, ...] = ()
+    """The ports that it asks for; all where they are spelled by name or negated."""
 
 
 class AllowedSource(NamedTuple):

@@ -91,3 +91,68 @@ iptables -P FORWARD DROP
 iptables -A FORWARD -i docker0 -j ACCEPT
 """
     assert found(check, text) == []
+
+
+def typed(said: str, *commands: str) -> Case:
+    """Read a ticket of commands."""
+    listed = "\n".join(f"iptables {command}" for command in commands)
+    return case_of(f"{said}\n\n```\n{listed}\n```\n")
+
+
+BACKUP = "A backup host (198.51.100.7) cannot reach the store's port 8443; transfers time out."
+CLIENTS = "Clients in the LAN cannot reach port 443 of this server."
+CONTAINERS = "Containers on a host reach nothing since a script has run."
+SHUT = ("-P OUTPUT DROP", "-P INPUT DROP")
+OUT = "-A OUTPUT -p tcp --dport 8443 -j ACCEPT"
+BACK = "-A INPUT -p tcp --sport 8443 -m conntrack --ctstate ESTABLISHED -j ACCEPT"
+REPLIES = "-A INPUT -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        typed(BACKUP, OUT, BACK, *SHUT),
+        typed(BACKUP, *SHUT, OUT, BACK),
+        typed(BACKUP, *SHUT, OUT, REPLIES),
+        typed("Transfers stop half way.", *SHUT, OUT, REPLIES),
+        typed(CLIENTS, "-P INPUT DROP", "-A INPUT -p tcp -m multiport --dports 80,443 -j ACCEPT"),
+        typed(CLIENTS, "-P INPUT DROP", "-A INPUT -p tcp --dport https -j ACCEPT"),
+    ],
+)
+def test_a_policy_beside_accepting_commands_is_no_cause(case: Case) -> None:
+    """They accept the very port, or may: what falls to the policy has a reason of its own."""
+    (finding,) = check(case)
+
+    assert (0.4, ()) == (finding.certainty, finding.repairs)
+    assert "-j LOG" in finding.asks[0].command
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        typed(CONTAINERS, "-P FORWARD DROP", "-A INPUT -p tcp --dport 22 -j ACCEPT"),
+        typed(CONTAINERS, "-P INPUT DROP", "-A INPUT -p tcp --dport 22 -j ACCEPT"),
+        typed(CLIENTS, "-P INPUT DROP", "-A INPUT -p tcp --dport 22 -j ACCEPT", REPLIES),
+        typed(BACKUP, *SHUT, "-A OUTPUT -o lo -j ACCEPT", "-A OUTPUT -p icmp -j ACCEPT"),
+    ],
+)
+def test_a_policy_that_nothing_beside_it_opens_stays_certain(case: Case) -> None:
+    """What is accepted is another chain's, another port, or no connection's."""
+    assert 1.0 == next(check(case)).certainty
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"), [(CONTAINERS, True), (BACKUP, False), (CLIENTS, False)]
+)
+def test_containers_are_named_only_where_they_are_meant(*, said: str, expected: bool) -> None:
+    """The host's own connections pass INPUT and OUTPUT, too."""
+    (finding,) = check(typed(said, *SHUT))
+
+    assert expected is ("containers' packets" in str(finding.claim))
+
+
+def test_an_accept_for_the_bridge_before_the_policy_opens_it() -> None:
+    """A policy holds for what no rule takes, whatever the order of the commands."""
+    opened = typed(CONTAINERS, "-A FORWARD -i docker0 -j ACCEPT", "-P FORWARD DROP")
+
+    assert [] == list(check(opened))

@@ -6,7 +6,7 @@ import pytest
 
 from podpath.evidence.netfilter.typed import parse_typed_rule
 from podpath.evidence.records import ChangeCommandRecord, StatementRecord
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import PortRange, Prefix
 from podpath.net.firewall import RuleEdit, TypedRule
 from tests.evidence.consoles import block, read
 
@@ -19,6 +19,22 @@ CASES = {
     ),
     "-A FORWARD -s 10.0.0.0/8 -i cni0 -j DROP": TypedRule(
         RuleEdit.APPEND, "filter", "FORWARD", "DROP", src=Prefix.parse("10.0.0.0/8"), in_link="cni0"
+    ),
+    "-A INPUT -p tcp --sport 8443 -j ACCEPT": TypedRule(
+        RuleEdit.APPEND,
+        "filter",
+        "INPUT",
+        "ACCEPT",
+        protocol="tcp",
+        sports=(PortRange(8443, 8443),),
+    ),
+    "-A INPUT -p udp --dports 80:90,https -j ACCEPT": TypedRule(
+        RuleEdit.APPEND,
+        "filter",
+        "INPUT",
+        "ACCEPT",
+        protocol="udp",
+        dports=(PortRange(80, 90), PortRange(0, 65535)),
     ),
     "-nvL FORWARD": None,
 }

@@ -30,15 +30,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
 from podpath.checks.stated import statements_of
-from podpath.checks.told import is_forwarded, is_forwarding_asked, list_failing
+from podpath.checks.told import (
+    ROUTERS,
+    WORKLOADS,
+    is_forwarded,
+    is_forwarding_asked,
+    list_failing,
+)
 from podpath.net.complaints import Circumstance
+from podpath.net.failures import FailureKind
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -52,6 +60,14 @@ ASK = FollowUp(
     "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
     "the policy counts packets with each attempt: they are forwarded and end there",
 )
+DNS = 53
+_OF_NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
+_SHUTS = frozenset({"DROP", "REJECT", "LOG", "RETURN"})
+_ICMP = frozenset({"icmp", "1", "icmpv6", "ipv6-icmp", "58"})
+_OPPOSITE = {"INPUT": "OUTPUT", "OUTPUT": "INPUT"}
+"""Where the other direction of the host's own connections passes."""
+_FIRST = ("OUTPUT", "INPUT", "FORWARD")
+"""The order in which policies are told."""
 BREAKS = {
     "FORWARD": (
         "forwarded traffic: packets from pods and containers to anything but their own bridge, "
@@ -76,8 +92,10 @@ def check(case: Case) -> Iterator[Finding]:
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
                 yield found if _is_asked(case, name) else _doubt(found)
-    if typed:
-        yield _report_typed(typed)
+    if typed.alone:
+        yield _report_typed(case, typed.alone)
+    if typed.beside:
+        yield _report_beside(typed.beside)
 
 
 def _is_asked(case: Case, name: str) -> bool:
@@ -140,41 +158,135 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
     )
 
 
-def _list_typed(case: Case) -> tuple[tuple[str, Span], ...]:
-    """List the chains whose policy was set to drop, where none of the typed rules lets everything
-    or a container's device in.
+class _TypedPolicies(NamedTuple):
+    """The chains whose policy was set to drop, each with the command."""
+
+    alone: Mapping[str, Span]
+    """Where no command accepts what fails."""
+    beside: Mapping[str, Span]
+    """Where other commands accept what may be what fails."""
+
+
+def _list_typed(case: Case) -> _TypedPolicies:
+    """List the chains whose policy was set to drop, where none of the typed rules, before it or
+    behind it, lets everything or a container's device in.
     """
     policies: dict[str, Span | None] = {}
+    rules: dict[str, list[TypedRule]] = {name: [] for name in HOOKS}
     for rule, stated in statements_of(case, TypedRule):
         if rule.table != "filter" or rule.chain not in HOOKS:
             continue
         if rule.action == RuleEdit.POLICY:
             policies[rule.chain] = stated.span if rule.target == "DROP" else None
-        elif rule.action in {RuleEdit.APPEND, RuleEdit.INSERT} and _opens(rule):
-            policies[rule.chain] = None
-    return tuple((name, span) for name, span in policies.items() if span is not None)
+        elif rule.action in {RuleEdit.APPEND, RuleEdit.INSERT} and rule.target not in _SHUTS:
+            rules[rule.chain].append(rule)
+    closed = {
+        name: span
+        for name, span in policies.items()
+        if span is not None and not any(map(_opens, rules[name]))
+    }
+    accepted = {name for name in HOOKS if _is_accepted(case, rules[name])}
+    replied = {
+        name
+        for name in HOOKS
+        if _OPPOSITE.get(name) in accepted and any(rule.follows for rule in rules[name])
+    }
+    beside = accepted | replied
+    return _TypedPolicies(
+        {name: span for name, span in closed.items() if name not in beside},
+        {name: span for name, span in closed.items() if name in beside},
+    )
 
 
 def _opens(rule: TypedRule) -> bool:
     """Tell whether a rule lets in more than replies, loopback and single ports: everything, or
     everything of a device.
     """
-    if rule.target in ("DROP", "REJECT", "LOG", "RETURN") or rule.follows:
+    if rule.follows:
         return False
-    return rule.plain or (
-        bool(rule.in_link or rule.out_link) and "lo" not in (rule.in_link, rule.out_link)
+    return rule.plain or (bool(rule.in_link or rule.out_link) and not _is_of_loopback(rule))
+
+
+def _is_of_loopback(rule: TypedRule) -> bool:
+    return "lo" in (rule.in_link, rule.out_link)
+
+
+def _is_accepted(case: Case, rules: Sequence[TypedRule]) -> bool:
+    """Tell whether a rule accepts a port of what fails; or any port or network, where neither
+    ports nor containers are said to be what fails.
+    """
+    telling = [
+        rule
+        for rule in rules
+        if not _is_of_loopback(rule)
+        and rule.protocol not in _ICMP
+        and (rule.sports or not rule.follows)
+    ]
+    asked = [range_ for rule in telling for range_ in rule.sports or rule.dports]
+    ports = _list_ports(case)
+    if ports and any(port in range_ for port in ports for range_ in asked):
+        return True
+    return not _has_workloads(case) and any(
+        not ports or not (rule.sports or rule.dports) for rule in telling
     )
 
 
-def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
-    order = [name for name in ("OUTPUT", "INPUT", "FORWARD") if name in dict(typed)]
-    spans = dict(typed)
+def _list_ports(case: Case) -> frozenset[int]:
+    """Return the ports of what fails: those that sentences and tries name, and that of names."""
+    ports = {port for one in case.complaints for port in one.ports}
+    ports |= {one.probe.dport for one in case.attempts if one.is_bad}
+    ports |= {one.dport for one in case.unplaced}
+    if any(one.failure in _OF_NAMES for one in list_failing(case)):
+        ports.add(DNS)
+    return frozenset(ports - {0})
+
+
+def _has_workloads(case: Case) -> bool:
+    """Tell whether the ticket speaks of pods, containers or guests."""
+    ends = {end for one in case.complaints for end in (one.source, one.target)}
+    return bool(ends & WORKLOADS or case.mentions & ROUTERS)
+
+
+def _report_beside(typed: Mapping[str, Span]) -> Finding:
+    """Report policies that drop what the commands beside them do not accept."""
+    order = [name for name in _FIRST if name in typed]
+    return Finding(
+        check=NAME,
+        severity=Severity.RISK,
+        claim=(
+            f"The policy of {' and '.join(order)} was set to DROP beside commands that accept "
+            "something there: it drops what none of them takes."
+        ),
+        evidence=tuple(typed[name] for name in order),
+        reasoning=("A policy holds for what no rule takes, whatever the order of the commands.",),
+        breaks=tuple(BREAKS[name] for name in order),
+        prevention="Log what falls to the policy (-j LOG as the last rule).",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                "which packets of the connection that fails fall to the policy",
+                "; ".join(
+                    f"iptables -A {name} -j LOG --log-prefix '{name}-policy: '" for name in order
+                )
+                + "; dmesg | grep policy:",
+                "a line of the connection shows what no rule takes of it (a state of INVALID, "
+                "another port); no line: it is lost elsewhere",
+            ),
+        ),
+        marks=("DROP",),
+    )
+
+
+def _report_typed(case: Case, spans: Mapping[str, Span]) -> Finding:
+    order = [name for name in _FIRST if name in spans]
+    workloads = "FORWARD" in order or _has_workloads(case)
+    what = "containers' packets" if workloads else "the traffic that fails"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The policy of {' and '.join(order)} was set to DROP, and none of the commands "
-            "accepts containers' packets there."
+            f"accepts {what} there."
         ),
         evidence=tuple(spans[name] for name in order),
         reasoning=(

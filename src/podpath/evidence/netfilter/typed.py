@@ -14,7 +14,7 @@ from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import LIKELY, NO, Format, sample
 from podpath.evidence.records import ChangeCommandRecord, Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import PortRange, Prefix
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Source, Span
 
@@ -41,6 +41,7 @@ _ACTIONS = {
     "-X": RuleEdit.DELETE_CHAIN,
     "--delete-chain": RuleEdit.DELETE_CHAIN,
 }
+ANY_PORT = PortRange(0, 65535)
 _STATES = {"--ctstate", "--state"}
 _FOLLOWING = {"ESTABLISHED", "RELATED"}
 _GENERAL = {
@@ -128,6 +129,11 @@ def parse_typed_rule(arguments: Sequence[str]) -> TypedRule | None:
         src=_prefix(_value(rest, "-s", "--source", "--src")),
         in_link=_value(rest, "-i", "--in-interface"),
         out_link=_value(rest, "-o", "--out-interface"),
+        protocol=_value(rest, "-p", "--protocol", "--proto"),
+        sports=_ports(_value(rest, "--sport", "--source-port", "--sports", "--source-ports")),
+        dports=_ports(
+            _value(rest, "--dport", "--destination-port", "--dports", "--destination-ports")
+        ),
     )
 
 
@@ -140,6 +146,18 @@ def _following(arguments: Sequence[str], place: int) -> str:
 def _value(arguments: Sequence[str], *names: str) -> str:
     places = (place for place, word in enumerate(arguments) if word in names)
     return next((_following(arguments, place) for place in places), "")
+
+
+def _ports(text: str) -> tuple[PortRange, ...]:
+    """Read `80`, `80:90` or `80,443`; a name of a service or a variable may be any port."""
+    return tuple(_port_range(part) for part in text.split(",") if part)
+
+
+def _port_range(text: str) -> PortRange:
+    first, colon, last = text.partition(":")
+    if not (first.isdecimal() and (last.isdecimal() or not colon)):
+        return ANY_PORT
+    return PortRange(int(first), int(last) if colon else int(first))
 
 
 def _prefix(text: str) -> Prefix | None:
