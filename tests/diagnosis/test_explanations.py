@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
+import podpath
+from podpath.checks.finding import WEIGHTY
 from podpath.datapath.tracing.trace import Conversation
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.explanations import Explanation, is_certain
@@ -11,6 +15,7 @@ from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.questions import _decides
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World
+from podpath.library.given import Pasted
 from podpath.testing.nodes import given_node, probe
 
 ASKED = probe("tcp 10.0.0.1 > 10.0.0.2:80")
@@ -60,3 +65,39 @@ def test_possibilities_are_counted_from_one() -> None:
         for line in _decides((first, second), 0, guess)
         for word in re.findall(r"possibility \d", line)
     ]
+
+
+NODE = """\
+$ ip -br addr
+lo               UNKNOWN        127.0.0.1/8
+eth0             UP             192.168.1.10/24
+cni0             UP             10.244.0.1/24
+$ ip route
+default via 192.168.1.1 dev eth0
+10.244.0.0/24 dev cni0 proto kernel scope link src 10.244.0.1
+192.168.1.0/24 dev eth0 proto kernel scope link src 192.168.1.10
+$ iptables-save -t nat
+*nat
+:PREROUTING ACCEPT [0:0]
+:INPUT ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:POSTROUTING ACCEPT [0:0]
+COMMIT
+$ tcpdump -ni eth0
+"""
+
+
+@pytest.mark.parametrize("connections", [1, 5])
+def test_what_left_and_has_no_answer_is_never_certain(connections: int) -> None:
+    """However many connections ask: nobody saw an answer, and a silent far end looks the same."""
+    lines = (
+        f"10:00:0{second}.0{port} IP 10.244.0.7.4000{port} > 198.51.100.7.443: Flags [S], "
+        f"seq {port + 1}, win 64240, length 0\n"
+        for second in (1, 2, 4)
+        for port in range(connections)
+    )
+    found = podpath.diagnose(Pasted(NODE + "".join(lines), "console.txt"))
+    causes = [one for one in found.findings if one.severity in WEIGHTY]
+
+    assert ["missing-masquerade"] == [one.check for one in causes]
+    assert [] == [one for one in causes if one.certainty == 1]

@@ -17,6 +17,7 @@ from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.resting import find_guesses, is_seen_throughout
 from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
 from podpath.net.provenance import Inferred
@@ -284,6 +285,8 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
     It is where every part of it is stated, and no connection fails in a way that it cannot make. A
     fact that nobody stated is as good where it alone explains what a capture shows, frame by frame;
     what was made up of the node, such as a route or the owner of an address, must be seen in them.
+    What becomes of a packet that left and has no answer is not told by frames: a far end that is
+    silent looks the same.
     """
     if best.broken or best.unlike:
         return False
@@ -295,7 +298,16 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
         if other is not best and not other.broken and len(other.explained) >= len(best.explained)
     ]
     told = not rivals and best.matched >= TELLING_FRAMES and not best.contradicted
+    told = told and not any(_is_past_sight(judgement) for judgement in best.explained)
     return told and best.is_seen_throughout
+
+
+def _is_past_sight(judgement: Judgement) -> bool:
+    """Tell whether a connection fails after the last packet that was seen of it: nobody can answer
+    what left the node, or what passed the host has no answer.
+    """
+    unanswered = judgement.branch is not None and judgement.branch.kind is UNANSWERED
+    return unanswered or bool(judgement.symptom.passed)
 
 
 def _alternatives(case: Case) -> Iterator[World]:

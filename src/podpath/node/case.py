@@ -40,7 +40,7 @@ class Attempt:
     """True where the evidence says that it was tried on a good node or after the cure."""
     passed: bool = False
     """True where the line says that the first packet passed the host: conntrack lists only what it
-    confirmed at the last hook.
+    confirmed at the last hook, and a capture on the way out shows what is sent.
     """
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from podpath.assembly.case import assemble_case
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
@@ -139,6 +141,43 @@ def test_namespace_known_by_what_was_tried_in_it() -> None:
     assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [
         ("10.12.9.9", "cni-9")
     ]
+
+
+LISTED = Output(
+    "ip -br addr",
+    "lo UNKNOWN 127.0.0.1/8\neth0 UP 10.1.0.7/24\neth1 UP 10.2.0.7/24\ncni0 UP 10.12.0.1/24",
+)
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "way", "device"),
+    [
+        ("10.12.0.9", "203.0.113.5", "", None),
+        ("10.12.0.9", "10.1.0.50", "", None),
+        ("10.12.0.9", "203.0.113.5", "eth0 Out ", None),
+        ("10.12.0.9", "203.0.113.5", "eth0 In ", "eth0"),
+        ("10.12.0.9", "10.2.0.50", "", "eth0"),
+        ("10.12.0.9", "10.1.0.7", "", "eth0"),
+        ("10.1.0.50", "203.0.113.5", "", "eth0"),
+        ("172.30.0.9", "203.0.113.5", "", "eth0"),
+    ],
+)
+def test_what_is_captured_on_its_way_out_did_not_come_in_there(
+    client: str, server: str, way: str, device: str | None
+) -> None:
+    """The client is behind another device, and the server behind this one, by the network that it
+    is in or by a route; what comes in, or is for the host or another device, has not left.
+    """
+    line = (
+        f"IP {client}.4000 > {server}.80: Flags [S], seq 1, win 9, "
+        "options [mss 1460,sackOK,TS val {} ecr 0], length 0"
+    )
+    stamps = ("10:00:00.1", "10:00:01.1", "10:00:03.1")
+    lines = "\n".join(f"{stamp} {way}{line.format(stamp[6:8])}" for stamp in stamps)
+    taken = Output("tcpdump -ni any" if way else "tcpdump -ni eth0", lines)
+    (attempt,) = assemble_case(read_outputs(LISTED, ROUTES, taken)).attempts
+
+    assert (device, device is None) == (attempt.probe.in_dev, attempt.passed)
 
 
 def test_pod_of_a_log_is_the_one_tried_by_hand() -> None:

@@ -50,6 +50,14 @@ def test_a_bridge_of_the_host_names_its_range() -> None:
     assert ("10.99.0.7",) == finding.marks
 
 
+@pytest.mark.parametrize("dst", ["192.0.2.7", "198.51.100.7", "203.0.113.7"])
+def test_ranges_of_documentation_stand_for_public_addresses(dst: str) -> None:
+    """Tickets have them in the place of the real ones."""
+    (finding,) = findings(dst=dst)
+
+    assert f"{dst} cannot reply" in finding.claim
+
+
 def test_a_capture_that_may_be_the_containers_leaves_it_open() -> None:
     """Its own card is called eth0, too."""
     (finding,) = findings(PLAIN)

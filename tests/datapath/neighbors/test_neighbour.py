@@ -126,6 +126,22 @@ def test_nobody_has_the_address() -> None:
     assert (True, "nothing answers for 10.0.0.77 on veth0") == (found.failed, why(found))
 
 
+def test_a_bridge_of_which_no_port_is_shown_answers_by_a_guess() -> None:
+    """That nobody is behind it no output says; where all who are on the segment are shown, it is
+    stated.
+    """
+    bridge = given_node(given_netns("host", "cni0 bridge 10.0.0.1/24"))
+    guessed, stated = (
+        ask(given_walk(node), device, "10.0.0.77")
+        for node, device in ((bridge, "cni0"), (PAIR, "veth0"))
+    )
+
+    assert (True, True) == (guessed.failed, stated.failed)
+    assert guessed.rests_on is not None
+    assert guessed.rests_on.is_guess
+    assert stated.rests_on is None
+
+
 @pytest.mark.parametrize("state", ["PERMANENT", "REACHABLE", "STALE", "DELAY", "PROBE"])
 def test_a_usable_entry_is_used_though_the_owner_has_another_mac(state: str) -> None:
     """The kernel asks again only when the entry is old; an owner whose MAC no output shows is taken

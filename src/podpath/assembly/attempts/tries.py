@@ -351,11 +351,9 @@ def _nearest(draft: NodeDraft, failures: Iterable[CapturedFailure]) -> list[Capt
 
 def _place_failure(draft: NodeDraft, failure: CapturedFailure) -> Attempt:
     owner = draft.owner(failure.client[0])
-    inward = (
-        failure.start.link
-        if owner is None and failure.start.netns == HOST and failure.start.direction != "out"
-        else None
-    )
+    is_unshown = owner is None and failure.start.netns == HOST
+    leaves = is_unshown and _leaves(draft, failure)
+    inward = failure.start.link if is_unshown and not leaves else None
     probe = Probe(
         failure.protocol,
         failure.client[0],
@@ -367,7 +365,30 @@ def _place_failure(draft: NodeDraft, failure: CapturedFailure) -> Attempt:
     )
     good = is_good(judge_source(failure.seen.span.source), failure.result)
     who = f"a capture: {failure.why}"
-    return Attempt(probe=probe, result=failure.result, span=failure.seen.span, who=who, good=good)
+    return Attempt(
+        probe=probe,
+        result=failure.result,
+        span=failure.seen.span,
+        who=who,
+        good=good,
+        passed=leaves,
+    )
+
+
+def _leaves(draft: NodeDraft, failure: CapturedFailure) -> bool:
+    """Tell whether the host sends on what was captured, where the capture says no direction: the
+    client is in the network of another device, and the way to the server is by this one.
+    """
+    start, server = failure.start, failure.server[0]
+    if start.direction is not None:
+        return start.direction == "out"
+    home = draft.host.on_link(failure.client[0])
+    if home is None or home.link == start.link or draft.owner(server) is not None:
+        return False
+    beside, route = draft.host.on_link(server), draft.host.route_to(server)
+    if beside is not None and (route is None or route.prefix.length <= beside.length):
+        return beside.link == start.link
+    return route is not None and start.link in {hop.link for hop in route.nexthops}
 
 
 def _port_of(draft: NodeDraft, failure: CapturedFailure) -> int:

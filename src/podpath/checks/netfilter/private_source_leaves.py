@@ -49,9 +49,12 @@ _NOT_PUBLIC = tuple(
     Prefix.parse(text)
     for text in (
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
-        "172.16.0.0/12", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3",
+        "172.16.0.0/12", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3",
     )
 )  # fmt: skip
+"""The ranges of documentation (RFC 5737) count as public: tickets have them in the place of public
+addresses.
+"""
 _CARD = re.compile(r"(?:en[opsx]|ens|bond|wl|wwan|ppp|em\d|eth)\w*")
 _IN_CONTAINERS = re.compile(r"eth\d+")
 """Names of cards that containers have, too: a capture there shows the address before it leaves."""

@@ -365,7 +365,23 @@ def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Reso
             ):
                 return _answered(walk, station, target, None)
     nobody = reasons.NobodyAnswers(target, link.name)
-    return Resolution(None, nobody, failed=True, sharing=_find_sharing(walk, target))
+    return Resolution(
+        None,
+        nobody,
+        failed=True,
+        rests_on=_unshown_behind(around, link),
+        sharing=_find_sharing(walk, target),
+    )
+
+
+def _unshown_behind(around: Segment, link: Link) -> Inferred | None:
+    """Return the guess that nobody is behind a bridge with a carrier and without a port that is
+    shown: it loses its carrier with the last port, and has one before the first
+    (`net/bridge/br_stp.c:br_port_state_selection v6.12`).
+    """
+    if not is_bridge(link) or around.stations:
+        return None
+    return Inferred(Basis.GUESSED, f"no output shows who is behind {link.name}", link.span)
 
 
 def _find_sharing(walk: Walk, target: Address) -> str | None:
