@@ -55,7 +55,7 @@ def test_ranges_of_documentation_stand_for_public_addresses(dst: str) -> None:
     """Tickets have them in the place of the real ones."""
     (finding,) = findings(dst=dst)
 
-    assert f"{dst} cannot reply" in finding.claim
+    assert f"{dst} cannot reply" in str(finding.claim)
 
 
 def test_a_capture_that_may_be_the_containers_leaves_it_open() -> None:
