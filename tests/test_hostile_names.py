@@ -4,10 +4,8 @@ neither markup nor control.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,11 +13,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from podpath.cli.main import run
 from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.library.given import Pasted
 from podpath_protect.agent.keeper import Sample
 from podpath_protect.agent.metrics import render_metrics
+from tests.command import podpath
 from tests.hostile import HOSTILE, PROBE, node_of
 from tests.mcp.served import Assistant, said, serve
 
@@ -65,13 +63,10 @@ def check_terminal(name: str, folder: Path) -> str:
     """Return what the command itself prints, about a file of that content."""
     ticket = folder / "ticket.md"
     ticket.write_bytes(node_of(HOSTILE[name]).encode())
-    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
-    with redirect_stdout(printed):
-        assert run(["diagnose", str(ticket), "--probe", PROBE, "--verbose"]) == 1
-    printed.seek(0)
-    text = printed.read()
-    assert is_plain(text)
-    return text
+    done = podpath("diagnose", ticket, "--probe", PROBE, "--verbose")
+    assert done.returncode == 1
+    assert is_plain(done.stdout)
+    return done.stdout
 
 
 def check_html(name: str, _folder: Path) -> str:
