@@ -132,7 +132,8 @@ def test_a_terminal_gets_colors_unless_it_wants_none(
     ticket: Path, variables: str, *, color: bool
 ) -> None:
     """NO_COLOR is honoured, and so is a dumb terminal."""
-    line = f"env -u NO_COLOR {variables} {COMMAND} --no-pager diagnose {ticket} --probe '{BLOCKED}'"
+    environment = f"env -u NO_COLOR PODPATH_PAGER=cat {variables}"
+    line = f"{environment} {COMMAND} diagnose {ticket} --probe '{BLOCKED}'"
     done = subprocess.run(
         ["script", "-qec", line, "/dev/null"],
         capture_output=True,
