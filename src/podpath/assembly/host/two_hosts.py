@@ -95,6 +95,10 @@ def _connects_what_is_routed(one: ReadSource, other: ReadSource) -> bool:
     return bool(connected[0] & routed[1] or connected[1] & routed[0])
 
 
+def _has_gateway(route: RouteRecord) -> bool:
+    return any(hop.gateway for hop in route.nexthops)
+
+
 def _list_connected(scene: ReadSource) -> frozenset[Prefix]:
     return frozenset(
         record.prefix
@@ -102,7 +106,7 @@ def _list_connected(scene: ReadSource) -> frozenset[Prefix]:
         if isinstance(record, RouteRecord)
         and record.prefsrc is not None
         and record.prefix.covers(record.prefsrc)
-        and not any(hop.gateway for hop in record.nexthops)
+        and not _has_gateway(record)
     )
 
 
@@ -110,7 +114,5 @@ def _list_routed(scene: ReadSource) -> frozenset[Prefix]:
     return frozenset(
         record.prefix
         for record in scene.reading.records
-        if isinstance(record, RouteRecord)
-        and record.prefix.length > 0
-        and any(hop.gateway for hop in record.nexthops)
+        if isinstance(record, RouteRecord) and record.prefix.length > 0 and _has_gateway(record)
     )

@@ -186,16 +186,18 @@ def _list_typed(case: Case) -> _TypedPolicies:
         if span is not None and not any(map(_opens, rules[name]))
     }
     accepted = {name for name in HOOKS if _is_accepted(case, rules[name])}
-    replied = {
-        name
-        for name in HOOKS
-        if _OPPOSITE.get(name) in accepted and any(rule.follows for rule in rules[name])
-    }
+    following = {name for name in HOOKS if _follows(rules[name])}
+    replied = {name for name in following if _OPPOSITE.get(name) in accepted}
     beside = accepted | replied
     return _TypedPolicies(
         {name: span for name, span in closed.items() if name not in beside},
         {name: span for name, span in closed.items() if name in beside},
     )
+
+
+def _follows(rules: Sequence[TypedRule]) -> bool:
+    """Tell whether one of the rules is about replies."""
+    return any(rule.follows for rule in rules)
 
 
 def _opens(rule: TypedRule) -> bool:
