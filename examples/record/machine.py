@@ -158,6 +158,12 @@ class Machine:
         )
 
 
+_RING = 32 * 1024
+"""KiB for packets that tcpdump has not read yet. In immediate mode one takes as much as the snap
+length, 256 KiB: the usual 2 MiB hold eight, and a busy machine loses the ninth.
+"""
+
+
 @contextmanager
 def capture(netns: Netns, device: str, file: Path, *filters: str) -> Iterator[None]:
     """Capture a device into FILE.pcap while the block runs, then print it into FILE.txt, with MACs
@@ -172,6 +178,8 @@ def capture(netns: Netns, device: str, file: Path, *filters: str) -> Iterator[No
             "-Z",
             "root",
             "--immediate-mode",
+            "-B",
+            str(_RING),
             "-i",
             device,
             "-U",

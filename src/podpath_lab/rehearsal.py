@@ -28,9 +28,13 @@ class StagedNode:
     tap: Tap
     servers: conversation.Servers
 
-    def probe(self, attempt: int) -> conversation.Observation:
-        """Send the incident's probe."""
-        return conversation.send_probe(self.incident.asked(attempt), self.tap, self.servers)
+    def probe(
+        self, attempt: int, patience: conversation.Timeouts = conversation.USUAL
+    ) -> conversation.Observation:
+        """Send the incident's probe, and watch as long as `patience` says."""
+        return conversation.send_probe(
+            self.incident.asked(attempt), self.tap, self.servers, patience=patience
+        )
 
     def collect(self, bundle: Path, *, broken: bool) -> None:
         """Write the bundle of the node as it stands."""

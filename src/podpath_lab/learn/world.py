@@ -17,6 +17,7 @@ from pathlib import Path
 
 from podpath.net.errors import PodpathError
 from podpath_lab.apply import apply, enter_private_world
+from podpath_lab.conversation import Timeouts
 from podpath_lab.learn.answering import AnsweringServers
 from podpath_lab.learn.lessons import LESSONS, Lesson
 from podpath_lab.rehearsal import StagedNode, build_stage
@@ -28,6 +29,8 @@ IDLE = 12 * 3600.0
 """Seconds without a word from anybody, after which a forgotten world ends."""
 _TRIES = 2
 """A first packet may be lost to a neighbor that is not known yet."""
+_PATIENCE = Timeouts(0.3)
+"""On a busy machine the next frame is late by more than the lab's usual silence."""
 
 
 @dataclass(slots=True)
@@ -42,7 +45,7 @@ class LessonWorld:
         """Send the connection in question, and return what its client saw: `ok`, or an error."""
         seen = ""
         for _ in range(_TRIES):
-            seen = self.stage.probe(self.attempts).application
+            seen = self.stage.probe(self.attempts, _PATIENCE).application
             self.attempts += 1
             if seen == OK:
                 break
