@@ -137,6 +137,22 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ('"fwmask":"0xff"', "expected fwmark beside fwmask"),
+        ('"dstlen":24', "expected dst beside dstlen"),
+    ],
+)
+def test_half_a_selector_is_a_gap(members: str, why: str) -> None:
+    """A width without what it belongs to is an object that something has damaged."""
+    text = f'[{{"priority":5,"src":"all",{members},"table":"7"}}]'
+    reading = read(block(text, "ip -j rule"))
+
+    assert {} == rules(reading)
+    assert [True] == [why in gap.why for gap in reading.gaps]
+
+
+@pytest.mark.parametrize(
     "text", ["1: from all of us, have a look", "3: from 10.0.0.1 came a packet"]
 )
 def test_numbered_sentences_are_no_rules(text: str) -> None:

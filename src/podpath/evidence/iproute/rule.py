@@ -171,11 +171,11 @@ def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
     strange = [key for key in value if key not in _MEMBERS]
     if strange:
         words["unread"] = " ".join(f"{key} {words[key]}".rstrip() for key in strange)
-    for key in ("src", "dst"):
-        if f"{key}len" in words:
-            words[key] += f"/{words[f'{key}len']}"
-    if "fwmask" in words:
-        words["fwmark"] += f"/{words['fwmask']}"
+    for key, width in (("src", "srclen"), ("dst", "dstlen"), ("fwmark", "fwmask")):
+        if width in words:
+            if key not in words:
+                raise ValueError(f"expected {key} beside {width}, saw none")
+            words[key] += f"/{words[width]}"
     for key, first, last in (
         ("uids", "uid_start", "uid_end"),
         ("sport", "sport_start", "sport_end"),
