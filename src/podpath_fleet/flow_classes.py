@@ -56,9 +56,9 @@ class FlowHeader:
 
     __slots__ = ("_looked", "_names", "probe")
 
-    def __init__(self, probe: Probe) -> None:
-        """Watch the addresses and ports of a probe."""
-        self._looked = Looked()
+    def __init__(self, probe: Probe, looked: Looked | None = None) -> None:
+        """Watch the addresses and ports of a probe; `looked` hears what is asked of them."""
+        self._looked = looked if looked is not None else Looked()
         width = WIDTH[probe.src.family]
         offsets = list_offsets(probe.src.family)
         self._names = {offset: name for name, offset in offsets.items()}

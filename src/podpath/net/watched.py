@@ -26,6 +26,12 @@ class Looked:
         """Start with nothing seen."""
         self.mask = 0
 
+    def learn(self, offset: int, first: int, last: int, *, inside: bool) -> None:
+        """Hear that the field at an offset is in a range, or not in it; bits alone say less."""
+
+    def learn_none(self, offset: int, numbers: Sequence[int], shift: int) -> None:
+        """Hear that the field at an offset, shifted, is none of some sorted numbers."""
+
 
 class Watched:
     """A field of a header, or some of its bits: a number to whoever calculates with it."""
@@ -57,21 +63,48 @@ class Watched:
 
     def note(self, lowest: int = 0) -> None:
         """Note that all bits from the lowest on have been looked at."""
+        self._learn_bits(self._mark(lowest))
+
+    def _learn_bits(self, bits: int) -> None:
+        if bits:
+            low = _count_zeros(bits)
+            first = self._value >> low << low
+            self._looked.learn(self._offset, first, first + (1 << low) - 1, inside=True)
+
+    def _mark(self, lowest: int) -> int:
         bits = self._bits >> (self._shift + lowest) << (self._shift + lowest)
         self._looked.mask |= bits << self._offset
+        return bits
 
     def tell(self) -> int:
         """Return the number; every bit counts as looked at."""
         self.note()
         return self.peek()
 
-    def tell_apart(self, other: int) -> None:
-        """Note what says whether this is a number, or above or below it."""
+    def _tell_apart(self, other: int, first: int, last: int, *, inside: bool) -> None:
+        """Note what says whether this is a number, or above or below it, and that it is thereby
+        from `first` to `last`, or not.
+        """
         if type(other) is not int:
             self.note()  # a number that answers by itself, as a drawn port does
             return
+        self._mark_apart(other)
+        low = _count_zeros(self._bits)
+        if self._bits != (1 << self._width) - (1 << low):
+            self._learn_bits(self._bits)  # its numbers are no range of the field's
+            return
+        start = -(-(first << self._shift) >> low) << low
+        end = (last << self._shift >> low << low) + (1 << low) - 1
+        self._looked.learn(self._offset, start, end, inside=inside)
+
+    def _mark_apart(self, other: int) -> None:
         differing = self.peek() ^ other
-        self.note(differing.bit_length() - 1 if differing else 0)
+        self._mark(differing.bit_length() - 1 if differing else 0)
+
+    def _learn_order(self, number: int, *, below: bool) -> None:
+        """Note that this is below a number, or that it is not."""
+        first, last = (0, number - 1) if below else (number, self._bits >> self._shift)
+        self._tell_apart(number, first, last, inside=True)
 
     def is_one_of(self, numbers: Sequence[int]) -> bool:
         """Tell whether this is one of some sorted numbers; the bits are noted that say so."""
@@ -81,7 +114,11 @@ class Watched:
             self.note()
             return True
         for near in numbers[max(place - 1, 0) : place + 1]:
-            self.tell_apart(near)
+            self._mark_apart(near)
+        if self._bits == (1 << self._width) - (1 << self._shift):
+            self._looked.learn_none(self._offset, numbers, self._shift)
+        else:
+            self._learn_bits(self._bits)
         return False
 
     def _part(self, bits: int, shift: int) -> Any:
@@ -121,13 +158,16 @@ class Watched:
         if self is other or self._is_same(other):
             return True
         if type(other) is Watched:
-            return self.tell() == other.tell()
+            if other._offset < self._offset:
+                return other == self.tell()  # sources are asked about one by one, others are not
+            other = other.tell()
         if not isinstance(other, int):
             return False
         if (other << self._shift) & ~self._bits:
             return False  # it has bits that this never has
-        self.tell_apart(other)
-        return self.peek() == other
+        same = self.peek() == other
+        self._tell_apart(other, other, other, inside=same)
+        return same
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -136,14 +176,17 @@ class Watched:
         if self._is_same(other):
             return False
         number = _tell(other)
-        self.tell_apart(number)
-        return bool(self.peek() < number)
+        below = bool(self.peek() < number)
+        self._learn_order(number, below=below)
+        return below
 
     def __le__(self, other: Any) -> bool:
         if self._is_same(other):
             return True
         number = _tell(other)
-        self.tell_apart(number)
+        if type(number) is int:
+            return self < number + 1
+        self.note()
         return bool(self.peek() <= number)
 
     def __gt__(self, other: Any) -> bool:
@@ -179,6 +222,11 @@ class Watched:
 
     def __format__(self, spec: str) -> str:
         return format(self.tell(), spec)
+
+
+def _count_zeros(bits: int) -> int:
+    """Return how many zeros a number that is not 0 ends in."""
+    return (bits & -bits).bit_length() - 1
 
 
 def _tell(number: Any) -> Any:

@@ -64,5 +64,5 @@ def test_the_mac_of_a_host_outside() -> None:
     bridge = host(walk).link("cni0")
 
     assert ["02:00:00:00:00:05", "(MAC of 10.1.0.6)"] == [
-        outside_mac(host(walk), bridge, ip(f"10.1.0.{last}")) for last in (5, 6)
+        outside_mac(walk, host(walk), bridge, ip(f"10.1.0.{last}")) for last in (5, 6)
     ]

@@ -178,7 +178,7 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
     neighbours = walk.learned.neighbours
     key = NeighbourKey(namespace.name, bridge.name, skb.packet.dst)
     if key in neighbours.heard or key not in neighbours.resolved:
-        neighbours.resolved.add(key)
+        neighbours.resolved[key] = True
         reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
         walk.trace.step(
             StageName.DEVICE_TRANSMIT,

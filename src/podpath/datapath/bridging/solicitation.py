@@ -71,7 +71,7 @@ def hold_against_filters(
     lost = _discover(walk, Solicited(namespace, link, nexthop, found.sender), found.asked)
     if lost is None:
         return found
-    entry = namespace.neighbours.get((link.name, nexthop))
+    entry = namespace.neighbour(link.name, nexthop)
     if (
         entry is not None
         and entry.mac is not None

@@ -252,7 +252,7 @@ def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bo
     segment = bridge_over(namespace, link) or link
     dmac = _next_mac(walk, namespace, link, packet, place.met)
     return Skb(
-        with_macs(packet, outside_mac(namespace, segment, packet.src), dmac), netns, link=link
+        with_macs(packet, outside_mac(walk, namespace, segment, packet.src), dmac), netns, link=link
     )
 
 
@@ -284,5 +284,5 @@ def _next_mac(
             return other.mac(station.link)
     items = namespace.by_link.get(bridge.name, ())
     if any(item.prefix.covers(packet.src) and item.prefix.covers(packet.dst) for item in items):
-        return outside_mac(namespace, bridge, packet.dst)
+        return outside_mac(walk, namespace, bridge, packet.dst)
     return namespace.mac(bridge)

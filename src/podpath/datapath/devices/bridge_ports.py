@@ -87,12 +87,17 @@ def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
     return sorted(ports, key=lambda port: not leads_to_one(port))
 
 
-def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
+def outside_mac(walk: Walk, namespace: Namespace, link: Link, address: Address) -> Mac:
     """Return the MAC of a host outside the model: its neighbor entry's, or words that stand for
     it.
     """
-    entry = namespace.neighbours.get((link.name, address))
-    return entry.mac if entry is not None and entry.mac is not None else Mac(f"(MAC of {address})")
+    entry = namespace.neighbour(link.name, address)
+    if entry is not None and entry.mac is not None:
+        return entry.mac
+    if not walk.engine.watched:
+        return Mac(f"(MAC of {address})")
+    known = walk.learned.neighbours.outside
+    return known.setdefault(address, Mac(f"(MAC of the host met as number {len(known) + 1})"))
 
 
 def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
@@ -102,7 +107,7 @@ def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Addre
     only that two hosts are behind two: the first port that is free, or one that the evidence does
     not show.
     """
-    mac = outside_mac(namespace, bridge, address)
+    mac = outside_mac(walk, namespace, bridge, address)
     key = FdbKey(namespace.name, bridge.name, mac)
     port = walk.learned.fdb.get(key) or _listed(namespace, bridge, mac)
     if port is None:

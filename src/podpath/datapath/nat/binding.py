@@ -230,7 +230,8 @@ def _with_port(
         offset = port - allowed.base_port
     elif drawn:
         connection.port_at_random = True
-        offset = jhash2([current.src.value & 0xFFFFFFFF, current.dst.value & 0xFFFFFFFF, port], 0)
+        ends = [current.src.value & 0xFFFFFFFF, current.dst.value & 0xFFFFFFFF, port]
+        offset = 0 if state.walk.engine.any_port else jhash2(ends, 0)
     number = port
     for attempt in range(min(size, MAX_ATTEMPTS)):
         number = first + (offset + attempt) % size

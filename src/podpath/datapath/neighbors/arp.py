@@ -91,7 +91,7 @@ def answer(
             if proxied or _has_on(namespace, link, target)
             else NotAddressOf(target, namespace.name)
         )
-    listed = (link.name, target) in namespace.netns.proxied
+    listed = any(proxied == (link.name, target) for proxied in namespace.netns.proxied)
     private = _is_private(namespace, link)
     if proxy and not (listed or private or _is_proxy(namespace, link)):
         return OnlyForItself()
@@ -120,7 +120,7 @@ def _is_neighbour_proxy(namespace: Namespace, link: Link, target: Address) -> bo
     """Tell whether a device answers neighbor solicitations for another's address
     (`net/ipv6/ndisc.c:ndisc_recv_ns v6.12`).
     """
-    if (link.name, target) not in namespace.netns.proxied:
+    if all(proxied != (link.name, target) for proxied in namespace.netns.proxied):
         return False
     switches = (f"net.ipv6.conf.{name}.proxy_ndp" for name in (link.name, settings.ALL))
     facts = (namespace.netns.sysctls.get(key) for key in switches)

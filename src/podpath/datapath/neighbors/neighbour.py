@@ -25,6 +25,7 @@ from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Basis, Inferred, Option, Span
+from podpath.net.watched import is_watched
 from podpath.node.links import Link, Neighbour
 from podpath.node.node import NetnsRole
 
@@ -97,13 +98,13 @@ def resolve(
         destination.gateway is None,
         _has_spoken(walk, namespace, link, nexthop),
     )
-    found = namespace.answers.get(key)
+    found = None if is_watched(nexthop.value) else namespace.answers.get(key)
     if not isinstance(found, Resolution):
         asked = walk.choices.asked
         sender = announced_source(namespace, link, nexthop, packet.src)
         found = _resolve(walk, namespace, link, destination, _Question(nexthop, sender))
         found = _with_request(namespace, link, found, nexthop, sender)
-        if walk.choices.asked == asked:
+        if walk.choices.asked == asked and not is_watched(nexthop.value):
             namespace.answers[key] = found
     hop = NeighbourKey(namespace.name, link.name, nexthop)
     _teach(walk.learned.neighbours, hop, found, namespace.mac(link))
@@ -118,7 +119,7 @@ def _resolve_without_arp(
     """Take the MAC of an entry that was put in by hand, else the device's own
     (`net/ipv4/arp.c:arp_constructor v6.18`).
     """
-    entry = namespace.neighbours.get((link.name, target))
+    entry = namespace.neighbour(link.name, target)
     if entry is None or entry.mac is None:
         return Resolution(own, reasons.OwnMacForAll(link.name, own), _listed(link))
     if entry.state in _FIXED or is_still_used(walk, namespace, link, target):
@@ -177,7 +178,7 @@ def _resolve(
     walk: Walk, namespace: Namespace, link: Link, destination: Destination, question: _Question
 ) -> Resolution:
     target = question.target
-    entry = namespace.neighbours.get((link.name, target))
+    entry = namespace.neighbour(link.name, target)
     if entry is not None and entry.mac is not None and entry.state in _FIXED:
         return Resolution(
             entry.mac,
@@ -292,7 +293,7 @@ def _presume(
     addresses are not all listed.
     """
     target = question.target
-    entry = namespace.neighbours.get((link.name, target))
+    entry = namespace.neighbour(link.name, target)
     if entry is not None and _stays_silent(walk, namespace, link, entry):
         silent = reasons.NeighbourSilent(target, link.name, entry.state)
         return Resolution(None, silent, _span(entry), failed=True)
@@ -310,7 +311,7 @@ def _presume(
         return Resolution(None, reasons.NobodyAnswers(target, link.name), unseen=partial[0].netns)
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
-        mac = outside_mac(namespace, link, target)
+        mac = outside_mac(walk, namespace, link, target)
         return Resolution(
             mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND
         )
@@ -339,7 +340,7 @@ def _has_spoken(walk: Walk, namespace: Namespace, link: Link, target: Address) -
     """Tell whether a frame of a host outside the model came in over the bridge before: then it is
     there to answer.
     """
-    seen = FdbKey(namespace.name, link.name, outside_mac(namespace, link, target))
+    seen = FdbKey(namespace.name, link.name, outside_mac(walk, namespace, link, target))
     return seen in walk.learned.fdb
 
 

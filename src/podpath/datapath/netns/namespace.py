@@ -154,6 +154,18 @@ class Namespace:
         guessed = self.netns.inferred is not None and self.netns.inferred.is_guess
         return guessed and not self.netns.addresses.complete and not self.has_local(address)
 
+    def neighbour(self, link: str, address: Address) -> Neighbour | None:
+        """Return a device's neighbor entry for an address; of a watched one, note what says that
+        there is none.
+        """
+        value: Any = address.value
+        if is_watched(value):
+            known = (item for item in self.neighbours if item[0] == link)
+            own = [item.value for _, item in known if item.family == address.family]
+            if not value.is_one_of(sorted(own)):
+                return None
+        return self.neighbours.get((link, address))
+
     def owns(self, address: Address) -> bool:
         """Tell whether the address is on one of the namespace's devices
         (`inet_lookup_ifaddr_rcu`).

@@ -123,7 +123,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         return boundary(walk, skb, BoundaryName.MACVLAN, found.sharing)
     if found.failed:
         return _unreachable(walk, skb, found, asked)
-    walk.learned.neighbours.resolved.add(asked)
+    walk.learned.neighbours.resolved[asked] = True
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.trace.step(
         StageName.NEIGHBOUR,

@@ -24,6 +24,7 @@ class Engine:
     """
 
     __slots__ = (
+        "any_port",
         "cilium",
         "device_chains",
         "flow_tables",
@@ -37,11 +38,15 @@ class Engine:
         "wires",
     )
 
-    def __init__(self, node: Node, *, watched: bool = False) -> None:
+    def __init__(self, node: Node, *, watched: bool = False, any_port: bool = False) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
         self.watched = watched
         """True where its packets have headers that note who looks at them (`net.watched`)."""
+        self.any_port = any_port
+        """True where the first port that is free stands for one that the kernel draws, and not one
+        that a hash of the packet's own ends picks.
+        """
         self.rulesets: dict[tuple[str, Family], Any] = {}
         """By namespace and family. Like what follows, typed where it is made: the engine keeps it
         and knows nothing of it.

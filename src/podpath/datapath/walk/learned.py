@@ -82,12 +82,14 @@ class BpfTranslation(NamedTuple):
 class NeighbourTables:
     """What ARP and neighbor discovery taught the namespaces of the node."""
 
-    heard: dict[NeighbourKey, Mac] = field(default_factory=dict)
+    heard: MutableMapping[NeighbourKey, Mac] = field(default_factory=dict)
     """What requests taught those who answered them: by the listener, and the sender's address."""
-    answered: dict[NeighbourKey, Mac] = field(default_factory=dict)
+    answered: MutableMapping[NeighbourKey, Mac] = field(default_factory=dict)
     """What a namespace's own requests brought."""
-    resolved: set[NeighbourKey] = field(default_factory=set)
+    resolved: MutableMapping[NeighbourKey, bool] = field(default_factory=dict)
     """Next hops that were sent to before: their Ethernet header is cached."""
+    outside: MutableMapping[Address, Mac] = field(default_factory=dict)
+    """What stands for the MACs of hosts outside the model, where their addresses are watched."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from podpath.datapath.tracing.drawn_port import PortQuestions
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.draws import Draws
-from podpath.datapath.walk.learned import Learned
+from podpath.datapath.walk.learned import Learned, NeighbourTables
 from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net.provenance import Option
 from podpath.net.watched import Compared
@@ -34,6 +34,9 @@ class Walk:
         self.learned = Learned()
         if engine.watched:
             self.learned.bpf, self.draws.flow_ports = Compared(), Compared()
+            self.learned.neighbours = NeighbourTables(
+                Compared(), Compared(), Compared(), Compared()
+            )
 
     def _choose_port(self, name: str, likely: bool) -> bool:  # noqa: FBT001  # what is likely is a value
         options = (

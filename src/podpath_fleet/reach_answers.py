@@ -1,0 +1,73 @@
+"""What becomes of all flows of a class: what their table's row says (`flow_answers`), without what
+is each flow's own, and where their first packets end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Transmitted
+from podpath.datapath.walk.compiled import Engine
+from podpath.library.case import Case
+from podpath.library.trace import forbid_trace
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from podpath.report.escape import escape
+from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
+from podpath_fleet.flow_classes import FlowHeader
+
+
+class ReachAnswer(NamedTuple):
+    """What becomes of every flow of a class."""
+
+    row: FlowAnswer
+    """Without how it arrives, and in how many branches."""
+    ends: tuple[str, ...]
+    """Where first packets arrive or leave the node, over all branches, in order; empty where none
+    does.
+    """
+
+
+class ReachWalker:
+    """Walks headers of one node, which is compiled as walks need it."""
+
+    def __init__(self, case: Case, *, watched: bool = True) -> None:
+        """Compile nothing yet; `watched` is for headers that note who looks at them."""
+        self._case = case
+        self._engine = Engine(case.node, watched=watched, any_port=True)
+
+    def walk(self, header: FlowHeader) -> ReachAnswer:
+        """Return what becomes of a watched header."""
+        return self._answer(header, header.probe)
+
+    def walk_alone(self, probe: Probe) -> ReachAnswer:
+        """Return what becomes of a probe that nobody watches."""
+        return self._answer(FlowHeader(probe), probe)
+
+    def _answer(self, header: FlowHeader, probe: Probe) -> ReachAnswer:
+        try:
+            conversation = converse(self._engine, probe)
+        except UsageError as error:
+            return ReachAnswer(refuse_flow(_without_ends(error)), ())
+        row = answer_flow(header, conversation, forbid_trace(self._case, probe, conversation))
+        return ReachAnswer(row._replace(arrives_as="", branches=0), _list_ends(conversation))
+
+
+def _without_ends(error: UsageError) -> str:
+    """Name an error by its kind: its words may hold the flow's own address."""
+    return type(error).__name__
+
+
+def _list_ends(conversation: Conversation) -> tuple[str, ...]:
+    found = {_name_end(branch) for branch in conversation.branches if branch.traces}
+    return tuple(sorted(found - {""}))
+
+
+def _name_end(branch: Branch) -> str:
+    outcome = branch.traces[0].outcome
+    if isinstance(outcome, Delivered):
+        return str(escape(f"delivered in {outcome.netns}"))
+    if isinstance(outcome, Transmitted):
+        return str(escape(f"sent out by {outcome.link} of {outcome.netns}"))
+    return ""
