@@ -36,6 +36,7 @@ def test_it_does_the_main_job_alone(tmp_path: Path) -> None:
     assert (1, "") == (done.returncode, done.stderr)
     assert done.stdout.endswith("fix: sysctl -w net.ipv4.conf.all.rp_filter=0\n")
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert run("explain", "rp-filter").stdout.startswith("rp-filter: ")
     missing = run("lab", "agree")
     assert (2, True) == (missing.returncode, "pip install podpath-lab" in missing.stderr)
     assert target.stat().st_size < 12_000_000

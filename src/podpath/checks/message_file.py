@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 from podpath.checks.category import Category
@@ -16,6 +15,7 @@ from podpath.checks.finding import FollowUp, Severity
 from podpath.checks.ground import Ground, Unsettling
 from podpath.checks.message_check import MessageCheck, Value
 from podpath.checks.needs import Need
+from podpath.net.data_files import read_data
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 
@@ -27,7 +27,7 @@ def read_checks(room: str) -> tuple[MessageCheck, ...]:
 
 def read_fields(room: str, name: str) -> Iterator[dict[str, Any]]:
     """Read the fields of each table of a room's file, by name."""
-    text = resources.files("podpath.checks").joinpath(room, name).read_text(encoding="utf-8")
+    text = read_data("podpath.checks", f"{room}/{name}")
     return map(_parse_fields, tomllib.loads(text)["check"])
 
 

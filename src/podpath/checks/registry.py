@@ -251,6 +251,7 @@ from podpath.checks.tunnels import (
     vxlan_outer,
     wireguard_silent,
 )
+from podpath.net.data_files import read_manual
 from podpath.node.case import Case
 
 
@@ -297,7 +298,7 @@ class Check(NamedTuple):
 
 def _of_module(module: ModuleType) -> Check:
     run, look = getattr(module, "check", None), getattr(module, "look", None)
-    return Check(module.NAME, module.__doc__ or "", module.CATEGORIES, run, look)
+    return Check(module.NAME, read_manual(module), module.CATEGORIES, run, look)
 
 
 def _of_row(row: MessageCheck | SwitchCheck) -> Check:

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
+from podpath.net.data_files import read_data
 from podpath.net.provenance import Span
 from podpath.net.tables import parse_tables
 
@@ -148,8 +148,7 @@ class OwnersFile:
 
 @cache
 def _load() -> OwnersFile:
-    file = resources.files("podpath.net") / "owners.toml"
-    return parse_tables(file.read_text(encoding="utf-8"), file.name, OwnersFile)
+    return parse_tables(read_data("podpath.net", "owners.toml"), "owners.toml", OwnersFile)
 
 
 def load_owners() -> tuple[OwnerRow, ...]:

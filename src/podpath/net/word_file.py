@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
+
+from podpath.net.data_files import read_data
 
 _PART = re.compile(r"%\{(\w+)\}")
 
 
 def read_word_file(package: str, name: str) -> dict[str, Any]:
     """Read a file beside a package's modules, its patterns filled."""
-    return parse_words(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+    return parse_words(read_data(package, name))
 
 
 def parse_words(text: str) -> dict[str, Any]:

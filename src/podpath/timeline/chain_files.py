@@ -8,20 +8,15 @@ than importing a module is.
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 
+from podpath.net.data_files import list_data, read_data
 from podpath.timeline.chain import CauseChain, parse_chain
 
 
 @cache
 def load_chains() -> tuple[CauseChain, ...]:
     """Return all known chains, ordered by name."""
-    folder = resources.files("podpath.timeline").joinpath("chains")
-    files = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".toml")),
-        key=lambda file: file.name,
-    )
     return tuple(
-        parse_chain(file.name.removesuffix(".toml"), file.read_text(encoding="utf-8"))
-        for file in files
+        parse_chain(name.removesuffix(".toml"), read_data("podpath.timeline", f"chains/{name}"))
+        for name in list_data("podpath.timeline", "chains", ".toml")
     )

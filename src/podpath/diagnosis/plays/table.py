@@ -7,12 +7,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from podpath.diagnosis.clues import Clue, Contrast, ShownPart, TrafficKind
 from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
+from podpath.net.data_files import read_data
 from podpath.net.failures import FailureKind
 from podpath.net.technologies import Technology
 
@@ -33,8 +33,7 @@ def list_plays() -> tuple[Play, ...]:
     """Return the whole playbook, read when the first question is looked for."""
     plays: list[Play] = []
     for family in FAMILIES:
-        file = resources.files("podpath.diagnosis.plays").joinpath(f"{family}.toml")
-        plays += parse_plays(file.read_text(encoding="utf-8"))
+        plays += parse_plays(read_data("podpath.diagnosis.plays", f"{family}.toml"))
     return tuple(plays)
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from importlib import resources
 
-_FILE = resources.files("podpath.evidence.documents").joinpath("glosses.toml")
-_WORDS = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+from podpath.net.data_files import read_data
+
+_WORDS = tomllib.loads(read_data("podpath.evidence.documents", "glosses.toml"))
 _JOINED: dict[str, str] = _WORDS["joined"]
 _SPACED: dict[str, str] = _WORDS["spaced"]
 _MARKED: dict[str, str] = _WORDS["marks"]

@@ -1,0 +1,87 @@
+"""What a wheel holds once and compressed: the tables beside podpath's modules, and the manual pages
+of its checks, which are docstrings of their modules and would stand in source and bytecode.
+
+    scripts/packed_data.py FOLDER
+
+writes FOLDER/podpath: the file that `podpath.net.data_files` reads, and the modules of checks
+without their pages, every other line where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+from podpath.checks.registry import MODULES
+from podpath.net.data_files import PACKED, locate_manual
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
+TABLES = ".toml"
+
+
+def pack(source: Path, modules: Iterable[ModuleType]) -> bytes:
+    """Return the tables below a folder and the manual pages of modules as one compressed file, the
+    same whenever they are the same.
+    """
+    texts = {
+        path.relative_to(source).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(source.rglob(f"*{TABLES}"))
+    }
+    texts |= {locate_manual(module.__name__): module.__doc__ or "" for module in modules}
+    return compress_texts(texts)
+
+
+def compress_texts(texts: Mapping[str, str]) -> bytes:
+    """Return the file that holds texts by path."""
+    return gzip.compress(json.dumps(texts, ensure_ascii=False).encode(), mtime=0)
+
+
+def strip_manual(text: str, name: str) -> str:
+    """Return a module's source with a line in place of its docstring that says how to read it, and
+    everything below at the lines where it was, so that tracebacks stay true.
+
+    Raises:
+        ValueError: no docstring begins in its first line.
+    """
+    tree = ast.parse(text)
+    if ast.get_docstring(tree) is None or tree.body[0].lineno != 1:
+        raise ValueError(f"{name}: expected a docstring in line 1, saw none")
+    length = tree.body[0].end_lineno or 1
+    lines = text.splitlines(keepends=True)
+    stands_in = f'"""`podpath explain {name}` shows its manual page."""\n'
+    return "".join([stands_in, *["\n"] * (length - 1), *lines[length:]])
+
+
+def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, str]:
+    """Return the sources of modules without their manual pages, by path below a folder."""
+    stripped: dict[str, str] = {}
+    for module in modules:
+        path = Path(module.__file__ or "")
+        stripped[path.relative_to(source).as_posix()] = strip_manual(
+            path.read_text(encoding="utf-8"), module.NAME
+        )
+    return stripped
+
+
+def main() -> None:
+    """Write them where the user says."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("folder", type=Path)
+    target = parser.parse_args().folder / SOURCE.name
+    for path, text in list_stripped(SOURCE, MODULES).items():
+        place = target / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+    packed = pack(SOURCE, MODULES)
+    (target / PACKED).write_bytes(packed)
+    sys.stdout.write(f"{target}: {len(packed) / 1e6:.2f} MB of data\n")
+
+
+if __name__ == "__main__":
+    main()

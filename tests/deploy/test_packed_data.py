@@ -1,0 +1,186 @@
+"""The wheel: tables and manual pages stand in it once, compressed, and read as in a checkout."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from scripts.packed_data import list_stripped, pack, strip_manual
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SOURCE = REPOSITORY / "src" / "podpath"
+MODULE = '''\
+"""loud: a fault.
+
+What it is
+    It is loud.
+"""
+
+NAME = "loud"
+
+
+def check() -> None:
+    raise RuntimeError
+'''
+READING = """\
+import json, sys
+from importlib.util import find_spec
+
+from podpath.checks.registry import CHECKS, MODULES
+from podpath.diagnosis.plays.table import list_plays
+from podpath.evidence.messages.table import ROWS
+from podpath.net.owners import load_owners
+from podpath.timeline.chain_files import load_chains
+
+modules = {module.__name__: check.page for module, check in zip(MODULES, CHECKS)}
+tables = [list_plays(), ROWS, load_owners(), load_chains()]
+json.dump({"file": find_spec("podpath").origin, "modules": modules,
+           "pages": {check.name: check.page for check in CHECKS},
+           "lengths": [len(table) for table in tables]}, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel, and unpack it as pip would."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+    )
+    (file,) = folder.glob("*.whl")
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(folder / "installed")
+    return folder / "installed"
+
+
+@pytest.fixture(scope="module")
+def from_wheel(wheel: Path) -> dict[str, Any]:
+    """Read the tables and pages of the wheel."""
+    return read_all(wheel)
+
+
+def test_a_wheel_reads_what_the_sources_say(wheel: Path, from_wheel: dict[str, Any]) -> None:
+    """Every check has the page that is its module's docstring, and every table its rows."""
+    from_checkout = read_all(REPOSITORY / "src")
+
+    assert Path(from_wheel["file"]).is_relative_to(wheel)
+    assert Path(from_checkout["file"]).is_relative_to(SOURCE)
+    assert from_wheel == from_checkout | {"file": from_wheel["file"]}
+    assert all(from_wheel["lengths"])
+    for module, page in from_wheel["modules"].items():
+        file = REPOSITORY.joinpath("src", *module.split(".")).with_suffix(".py")
+        assert page == ast.get_docstring(ast.parse(file.read_text("utf-8")), clean=False)
+
+
+def test_a_wheel_has_them_once(wheel: Path, from_wheel: dict[str, Any]) -> None:
+    """No table is a file of its own, and no module of a check says what its page says."""
+    program = wheel / "podpath"
+
+    assert not list(program.rglob("*.toml"))
+    assert "net/owners.toml" in unpack((program / "data.json.gz").read_bytes())
+    for module, page in from_wheel["modules"].items():
+        text = wheel.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
+        assert "How to fix" in page
+        assert "How to fix" not in text
+
+
+def test_a_wheel_has_every_other_line(wheel: Path, from_wheel: dict[str, Any]) -> None:
+    """Below the manual page a module is the repository's, line by line; other modules are that to
+    the byte.
+    """
+    stripped = {module.replace(".", "/") + ".py" for module in from_wheel["modules"]}
+    sources = {path.relative_to(SOURCE.parent).as_posix(): path for path in SOURCE.rglob("*.py")}
+    installed = {path.relative_to(wheel).as_posix(): path for path in wheel.rglob("*.py")}
+
+    assert set(sources) == set(installed)
+    assert {name for name, path in sources.items() if differ(path, installed[name])} == stripped
+    for name in stripped:
+        ours, packed = (files[name].read_text("utf-8") for files in (sources, installed))
+        assert dump_body(ours) == dump_body(packed)
+
+
+def test_a_page_is_explained_from_a_wheel(wheel: Path) -> None:
+    """`podpath explain` prints it, also where Python keeps no docstrings."""
+    done = subprocess.run(
+        [sys.executable, "-OO", "-m", "podpath", "explain", "missing-masquerade"],
+        env={"PYTHONPATH": str(wheel), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith("missing-masquerade: packets leave the node with a source")
+    assert "\nHow to fix\n    iptables -t nat -A POSTROUTING" in done.stdout
+
+
+def test_a_module_is_stripped_of_its_page_alone() -> None:
+    """What stands below stays at its lines."""
+    stripped = strip_manual(MODULE, "loud")
+
+    assert stripped.startswith('"""`podpath explain loud` shows its manual page."""\n\n')
+    assert stripped.splitlines()[5:] == MODULE.splitlines()[5:]
+
+
+@pytest.mark.parametrize("text", ["", "NAME = 1\n", '# above\n"""A page."""\n'])
+def test_a_module_without_a_page_is_not_packed(text: str) -> None:
+    """A check whose docstring is not where it is looked for is an error of ours."""
+    with pytest.raises(ValueError, match="loud: expected a docstring in line 1"):
+        strip_manual(text, "loud")
+
+
+def test_tables_and_pages_are_packed_by_path(tmp_path: Path) -> None:
+    """Tables come by their path, a page by its module's; the same texts make the same file."""
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/messages.toml").write_text("a = 'ü'\n", encoding="utf-8")
+    (tmp_path / "links/loud.py").write_text(MODULE, encoding="utf-8")
+    module = ModuleType("podpath.links.loud", "loud: a fault.")
+    module.__file__ = str(tmp_path / "links/loud.py")
+    module.NAME = "loud"  # type: ignore[attr-defined]
+
+    assert unpack(pack(tmp_path, [module])) == {
+        "links/messages.toml": "a = 'ü'\n",
+        "links/loud.txt": "loud: a fault.",
+    }
+    assert pack(tmp_path, [module]) == pack(tmp_path, [module])
+    assert list_stripped(tmp_path, [module]) == {"links/loud.py": strip_manual(MODULE, "loud")}
+
+
+def read_all(folder: Path) -> dict[str, Any]:
+    """Return what the program in a folder reads of its tables and pages."""
+    done = subprocess.run(
+        [sys.executable, "-c", READING],
+        env={"PYTHONPATH": str(folder), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    read: dict[str, Any] = json.loads(done.stdout)
+    return read
+
+
+def unpack(packed: bytes) -> dict[str, str]:
+    """Return the texts of a packed file by path."""
+    texts: dict[str, str] = json.loads(gzip.decompress(packed))
+    return texts
+
+
+def differ(one: Path, other: Path) -> bool:
+    """Say whether two files differ."""
+    return one.read_bytes() != other.read_bytes()
+
+
+def dump_body(text: str) -> list[str]:
+    """Return a module's statements below its docstring, with their lines."""
+    return [ast.dump(node, include_attributes=True) for node in ast.parse(text).body[1:]]
