@@ -86,10 +86,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_wide_tunnels(case: Case) -> Iterator[Finding]:
     """Report the first VXLAN device of a network plugin that leaves no room for its header in the
-    one card that is shown.
+    one card that is shown. Where the listing says which card carries it (`ip -d link`), vxlan-mtu
+    judges.
     """
     links = [link for link in case.node.host.links.items if link.span is not None]
-    tunnels = [link for link in links if _VXLAN.fullmatch(link.name)]
+    tunnels = [link for link in links if _VXLAN.fullmatch(link.name) and link.vxlan is None]
     cards = [link for link in links if _CARD.fullmatch(link.name) and link.mtu >= LEAST]
     if not tunnels or len(cards) != 1 or tunnels[0].mtu <= cards[0].mtu - OVERHEAD:
         return
