@@ -115,6 +115,11 @@ COMMANDS: dict[str, CommandEntry] = {
         "Read, check and diagnose any number of nodes; name those that differ from their peers.",
         distribution="podpath-fleet",
     ),
+    "reach": CommandEntry(
+        "podpath_fleet.reach_command",
+        "Tell what becomes of every flow that pods may try, or what changed for which flows.",
+        distribution="podpath-fleet",
+    ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
     "explain": CommandEntry(
         "podpath.cli.manual",

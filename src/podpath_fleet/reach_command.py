@@ -1,0 +1,93 @@
+"""`podpath reach`: what becomes of every flow, and what differs between two nodes."""
+
+from __future__ import annotations
+
+import click
+
+from podpath.cli.evidence import read_one
+from podpath.cli.progress_line import ProgressLine
+from podpath_fleet import reached
+from podpath_fleet.reach_space import ReachQuestion
+from podpath_fleet.reached import MOST_WALKS, ReachDifference, ReachResult
+
+
+@click.command()
+@click.argument("evidence", nargs=-1, required=True, metavar="EVIDENCE...")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    metavar="SOURCE",
+    help="Who sends: pod/NS/NAME, host, an address, or 'NETWORK in DEV'. [every pod]",
+)
+@click.option(
+    "--to",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="A network, an address, pod/NS/NAME or svc/NS/NAME:PORT. [every address]",
+)
+@click.option(
+    "--protocol",
+    "protocols",
+    multiple=True,
+    type=click.Choice(["tcp", "udp", "icmp"]),
+    default=("tcp", "udp", "icmp"),
+    show_default=True,
+)
+@click.option(
+    "--ports", default="1-65535", show_default=True, metavar="PORTS", help="Destination ports."
+)
+@click.option(
+    "--walks",
+    type=click.IntRange(1),
+    default=MOST_WALKS,
+    show_default=True,
+    metavar="N",
+    help="Walks for each source and protocol, after which the rest is told as unknown.",
+)
+@click.option(
+    "--diff",
+    "other",
+    metavar="EVIDENCE",
+    help="Tell which of these flows have another answer on another node, or later.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document: podpath/reach/v1.")
+def reach(  # noqa: PLR0913 - click gives each option as one argument
+    evidence: tuple[str, ...],
+    sources: tuple[str, ...],
+    targets: tuple[str, ...],
+    protocols: tuple[str, ...],
+    ports: str,
+    walks: int,
+    *,
+    other: str | None,
+    as_json: bool,
+) -> None:
+    """Tell what becomes of every new connection that pods may try, to every address and port.
+
+    Flows that provably take the same walk are one class; classes with the same answer are told
+    together, with a flow to try and the line that decided. What was not walked is told as unknown.
+
+    \b
+    Examples:
+      podpath reach bundle/ --from pod/shop/web-0
+      podpath reach bundle/ --to 10.96.0.0/12 --protocol tcp --ports 80,443 --json
+      podpath reach bundle/ --from '203.0.113.0/24 in eth0' --to 10.0.0.2
+      podpath reach yesterday/ --diff today/ --from pod/shop/web-0
+
+    \b
+    Exit codes: 0 all of them work, 1 some never work or only sometimes, 2 usage error, 3 some are
+    undecided or unknown. With --diff: 0 nothing changed, 1 something did, 2 usage error, 3 unknown.
+    """  # noqa: D301  # click wants the backspace itself
+    progress = ProgressLine()
+    question = ReachQuestion(sources, targets, protocols, ports)
+    case = read_one(evidence, progress=progress)
+    answer: ReachResult | ReachDifference
+    if other is None:
+        answer = reached.reach(case, question, walks=walks, progress=progress)
+    else:
+        after = read_one((other,), progress=progress)
+        answer = reached.compare_reach(case, after, question, walks=walks, progress=progress)
+    click.echo(answer.json() if as_json else answer.text(), nl=False)
+    click.get_current_context().exit(answer.exit_code)

@@ -1,0 +1,331 @@
+"""What becomes of every flow of a node, and what differs between two: classes with one answer are
+told together, each set with a witness and the line that decided.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from podpath.library.case import Case
+from podpath.library.progress import Progress, silent, stage
+from podpath.net.addresses import Family
+from podpath.net.counted import Counted
+from podpath.net.packet import endpoint
+from podpath.net.probe import Probe
+from podpath_fleet.header_region import HeaderRegion
+from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace, enumerate_classes
+from podpath_fleet.reach_space import (
+    ReachQuestion,
+    join_regions,
+    list_spaces,
+    spell_networks,
+    spell_ports,
+    spell_regions,
+)
+
+SCHEMA = "podpath/reach/v1"
+MOST_WALKS = 20_000
+"""Walks of one set of headers, where nobody says another bound."""
+_WEIGHTS = ("NEVER", "SOMETIMES", "UNDECIDED", "UNREADABLE", "ALWAYS")
+"""Verdicts in the order in which they are told."""
+_FAILED = {"NEVER", "SOMETIMES"}
+_SHOWN = 24
+"""Sets that the text tells of for each source and protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachSet:
+    """Headers of one space with one answer."""
+
+    space: HeaderSpace
+    regions: tuple[HeaderRegion, ...]
+    witness: Probe
+    answer: ReachAnswer
+    classes: int
+    """How many classes it is joined of."""
+
+    @property
+    def size(self) -> int:
+        """Return how many headers it holds."""
+        return sum(region.size for region in self.regions)
+
+
+@dataclass(frozen=True, slots=True)
+class ReachResult:
+    """What becomes of all headers that were asked about."""
+
+    sets: tuple[ReachSet, ...]
+    enumerations: tuple[tuple[HeaderSpace, Enumeration[ReachAnswer]], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether every header is in a class."""
+        return all(not found.left for _, found in self.enumerations)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where some flows do not always work, 3 where some are undecided or were not
+        walked, 0 where all work.
+        """
+        verdicts = {one.answer.row.verdict for one in self.sets}
+        if verdicts & _FAILED:
+            return 1
+        return 0 if self.complete and verdicts <= {"ALWAYS"} else 3
+
+    def text(self) -> str:
+        """Tell of each source and protocol which sets there are."""
+        lines: list[str] = []
+        for space, found in self.enumerations:
+            lines += self._tell_space(space, found)
+        return "\n".join(lines) + "\n"
+
+    def _tell_space(self, space: HeaderSpace, found: Enumeration[ReachAnswer]) -> Iterator[str]:
+        own = [one for one in self.sets if one.space is space]
+        yield f"{spell_source(space)}: {len(found.classes):,} classes, {len(own):,} answers"
+        for one in own[:_SHOWN]:
+            yield f"  {_tell_answer(one.answer)}"
+            yield from (f"    {line}" for line in spell_regions(one.regions, space))
+            yield f"    e.g. {spell_probe(one.witness)}"
+        if len(own) > _SHOWN:
+            yield f"  and {len(own) - _SHOWN:,} more answers: --json has them all"
+        if found.left:
+            yield "  UNKNOWN: the bound on walks is met, and nobody walked these (--walks)"
+            yield from (f"    {line}" for line in spell_regions(join_regions(found.left), space))
+
+    def json(self) -> str:
+        """Return a document of the schema `podpath/reach/v1`."""
+        left = [
+            _tell_set(space, join_regions(found.left))
+            for space, found in self.enumerations
+            if found.left
+        ]
+        sets = [
+            {
+                **_tell_set(one.space, one.regions),
+                "witness": spell_probe(one.witness),
+                "classes": one.classes,
+                **_tell_fields(one.answer),
+            }
+            for one in self.sets
+        ]
+        document = {"schema": SCHEMA, "complete": self.complete, "sets": sets, "unknown": left}
+        return json.dumps(document, indent=2) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ReachChange:
+    """Headers whose answer is another one on the second node."""
+
+    space: HeaderSpace
+    regions: tuple[HeaderRegion, ...]
+    witness: Probe
+    before: ReachAnswer
+    after: ReachAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class ReachDifference:
+    """What changed between two nodes, of the headers that were asked about."""
+
+    changes: tuple[ReachChange, ...]
+    complete: bool
+    """False where headers of either were not walked."""
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where something changed, 3 where it is not known of all, 0 where nothing did."""
+        if self.changes:
+            return 1
+        return 0 if self.complete else 3
+
+    def text(self) -> str:
+        """Tell of each change the headers, a witness and both lines."""
+        lines = [f"sets of flows with another answer: {len(self.changes):,}"]
+        if not self.complete:
+            lines.append("UNKNOWN: the bound on walks is met; more may have changed (--walks)")
+        for one in self.changes:
+            lines.append(f"  {spell_source(one.space)}")
+            lines += [f"    {line}" for line in spell_regions(one.regions, one.space)]
+            lines.append(f"    e.g. {spell_probe(one.witness)}")
+            lines += [f"    - {_tell_answer(one.before)}", f"    + {_tell_answer(one.after)}"]
+        return "\n".join(lines) + "\n"
+
+    def json(self) -> str:
+        """Return a document of the schema `podpath/reach/v1`."""
+        changes = [
+            {
+                **_tell_set(one.space, one.regions),
+                "witness": spell_probe(one.witness),
+                "before": _tell_fields(one.before),
+                "after": _tell_fields(one.after),
+            }
+            for one in self.changes
+        ]
+        document = {"schema": SCHEMA, "complete": self.complete, "changes": changes}
+        return json.dumps(document, indent=2) + "\n"
+
+
+def reach(
+    case: Case,
+    question: ReachQuestion,
+    *,
+    walks: int = MOST_WALKS,
+    progress: Progress = silent,
+) -> ReachResult:
+    """Enumerate every class of flows that is asked about, by at most so many walks for each source
+    and protocol.
+    """
+    return _reach(case, list_spaces(question, case.node), walks, progress)
+
+
+def _reach(
+    case: Case, spaces: Sequence[HeaderSpace], walks: int, progress: Progress
+) -> ReachResult:
+    walker = ReachWalker(case)
+    found = []
+    with stage(progress, "walking a flow of each class") as tell:
+        for place, space in enumerate(spaces):
+            found.append((space, enumerate_classes(space, walker.walk, walks)))
+            tell(Counted(place + 1, len(spaces)))
+    joined = [one for space, classes in found for one in _join(space, classes)]
+    return ReachResult(tuple(joined), tuple(found))
+
+
+def compare_reach(
+    before: Case,
+    after: Case,
+    question: ReachQuestion,
+    *,
+    walks: int = MOST_WALKS,
+    progress: Progress = silent,
+) -> ReachDifference:
+    """Tell which flows, of those that the first node's sources send, have another answer on the
+    second node: another verdict, end, or text of the deciding line.
+    """
+    spaces = list_spaces(question, before.node)
+    old = _reach(before, spaces, walks, progress)
+    new = _reach(after, spaces, walks, progress)
+    changes = [
+        change
+        for (space, was), (_, now) in zip(old.enumerations, new.enumerations, strict=True)
+        for change in _compare(space, was, now)
+    ]
+    return ReachDifference(tuple(changes), old.complete and new.complete)
+
+
+def _join(space: HeaderSpace, found: Enumeration[ReachAnswer]) -> list[ReachSet]:
+    alike: dict[ReachAnswer, list[int]] = {}
+    for place, one in enumerate(found.classes):
+        alike.setdefault(one.answer, []).append(place)
+    sets = []
+    for answer, places in alike.items():
+        regions = [region for place in places for region in found.classes[place].regions]
+        witness = found.classes[places[0]].witness
+        sets.append(ReachSet(space, join_regions(regions), witness, answer, len(places)))
+    return sorted(sets, key=_weigh)
+
+
+def _weigh(one: ReachSet) -> tuple[int, int]:
+    return _WEIGHTS.index(one.answer.row.verdict), -one.size
+
+
+def _compare(
+    space: HeaderSpace, was: Enumeration[ReachAnswer], now: Enumeration[ReachAnswer]
+) -> Iterator[ReachChange]:
+    alike: dict[tuple[ReachAnswer, ReachAnswer], list[HeaderRegion]] = {}
+    for before in _join(space, was):
+        for after in _join(space, now):
+            if _without_place(before.answer) != _without_place(after.answer):
+                common = list(_meet(before.regions, after.regions))
+                if common:
+                    alike.setdefault((before.answer, after.answer), []).extend(common)
+    for (old, new), regions in alike.items():
+        joined = join_regions(regions)
+        yield ReachChange(space, joined, space.pick(joined[0]), old, new)
+
+
+def _meet(one: Sequence[HeaderRegion], two: Sequence[HeaderRegion]) -> Iterator[HeaderRegion]:
+    for region in one:
+        for other in two:
+            common = region.meet(other)
+            if common:
+                yield common
+
+
+def _without_place(answer: ReachAnswer) -> ReachAnswer:
+    """Leave out in which file and line a text stands: other lines move it."""
+    return answer._replace(row=answer.row._replace(evidence="", line=None))
+
+
+def spell_source(space: HeaderSpace) -> str:
+    """Spell protocol, source and place of a space."""
+    sample = space.sample
+    networks = " ".join(spell_networks(space.region.src, sample.src.family))
+    return f"{_name_protocol(sample)} {networks}{_name_place(sample)}"
+
+
+def spell_probe(probe: Probe) -> str:
+    """Spell a probe so that `podpath trace` reads it."""
+    ported = probe.dport != 0
+    src = endpoint(probe.src, probe.sport) if ported else str(probe.src)
+    dst = endpoint(probe.dst, probe.dport) if ported else str(probe.dst)
+    return f"{_name_protocol(probe)} {src} > {dst}{_name_place(probe)}"
+
+
+def _name_protocol(probe: Probe) -> str:
+    return {6: "tcp", 17: "udp"}.get(probe.protocol, "icmp")
+
+
+def _name_place(probe: Probe) -> str:
+    if probe.in_dev:
+        return f" in {probe.in_dev}"
+    return f" from {probe.netns}" if probe.netns else ""
+
+
+def _tell_answer(answer: ReachAnswer) -> str:
+    row = answer.row
+    what = " ".join(part for part in (row.packet, row.failure, row.reason) if part)
+    where = f"{row.evidence}:{row.line} {row.text}" if row.evidence else ""
+    ends = ", ".join(answer.ends)
+    parts = (row.verdict, what if row.verdict != "ALWAYS" else "", ends, where, row.open)
+    return " | ".join(part for part in parts if part)
+
+
+def _tell_set(space: HeaderSpace, regions: Sequence[HeaderRegion]) -> dict[str, Any]:
+    family = space.sample.src.family
+    return {
+        "protocol": _name_protocol(space.sample),
+        "netns": space.sample.netns,
+        "in_dev": space.sample.in_dev,
+        "headers": [_tell_region(region, family) for region in regions],
+    }
+
+
+def _tell_region(region: HeaderRegion, family: Family) -> dict[str, list[str]]:
+    return {
+        "src": spell_networks(region.src, family),
+        "dst": spell_networks(region.dst, family),
+        "sport": spell_ports(region.sport),
+        "dport": spell_ports(region.dport),
+    }
+
+
+def _tell_fields(answer: ReachAnswer) -> dict[str, Any]:
+    row = answer.row
+    return {
+        "verdict": row.verdict,
+        "failure": row.failure,
+        "packet": row.packet,
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "decided_by": (
+            {"source": row.evidence, "line": row.line, "text": row.text} if row.evidence else None
+        ),
+        "ask": row.ask,
+        "open": row.open,
+        "ends": list(answer.ends),
+    }

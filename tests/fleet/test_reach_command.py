@@ -1,0 +1,42 @@
+"""`podpath reach` as people call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.library.samples import NO_FORWARDING
+
+SOURCE = ("--from", "10.244.1.5 in cni0", "--to", "198.51.100.0/24", "--protocol", "tcp")
+
+
+def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command."""
+    command = [sys.executable, "-m", "podpath", "reach", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def test_it_tells_of_sets_and_of_changes(tmp_path: Path) -> None:
+    """One set is dropped by the line; after the switch is on, its answer is another one."""
+    before, after = tmp_path / "before.txt", tmp_path / "after.txt"
+    before.write_text(NO_FORWARDING.text)
+    after.write_text(NO_FORWARDING.text.replace("ip_forward = 0", "ip_forward = 1"))
+    told = call(str(before), *SOURCE, "--json")
+    changed = call(str(before), "--diff", str(after), *SOURCE)
+
+    assert (told.returncode, changed.returncode) == (1, 1)
+    (one,) = json.loads(told.stdout)["sets"]
+    assert one["decided_by"]["text"] == "net.ipv4.ip_forward = 0"
+    assert changed.stdout.startswith("sets of flows with another answer: 1\n")
+
+
+def test_a_wrong_source_is_a_usage_error(tmp_path: Path) -> None:
+    """It says what was expected, on stderr."""
+    ticket = tmp_path / "before.txt"
+    ticket.write_text(NO_FORWARDING.text)
+    told = call(str(ticket), "--from", "10.0.0.0/8")
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "in DEV" in told.stderr

@@ -1,0 +1,77 @@
+"""What becomes of all flows: joined by answer, with a witness, the line, and what is not known."""
+
+from __future__ import annotations
+
+import json
+
+from podpath.library.given import Pasted
+from podpath.library.reading import read
+from podpath.library.trace import trace
+from podpath_fleet.reach_space import ReachQuestion
+from podpath_fleet.reached import compare_reach, reach
+from tests.library.samples import NO_FORWARDING
+
+ASKED = ReachQuestion(("10.244.1.5 in cni0",), ("198.51.100.0/24", "192.0.2.2"), ("tcp",), "22,443")
+FORWARDING = Pasted(NO_FORWARDING.text.replace("ip_forward = 0", "ip_forward = 1"), "later.txt")
+
+
+def test_flows_with_one_answer_are_told_together() -> None:
+    """Its witness is walked by `trace` to the same verdict, which quotes the same line."""
+    found = reach(read(NO_FORWARDING), ASKED)
+    lost = next(one for one in found.sets if one.answer.row.verdict == "NEVER")
+    document = json.loads(found.json())
+    told = next(one for one in document["sets"] if one["verdict"] == "NEVER")
+    single = trace(NO_FORWARDING, told["witness"])
+
+    assert (found.complete, found.exit_code, document["complete"]) == (True, 1, True)
+    assert lost.size == 256 * 2 * 28232
+    assert told["headers"][0]["dst"] == ["198.51.100.0/24"]
+    assert str(single.verdict) == "NEVER"
+    assert single.branches[0].last.deciding.spans[0].text == told["decided_by"]["text"]
+    assert "net.ipv4.ip_forward = 0" in found.text()
+    assert f"e.g. {told['witness']}" in found.text()
+
+
+def test_what_was_not_walked_is_unknown() -> None:
+    """A bound on walks leaves a rest, which text and JSON tell of."""
+    found = reach(read(FORWARDING), ASKED, walks=1)
+
+    assert (found.complete, found.exit_code) == (False, 3)
+    assert "UNKNOWN" in found.text()
+    unknown = json.loads(found.json())["unknown"]
+    walked = sum(one.size for one in found.sets)
+    left = sum(region.size for _, rest in found.enumerations for region in rest.left)
+    assert unknown != []
+    assert walked + left == 257 * 2 * 28232
+
+
+def test_what_changed_has_both_answers() -> None:
+    """Forwarding is switched on: what was dropped is sent, what was delivered is as it was."""
+    found = compare_reach(read(NO_FORWARDING), read(FORWARDING), ASKED)
+    (change,) = found.changes
+    (told,) = json.loads(found.json())["changes"]
+
+    assert (found.complete, found.exit_code) == (True, 1)
+    assert told["headers"][0]["dst"] == ["198.51.100.0/24"]
+    assert change.before.row.text == "net.ipv4.ip_forward = 0"
+    assert told["before"]["verdict"] == "NEVER"
+    assert told["after"]["verdict"] != "NEVER"
+    assert "- NEVER" in found.text()
+
+
+def test_lines_that_moved_are_no_change() -> None:
+    """The same facts in another file, some lines further down."""
+    moved = Pasted(f"root@node1:~# uname -r\n6.1.0\n{NO_FORWARDING.text}", "moved.txt")
+    found = compare_reach(read(NO_FORWARDING), read(moved), ASKED)
+
+    assert (found.changes, found.exit_code) == ((), 0)
+    assert found.text() == "sets of flows with another answer: 0\n"
+
+
+def test_a_change_that_was_not_walked_is_not_ruled_out() -> None:
+    """Without an end of the enumeration nobody says that nothing changed."""
+    case = read(NO_FORWARDING)
+    found = compare_reach(case, case, ASKED, walks=1)
+
+    assert (found.changes, found.complete, found.exit_code) == ((), False, 3)
+    assert "UNKNOWN" in found.text()
