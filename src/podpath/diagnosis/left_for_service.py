@@ -5,11 +5,13 @@ may know that address (a load balancer, a router that it is announced to), or no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from podpath.datapath.tracing.trace import Conversation, Transmitted
 from podpath.diagnosis.unread import NotModelled
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
+from podpath.net.watched import is_watched
 from podpath.node.case import Case
 
 
@@ -26,7 +28,7 @@ def forbid_left_for_services(
             outcome = first.outcome if first is not None else None
             if not branch.works or not isinstance(outcome, Transmitted):
                 continue
-            held = named.get(outcome.packet.dst)
+            held = _find(named, outcome.packet.dst)
             if held is None:
                 continue
             title, span = held
@@ -39,6 +41,18 @@ def forbid_left_for_services(
                 spans=(span,) if span is not None else (),
             )
             break
+
+
+def _find(
+    named: Mapping[Address, tuple[str, Span | None]], address: Address
+) -> tuple[str, Span | None] | None:
+    value: Any = address.value
+    if is_watched(value):
+        family = address.family
+        known = sorted(own.value for own in named if own.family == family)
+        if not value.is_one_of(known):
+            return None
+    return named.get(address)
 
 
 def _list_addresses(case: Case) -> Mapping[Address, tuple[str, Span | None]]:
