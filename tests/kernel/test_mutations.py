@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 
 import pytest
@@ -35,7 +35,7 @@ def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, ObservedEvid
     return case.seed, _look(case, predict(case), tracer)[0]
 
 
-def _differing(evidence: Mapping[int, ObservedEvidence]) -> Iterator[int]:
+def _differing(evidence: Mapping[int, ObservedEvidence]) -> Generator[int]:
     """Predict anew, in two processes that have the error that is patched in here; yield the seeds
     that differ, in order.
     """
