@@ -35,7 +35,7 @@ def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, ObservedEvid
     return case.seed, _look(case, predict(case), tracer)[0]
 
 
-def _differing(evidence: Mapping[int, ObservedEvidence]) -> Generator[int]:
+def _differing(evidence: Mapping[int, ObservedEvidence]) -> Generator[int, None, None]:
     """Predict anew, in two processes that have the error that is patched in here; yield the seeds
     that differ, in order.
     """

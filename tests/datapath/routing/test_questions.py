@@ -125,3 +125,43 @@ def test_icmp_errors_may_come_from_the_device_that_the_packet_came_in_on() -> No
     assert ip("198.51.100.2") == error_source(
         walk, given_skb(walk, packet("10.1.0.5", "8.8.8.8"), "eth1")
     )
+
+
+DEVICES6 = ("eth0 fd00:1::1/64", "eth1 fd00:2::1/64 fe80::2/64", "eth2 fe80::3/64")
+WAY_BACK = "fd00:3::/64 via fd00:2::9 dev eth1"
+NODE6 = given_node(given_netns("host", *DEVICES6, routes=(WAY_BACK,)))
+
+
+@pytest.mark.parametrize(
+    ("link", "source"), [("eth0", "fd00:1::1"), ("eth1", "fd00:2::1"), (None, "::")]
+)
+def test_icmpv6_errors_come_from_the_device_that_the_packet_came_in_on(
+    link: str | None, source: str
+) -> None:
+    """An ICMPv6 error that leaves by another device has an address of the one that it came in on;
+    about a packet of the host itself routing chooses.
+    """
+    walk = given_walk(NODE6)
+    about = packet("fd00:3::9", "fd00:9::9")
+
+    assert ip(source) == error_source(walk, given_skb(walk, about, link))
+
+
+def test_an_icmpv6_error_has_the_source_of_its_route() -> None:
+    """Where the way back has a `src` of its own, routing takes that."""
+    routes = (f"{WAY_BACK} src fd00:2::1",)
+    walk = given_walk(given_node(given_netns("host", *DEVICES6, routes=routes)))
+    about = packet("fd00:3::9", "fd00:9::9")
+
+    assert ip("::") == error_source(walk, given_skb(walk, about, "eth0"))
+
+
+def test_rerouting_to_a_link_local_address_keeps_the_device() -> None:
+    """An address that every device has a route to is one of the device that it leaves by."""
+    walk = given_walk(NODE6)
+    skb = given_skb(walk, packet("fe80::3", "fe80::9"))
+    skb.oif = host(walk).link("eth2")
+    decided = reroute(walk, skb).destination
+
+    assert decided is not None
+    assert decided.link is host(walk).link("eth2")

@@ -10,6 +10,7 @@ from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address, select_address6
 from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
+from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.node.links import Link
@@ -90,6 +91,9 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
     flow = output_flow(skb, source)
     if packet.family == 4:
         flow = flow._replace(uid=0)
+    elif skb.oif is not None and (packet.dst.is_link_local or packet.dst.is_multicast):
+        # such an address is one of its device (net/ipv6/netfilter.c:ip6_route_me_harder v6.12)
+        flow = flow._replace(oif=flow.oif or skb.oif.name)
     return route_output(walk.choices, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 
@@ -102,14 +106,25 @@ def error_source(walk: Walk, skb: Skb) -> Address:
     packet = skb.packet
     if address_type(walk, skb.netns, packet.dst) == "local":
         return packet.dst
+    if packet.family == 6:
+        return _error_source6(walk, skb) or Address(6, 0)
     inbound = skb.netns.sysctls.get("net.ipv4.icmp_errors_use_inbound_ifaddr")
-    if (
-        skb.iif is not None
-        and packet.family == 4
-        and isinstance(inbound, Known)
-        and inbound.value == "1"
-    ):
+    if skb.iif is not None and isinstance(inbound, Known) and inbound.value == "1":
         chosen = select_address(walk.engine.namespace(skb.netns.name), skb.iif, packet.src, "link")
         if chosen is not None:
             return chosen.address
     return Address(packet.family, 0)
+
+
+def _error_source6(walk: Walk, skb: Skb) -> Address | None:
+    """Return the address of the device that the packet came in on, unless the way back has a source
+    of its own; None where routing chooses (`net/ipv6/icmp.c:icmp6_send v6.12`).
+    """
+    if skb.iif is None:
+        return None
+    namespace = walk.engine.namespace(skb.netns.name)
+    flow = FlowKey(skb.packet.src, None, protocol=protocols.ICMPV6)
+    found = look_up(walk.choices, namespace, flow)
+    if found.route is not None and found.route.prefsrc is not None:
+        return None
+    return select_address6(namespace, skb.iif, skb.packet.src)
