@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from podpath.datapath.tracing.trace import Branch, Dropped
+from podpath.diagnosis.connections import ConnectionFrame, FramePlace, Observed
 from podpath.diagnosis.observation import compare
 from podpath.diagnosis.symptoms import Symptom
 from podpath.testing.nodes import probe, span
@@ -23,3 +26,26 @@ def test_a_packet_that_passed_the_host_did_not_end_there() -> None:
 
     assert (passed,) == compare(at_host, symptom).against
     assert () == compare(in_pod, symptom).against
+
+
+def _seen_at(link: str | None, netns: str | None) -> Symptom:
+    """Return the first packet of a failing connection, captured at a place as it was sent."""
+    packet = cause_of(node(DROP)).trace.packet
+    place = FramePlace(0, netns, link, None)
+    frame = ConnectionFrame("SYN", True, packet, place, None, span("SYN"))
+    observed = Observed(probe=probe(OUT), seen=(frame,), missing=())
+    return Symptom(probe=probe(OUT), fails=True, observed=(observed,))
+
+
+@pytest.mark.parametrize(
+    ("link", "netns", "expected"),
+    [(None, None, 1), (None, "elsewhere", 1), ("eth9", "elsewhere", 0)],
+)
+def test_a_frame_counts_where_the_walk_takes_the_packet(
+    link: str | None, netns: str | None, expected: int
+) -> None:
+    """A device of a namespace that the packet never enters shows another packet with its ends."""
+    dropped = cause_of(node(DROP)).trace
+    branch = Branch(assumptions=(), traces=(dropped,), works=False)
+
+    assert expected == compare(branch, _seen_at(link, netns)).matched

@@ -140,27 +140,27 @@ def _enters(trace: Trace, netns: str | None) -> bool:
     )
 
 
-def _is_there(netns: str | None, link: str | None, seen: ConnectionFrame) -> bool:
+def _is_there(netns: str, link: str | None, seen: ConnectionFrame) -> bool:
     """Tell whether a place of a walk may be the one where a frame was captured; devices of two
     namespaces may share a name.
     """
     place = seen.place
-    same_netns = netns is None or place.netns is None or netns == place.netns
-    return place.link is None or link is None or (link == place.link and same_netns)
+    same_netns = place.netns is None or netns == place.netns
+    return place.link is None or (link in {None, place.link} and same_netns)
 
 
-def _appearances(trace: Trace) -> Iterator[tuple[str | None, str | None, Packet]]:
-    """Yield the packet as it looks at each place of its way; None stands for a place that no step
-    names.
+def _appearances(trace: Trace) -> Iterator[tuple[str, str | None, Packet]]:
+    """Yield the packet as it looks at each place of its way: the namespace, and the device, None
+    where the step is about no device.
     """
-    yield None, None, trace.packet
+    yield trace.start, None, trace.packet
     for step in trace.steps:
         yield step.netns, step.link, step.before
         yield step.netns, step.link, step.after
     if isinstance(trace.outcome, Transmitted):
         yield trace.outcome.netns, trace.outcome.link, trace.outcome.packet
     elif isinstance(trace.outcome, Delivered):
-        yield None, None, trace.outcome.packet
+        yield trace.outcome.netns, None, trace.outcome.packet
 
 
 def _same_ends(one: Packet, other: Packet) -> bool:

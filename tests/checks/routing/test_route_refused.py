@@ -107,3 +107,37 @@ def test_a_filtered_packet_has_to_come_in_where_it_was_asked_about(
 
     assert (expected, expected < 1) == (found.certainty, bool(found.asks))
     assert all(f"iif {connected}" in one.command for one in found.asks)
+
+
+@pytest.mark.parametrize("kind", ["unreachable", "blackhole", "prohibit"])
+def test_a_dead_end_is_told_with_its_type(kind: str) -> None:
+    """The kernel has a route, and that route ends there."""
+    answer = f"```\n$ ip route get 10.96.0.1\n{kind} 10.96.0.1 dev lo table main uid 0\n```\n"
+    (found,) = check(case_of_document(answer))
+
+    assert (1.0, (kind,)) == (found.certainty, found.marks)
+    assert f"The kernel has a route of type {kind} to 10.96.0.1." == found.claim
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            "RTNETLINK answers: Network is unreachable",
+            (
+                "The kernel in netns blue has no route to 10.96.0.1: it answers 'Network is "
+                "unreachable'."
+            ),
+        ),
+        (
+            "prohibit 10.96.0.1 dev lo table main uid 0",
+            "The kernel in netns blue has a route of type prohibit to 10.96.0.1.",
+        ),
+    ],
+)
+def test_the_namespace_that_was_asked_is_named(answer: str, expected: str) -> None:
+    """Each namespace has routes of its own."""
+    asked = f"```\n$ ip netns exec blue ip route get 10.96.0.1\n{answer}\n```\n"
+    (found,) = check(case_of_document(asked))
+
+    assert expected == found.claim

@@ -77,7 +77,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each address that the kernel knows no way to."""
     wanted = list(_list_gateways(case))
     for answer, stated in statements_of(case, RouteAnswer):
-        claim = _tell(answer)
+        claim = _tell(answer, stated.netns)
         if claim is None:
             continue
         elsewhere = _find_elsewhere(case, answer, stated)
@@ -86,11 +86,10 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         missing = answer.error in NO_WAY and bool(wanted)
         foreign = answer.error in NO_WAY and _is_asked_for_another(case, answer, stated)
-        where = "" if stated.netns == "host" else f" in netns {stated.netns}"
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=claim.replace("The kernel", f"The kernel{where}", 1),
+            claim=claim,
             evidence=(stated.span, *(wanted if missing else ())),
             reasoning=(
                 "It is the kernel's own answer, which takes all rules and tables into account.",
@@ -206,14 +205,16 @@ def _name(answer: RouteAnswer) -> str:
     return str(answer.dst) if answer.dst is not None else "the address that was asked for"
 
 
-def _tell(answer: RouteAnswer) -> str | None:
+def _tell(answer: RouteAnswer, netns: str) -> str | None:
+    """Say what the kernel of a namespace answers; None where it names a way."""
+    kernel = "The kernel" if netns == "host" else f"The kernel in netns {netns}"
     if answer.error == FILTERED:
         return (
-            f"The kernel refuses packets from {answer.src} on {answer.iif}: the route back uses "
+            f"{kernel} refuses packets from {answer.src} on {answer.iif}: the route back uses "
             "another device (rp_filter)."
         )
     if answer.error in NO_WAY:
-        return f"The kernel has no route to {_name(answer)}: it answers {answer.error!r}."
+        return f"{kernel} has no route to {_name(answer)}: it answers {answer.error!r}."
     if answer.type in DEAD_ENDS:
-        return f"The kernel's route to {_name(answer)} is of type {answer.type}."
+        return f"{kernel} has a route of type {answer.type} to {_name(answer)}."
     return None
