@@ -1,16 +1,14 @@
 """The images of the cluster's pods: a static busybox, which is the pause image too, and podpath's.
 
-They are made here, so that nothing is pulled: `docker save`'s layout, as `ctr images import`
-reads it.
+They are made here, so that nothing is pulled. podpath's is the one that `scripts/build-image`
+wrote, where `PODPATH_IMAGE` names it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import io
-import json
-import platform
+import os
 import re
 import shutil
 import subprocess
@@ -18,10 +16,13 @@ import sys
 import sysconfig
 import tarfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import podpath
 import podpath_protect
+from scripts.container import archive
+from scripts.container.archive import ImageSettings
 
 BUSYBOX = "docker.io/local/busybox:1"
 PAUSE = "docker.io/local/pause:1"
@@ -60,7 +61,6 @@ _TOOLS = (
     "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss", "tc",
     "sysctl", "xtables-legacy-multi", "xtables-nft-multi",
 )  # fmt: skip
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def write_images(folder: Path) -> tuple[Path, ...]:
@@ -87,9 +87,22 @@ def _make_layer() -> bytes:
 
 
 def write_podpath_image(folder: Path) -> Path:
-    """Write the archive of an image that podpath runs from, made of what this machine has: its
-    Python, podpath with the packages that it needs, and the tools of a snapshot.
+    """Write the archive of the image that podpath runs from: the built one, under the name that
+    tests know, where `PODPATH_IMAGE` says where it is.
+
+    Elsewhere it is made of what this machine has: its Python, podpath with the packages that it
+    needs, and the tools of a snapshot.
     """
+    built = os.environ.get("PODPATH_IMAGE")
+    return _make_image(folder) if built is None else _rename_image(Path(built), folder)
+
+
+def _rename_image(built: Path, folder: Path) -> Path:
+    settings = replace(archive.read_settings(built), reference=PODPATH)
+    return archive.write_archive(folder / "podpath-1.tar", settings, archive.read_layer(built))
+
+
+def _make_image(folder: Path) -> Path:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as layer:
         for link in ("bin", "sbin", "lib", "lib64"):
@@ -192,33 +205,10 @@ def _add_link(layer: tarfile.TarFile, name: str, target: str) -> None:
 
 
 def _write(folder: Path, reference: str, layer: bytes, entry: Sequence[str] = ()) -> Path:
-    digest = hashlib.sha256(layer).hexdigest()
-    config = json.dumps(
-        {
-            "architecture": _ARCHITECTURES.get(platform.machine(), platform.machine()),
-            "os": "linux",
-            "config": {
-                "Entrypoint": entry,
-                "Cmd": ["--help"] if entry else ["sleep", "2147483647"],
-                "Env": ["PATH=/usr/sbin:/usr/bin:/bin"],
-            },
-            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
-            "history": [{"created_by": reference}],
-        }
-    ).encode()
-    name = hashlib.sha256(config).hexdigest()
-    manifest = [
-        {"Config": f"{name}.json", "RepoTags": [reference], "Layers": [f"{digest}/layer.tar"]}
-    ]
-    members = {
-        f"{name}.json": config,
-        f"{digest}/layer.tar": layer,
-        "manifest.json": json.dumps(manifest).encode(),
+    run = {
+        "Entrypoint": entry,
+        "Cmd": ["--help"] if entry else ["sleep", "2147483647"],
+        "Env": ["PATH=/usr/sbin:/usr/bin:/bin"],
     }
     path = folder / f"{reference.rpartition('/')[2].replace(':', '-')}.tar"
-    with tarfile.open(path, "w") as archive:
-        for member, data in members.items():
-            about = tarfile.TarInfo(member)
-            about.size = len(data)
-            archive.addfile(about, io.BytesIO(data))
-    return path
+    return archive.write_archive(path, ImageSettings(reference=reference, run=run), layer)
