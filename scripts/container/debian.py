@@ -18,7 +18,7 @@ from pathlib import Path
 
 SUITE = "bookworm"
 MIRROR = "http://deb.debian.org"
-_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _FIELD = re.compile(r"^(?P<name>[\w-]+): (?P<value>.*)$", re.MULTILINE)
 
 
@@ -97,8 +97,8 @@ def _download(names: Sequence[str], folder: Path, mirror: str) -> None:
     for needed in ("apt-get", "dpkg-deb"):
         if shutil.which(needed) is None:
             raise FetchError(f"expected {needed} here: build the image on Debian or Ubuntu")
-    if not Path(_KEYRING).exists():
-        raise FetchError(f"expected {_KEYRING}: install debian-archive-keyring")
+    if not Path(KEYRING).exists():
+        raise FetchError(f"expected {KEYRING}: install debian-archive-keyring")
     environment = os.environ | {"APT_CONFIG": str(_write_settings(folder, mirror))}
     for words in (
         ("apt-get", "-qq", "--error-on=any", "update"),
@@ -118,7 +118,7 @@ def _write_settings(folder: Path, mirror: str) -> Path:
     for name in ("state/lists/partial", "cache/archives/partial"):
         (folder / name).mkdir(parents=True)
     (folder / "status").touch()
-    signed = f"deb [signed-by={_KEYRING}] {mirror}"
+    signed = f"deb [signed-by={KEYRING}] {mirror}"
     (folder / "sources.list").write_text(
         f"{signed}/debian {SUITE} main\n"
         f"{signed}/debian {SUITE}-updates main\n"

@@ -95,7 +95,6 @@ def keep_packages(packages: Iterable[DebianPackage]) -> tuple[DebianPackage, ...
 def lay_out(packages: Iterable[DebianPackage], wheels: Iterable[Wheel], python: str) -> Tree:
     """Return the image's files, all but bytecode and list."""
     tree: Tree = {name: ImageFile(mode=0o755, folder=True) for name in _FOLDERS}
-    tree["tmp"] = ImageFile(mode=0o1777, folder=True)
     for name in ("bin", "sbin", "lib", "lib64"):
         tree[name] = ImageFile(target=f"usr/{name}")
     for package in packages:
@@ -105,6 +104,7 @@ def lay_out(packages: Iterable[DebianPackage], wheels: Iterable[Wheel], python: 
         for name, data in wheel.read_files():
             tree[f"{site}/{name}"] = ImageFile(data=data)
     tree |= _list_links()
+    tree["tmp"] = ImageFile(mode=0o1777, folder=True)  # packages have it, too, with less
     tree["etc/passwd"] = ImageFile(data=_PASSWD)
     tree["etc/group"] = ImageFile(data=_GROUP)
     tree["usr/bin/podpath"] = ImageFile(mode=0o755, data=_LAUNCHER)

@@ -136,7 +136,7 @@ def _list_podpath_files() -> dict[str, Path]:
     for path in modules.rglob("*"):
         if path.is_file() and not _LEFT_OUT & set(path.relative_to(modules).parts):
             found[str(path)] = path
-    for name in _list_packages():
+    for name in list_packages():
         for file in importlib.metadata.files(name) or ():
             if file.suffix != ".pyc" and ".." not in file.parts:
                 found[f"{_PACKAGES}/{file}"] = Path(str(file.locate()))
@@ -156,7 +156,7 @@ def _list_podpath_files() -> dict[str, Path]:
     )
 
 
-def _list_packages() -> tuple[str, ...]:
+def list_packages() -> tuple[str, ...]:
     """Return the packages that podpath needs to speak to an API server, and what those need."""
     wanted, seen = list(_NEEDED), dict[str, None]()
     while wanted:
