@@ -17,10 +17,8 @@ from scripts.container.files import ImageFile
 _EXAMPLES = """\
 examples:
   scripts/build-image                               build/podpath-image.tar, named podpath:0.1
-  scripts/build-image --tag ghcr.io/me/podpath:1 -o podpath.tar
-  docker load -i podpath.tar                        or: podman load -i podpath.tar
+  scripts/build-image --tag registry.example/podpath:1 -o podpath.tar
   ctr -n k8s.io images import podpath.tar           onto a node with containerd
-  skopeo copy oci-archive:podpath.tar docker://ghcr.io/me/podpath:1
 
 Debian's packages come from --mirror by apt, Python's as pip is set; both stay in
 ~/.cache/podpath/image, and from then on no network is needed (--update fetches anew). One commit
