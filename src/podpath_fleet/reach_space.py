@@ -161,7 +161,7 @@ def _parse_ports(text: str) -> Ranges:
     found = []
     for part in text.split(","):
         match = _PORTS.fullmatch(part.strip())
-        if match is None or not int(match[1]) <= int(match[2] or match[1]) <= 0xFFFF:
+        if match is None or not 1 <= int(match[1]) <= int(match[2] or match[1]) <= 0xFFFF:
             raise UsageError(f"expected ports such as 80,443,8000-8999, saw {text!r}")
         found.append((int(match[1]), int(match[2] or match[1])))
     return join_ranges(found)

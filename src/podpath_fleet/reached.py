@@ -15,6 +15,7 @@ from podpath.net.addresses import Family
 from podpath.net.counted import Counted
 from podpath.net.packet import endpoint
 from podpath.net.probe import Probe
+from podpath.report.escape import escape
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, enumerate_classes
@@ -81,7 +82,7 @@ class ReachResult:
         lines: list[str] = []
         for space, found in self.enumerations:
             lines += self._tell_space(space, found)
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(escape, lines)) + "\n"
 
     def _tell_space(self, space: HeaderSpace, found: Enumeration[ReachAnswer]) -> Iterator[str]:
         own = [one for one in self.sets if one.space is space]
@@ -152,7 +153,7 @@ class ReachDifference:
             lines += [f"    {line}" for line in spell_regions(one.regions, one.space)]
             lines.append(f"    e.g. {spell_probe(one.witness)}")
             lines += [f"    - {_tell_answer(one.before)}", f"    + {_tell_answer(one.after)}"]
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(escape, lines)) + "\n"
 
     def json(self) -> str:
         """Return a document of the schema `podpath/reach/v1`."""

@@ -63,6 +63,7 @@ def test_a_target_may_be_named_with_its_port() -> None:
         (ReachQuestion(("host",), ("2001:db8::/32",)), "one family"),
         (ReachQuestion(("host",), (), ("tcp",), "80,x"), "80,443"),
         (ReachQuestion(("host",), (), ("tcp",), "9-3"), "9-3"),
+        (ReachQuestion(("host",), (), ("tcp",), "0-80"), "0-80"),
         (ReachQuestion(("two words too",)), "expected a source"),
     ],
 )

@@ -7,8 +7,11 @@ import json
 from podpath.library.given import Pasted
 from podpath.library.reading import read
 from podpath.library.trace import trace
+from podpath.net.probe import Probe
+from podpath_fleet.header_region import HeaderRegion
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reach_space import ReachQuestion
-from podpath_fleet.reached import compare_reach, reach
+from podpath_fleet.reached import ReachResult, compare_reach, reach
 from tests.library.samples import NO_FORWARDING
 
 ASKED = ReachQuestion(("10.244.1.5 in cni0",), ("198.51.100.0/24", "192.0.2.2"), ("tcp",), "22,443")
@@ -75,3 +78,14 @@ def test_a_change_that_was_not_walked_is_not_ruled_out() -> None:
 
     assert (found.changes, found.complete, found.exit_code) == ((), False, 3)
     assert "UNKNOWN" in found.text()
+
+
+def test_a_namespace_of_any_name_does_no_harm() -> None:
+    """Names come from the evidence, and the text goes to a terminal."""
+    sample = Probe.parse("tcp 10.0.0.2 > 10.0.0.3:80")._replace(netns="web\x1b[2J\u202e")
+    ends = ((sample.src.value, sample.src.value),), ((sample.dst.value, sample.dst.value),)
+    region = HeaderRegion(*ends, ((80, 80),), ((40000, 40000),))
+    told = ReachResult((), ((HeaderSpace(sample, region), Enumeration((), (region,))),)).text()
+
+    assert told.startswith("tcp 10.0.0.2 from web\\x1b[2J\\u202e: 0 classes")
+    assert told.replace("\n", "").isprintable()
