@@ -13,12 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import podpath
-import podpath_lab
-
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = Path(podpath.__file__).parent
-LAB = Path(podpath_lab.__file__).parent
+SOURCE = ROOT / "src/podpath"
+LAB = ROOT / "src/podpath_lab"
 RECIPE = re.compile(r"\*\*(?P<name>[^*]+)\*\*(?P<text>.+?)(?=\n\n|\Z)", re.DOTALL)
 MOST_LINES = 5
 
