@@ -38,6 +38,7 @@ class MessageKind(StrEnum):
     BOND_WITHOUT_LINK = "bond without link"
     BOND_WITHOUT_PARTNER = "bond without partner"
     DATAPATH_ACTION_REFUSED = "datapath action refused"
+    HELPER_NOT_ASSIGNED = "helper not assigned"
     SCHEDULER_MISSING = "scheduler missing"
     VIRTUAL_SERVER_REFUSED = "virtual server refused"
     SOCKET_MEMORY_FULL = "socket memory full"
@@ -63,6 +64,8 @@ class MessageKind(StrEnum):
     DEVICE_MISSING = "device missing"
     SET_FAILED = "set failed"
     NFT_FAILED = "nft failed"
+    RULESET_FILE_REFUSED = "ruleset file refused"
+    TABLE_INCOMPATIBLE = "table incompatible"
     ADDRESS_FAMILY_UNSUPPORTED = "address family unsupported"
 
     # What tells of the host's own network
@@ -84,9 +87,11 @@ class MessageKind(StrEnum):
     BRIDGE_ADDRESS_DIFFERS = "bridge address differs"
     ADDRESSES_EXHAUSTED = "addresses exhausted"
     ADDRESS_ALLOCATED_TWICE = "address allocated twice"
+    ADDRESS_OUTSIDE_RANGE = "address outside range"
     PLUGIN_NOT_FOUND = "plugin not found"
     PLUGIN_NOT_READY = "plugin not ready"
     PLUGIN_CONFIGURATION_INVALID = "plugin configuration invalid"
+    PLUGIN_FILE_NOT_WRITTEN = "plugin file not written"
     MASTER_DEVICE_MISSING = "master device missing"
     PARENT_DEVICE_BUSY = "parent device busy"
     CONTAINER_DEVICE_EXISTS = "container device exists"
@@ -103,6 +108,7 @@ class MessageKind(StrEnum):
     TUNNEL_DEVICE_FAILED = "tunnel device failed"
     NAME_TAKEN = "name taken"
     KUBELET_REFUSES = "kubelet refuses to start"
+    NODE_JOIN_REFUSED = "node join refused"
     RESOLV_CONF_LIMIT = "resolv.conf limit"
     RESOLV_CONF_MISSING = "resolv.conf missing"
     PEER_LOST = "peer lost"
@@ -112,6 +118,11 @@ class MessageKind(StrEnum):
     AGENT_SOCKET_MISSING = "agent socket missing"
     TUN_DEVICE_MISSING = "tun device missing"
     POD_RANGE_MISSING = "pod range missing"
+    POD_RANGE_DIFFERS = "pod range differs"
+    AGENT_CONFIGURATION_INVALID = "agent configuration invalid"
+    AGENT_PART_DOWN = "agent part down"
+    ROUTE_OF_OTHER_DEVICE = "route of another device"
+    SWITCH_PORT_NOT_BOUND = "switch port not bound"
     INTERFACE_NOT_FOUND = "interface not found"
     ROUTE_CONFLICT = "route conflict"
     BGP_NOT_ESTABLISHED = "bgp not established"
@@ -140,9 +151,11 @@ class MessageKind(StrEnum):
     BALANCER_WITHOUT_ADDRESS = "balancer without address"
     BALANCER_FAILED = "balancer failed"
     VRRP_CONFLICT = "vrrp conflict"
+    VRRP_DIFFERS = "vrrp differs"
     ROUTER_DEVICE_MISSING = "router device missing"
     PROXY_NODE_UNKNOWN = "proxy node unknown"
     ENDPOINTS_NOT_UPDATED = "endpoints not updated"
+    ROUTE_NOT_CREATED = "route not created"
 
     # Names
     FORWARDING_LOOP = "forwarding loop"
@@ -174,6 +187,8 @@ class MessageKind(StrEnum):
     PROXY_CONFIGURATION_REJECTED = "proxy configuration rejected"
     MESH_REDIRECT_MISSING = "mesh redirect missing"
     PROTOCOL_NOT_DETECTED = "protocol not detected"
+    CONTROL_PLANE_SILENT = "control plane silent"
+    WORKLOAD_NOT_AUTHENTICATED = "workload not authenticated"
 
     # Hosts and their networks
     ADDRESS_DECLINED = "address declined"
@@ -181,6 +196,9 @@ class MessageKind(StrEnum):
     LEASE_REFUSED = "lease refused"
     KEYS_NOT_AGREED = "keys not agreed"
     HANDSHAKE_UNANSWERED = "handshake unanswered"
+    TUNNEL_CONFIGURATION_INVALID = "tunnel configuration invalid"
+    TUNNEL_SOURCE_REFUSED = "tunnel source refused"
+    IPSEC_STATE_REFUSED = "ipsec state refused"
 
     # Limits and errno, whoever prints them
     BUFFERS_EXHAUSTED = "buffers exhausted"
@@ -221,6 +239,7 @@ class MessageKind(StrEnum):
     BOND_SLAVE_DOWN = "bond slave down"
 
     FUNCTION_WITHOUT_PARENT = "function without parent"
+    TRANSCEIVER_REFUSED = "transceiver refused"
 
     # Engines and their plugins
     NETWORK_FOUND = "network found"
@@ -244,6 +263,8 @@ class MessageKind(StrEnum):
     UPCALLS_LOST = "upcalls lost"
     NEIGHBOUR_SILENT = "neighbour silent"
     ROUTE_NOT_INSTALLED = "route not installed"
+    NEXT_HOP_NOT_ON_LINK = "next hop not on link"
+    ROUTING_CONFIGURATION_INVALID = "routing configuration invalid"
     ROUTING_MTU_MISMATCH = "routing mtu mismatch"
     PREFIX_LIMIT = "prefix limit"
     BGP_UPDATE_REFUSED = "bgp update refused"
@@ -259,6 +280,8 @@ class MessageKind(StrEnum):
     NAME_QUERIES_EXHAUSTED = "name queries exhausted"
     UPSTREAM_NAME_UNKNOWN = "upstream name unknown"
     RESOLVER_WITHOUT_UPSTREAM = "resolver without upstream"
+    DEFAULT_NAME_SERVERS_USED = "default name servers used"
+    NAME_SERVER_WAITS = "name server waits"
 
     # Programs that answer, and refuse
     PROXY_ANSWERED = "proxy answered"
