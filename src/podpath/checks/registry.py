@@ -21,6 +21,7 @@ from podpath.checks.between import (
     tunnel_network,
 )
 from podpath.checks.captures import (
+    answer_on_other_device,
     answered_from_elsewhere,
     asymmetric_path,
     handshake_repeated,
@@ -119,7 +120,9 @@ from podpath.checks.links import (
     uplink_down,
     veth_without_bridge,
     virtual_switch_drops_mac,
+    vlan_on_one_port,
     wrong_mac,
+    xdp_program,
 )
 from podpath.checks.looks import Look
 from podpath.checks.mesh import mesh_authorization, mesh_mtls
@@ -177,6 +180,7 @@ from podpath.checks.routing import (
     device_forwarding,
     forwarding_switched_off,
     gateway_outside_network,
+    host_route_diverts,
     ip_forward,
     martian_source,
     networks_overlap,
@@ -200,6 +204,7 @@ from podpath.checks.routing import (
     table_without_network,
     ttl_falls,
     tunnel_by_pod,
+    vpn_takes_range,
 )
 from podpath.checks.services import (
     balancer_address_on_node,
@@ -237,6 +242,7 @@ from podpath.checks.services import (
 )
 from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.tunnels import (
+    allowed_lacks_route,
     allowed_twice,
     checksum_offload,
     jumbo_uplink,
@@ -399,6 +405,7 @@ MODULES: tuple[ModuleType, ...] = (
     drop_counter,
     rules_flushed,
     wrong_mac,
+    answer_on_other_device,
     one_way,
     lost_between,
     lost_ack,
@@ -408,6 +415,8 @@ MODULES: tuple[ModuleType, ...] = (
     refused,
     unanswered,
     icmp_error,
+    vlan_on_one_port,
+    xdp_program,
     mac_flap,
     gratuitous_arp,
     vxlan_outer,
@@ -415,6 +424,8 @@ MODULES: tuple[ModuleType, ...] = (
     checksum_received,
     checksum_offload,
     route_refused,
+    host_route_diverts,
+    vpn_takes_range,
     route_host_bits,
     route_gateway_refused,
     route_without_carrier,
@@ -424,6 +435,7 @@ MODULES: tuple[ModuleType, ...] = (
     device_forwarding,
     forwarding_switched_off,
     vtep_mac_twice,
+    allowed_lacks_route,
     tunnel_differs,
     peer_name_twice,
     mac_on_two_hosts,

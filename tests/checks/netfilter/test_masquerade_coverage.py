@@ -33,6 +33,16 @@ HEAD = "$ iptables -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
         ("-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE", NO_WAY, []),
         ("-A POSTROUTING -o eth0 -j MASQUERADE", NO_WAY, []),
         ("-A POSTROUTING -s 10.42.0.0/16 -j MASQUERADE\n-A POSTROUTING -j MINE", NO_WAY, []),
+        ("-A POSTROUTING -j KUBE-POSTROUTING", NO_WAY, [0.8]),
+        (
+            (
+                "-N KUBE-POSTROUTING\n-A POSTROUTING -j KUBE-POSTROUTING\n"
+                "-A KUBE-POSTROUTING -m mark ! --mark 0x4000/0x4000 -j RETURN\n"
+                "-A KUBE-POSTROUTING -s 10.42.0.0/16 -j MASQUERADE"
+            ),
+            NO_WAY,
+            [1.0],
+        ),
         ("-A POSTROUTING -s 10.244.0.0/16 ! -o cni0 -j MASQUERADE", HIDDEN, [1.0]),
         ("-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE", HIDDEN, []),
         (

@@ -29,7 +29,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import Path, chains_in, list_paths
@@ -78,6 +78,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield from _find_void(case, translating)
         met = {rule.chain for path in paths for rule in path.rules}
         whole = all(chains[name].complete for name in met & chains.keys())
+        whole = whole and not any(_is_unseen(path, chains) for path in paths)
         yield from _find_missing(case, chain, paths, translating, whole=whole)
         yield from _find_unwanted(case, paths, translating)
 
@@ -217,6 +218,14 @@ def _is_unknown(path: Path) -> bool:
     if target is None or target.name in _TRANSLATES | _ENDS | {"LOG", "MARK"}:
         return bool(path.rule.unread) and not path.rule.hidden
     return not target.name.startswith(_KNOWN)
+
+
+def _is_unseen(path: Path, chains: Mapping[str, Chain]) -> bool:
+    """Tell whether a rule leads to a chain whose own rules no output shows: its owner may have
+    put a rule for the range there.
+    """
+    target = path.rule.target
+    return target is not None and target.name.startswith(_KNOWN) and target.name not in chains
 
 
 def _may_take(path: Path, prefix: Prefix) -> bool:

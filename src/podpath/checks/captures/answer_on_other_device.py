@@ -1,0 +1,129 @@
+"""answer-on-other-device: a request comes in on one device, and its answer leaves by another.
+
+What it is
+    Captures show a connection's first packet on one device only, again and again, and its answer
+    on another device only. The client goes on asking.
+
+Why it breaks
+    The answer takes the route to the client, not the way that the request came. The next router,
+    a stateful firewall or the cloud never saw the request on that side and drops the answer.
+
+How to confirm
+    ip route get CLIENT from SERVER
+    ip rule; ip route show table all
+
+How to fix
+    Give the second device a table of its own with its gateway, and a rule for its address: ip
+    route add default via GATEWAY dev DEVICE table 100; ip rule add from SERVER lookup 100. Or route
+    the client's network through the device that its packets come in on.
+
+References
+    ip-rule(8); RFC 3704, 2.3; ip_route_output_key_hash_rcu (net/ipv4/route.c v6.12)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from podpath.checks.captured import quote
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.node.case import Case, Sighting
+
+CATEGORIES = (Category.ASYMMETRIC_PATH, Category.POLICY_ROUTING, Category.WRONG_ROUTE)
+NAME = "answer-on-other-device"
+POSSIBLE = 0.7
+"""What lies behind the devices is not shown: it may forward both directions."""
+AGAIN = 2
+"""Requests that show that the client goes on asking."""
+_Ends = tuple[str | None, int, Address, int, Address, int]
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each server whose answers leave by a device that the requests do not come in on."""
+    frames: dict[_Ends, list[Sighting]] = defaultdict(list)
+    for seen in case.sightings:
+        if seen.link is not None and not seen.tunnel:
+            frames[_ends(seen.netns, seen.packet)].append(seen)
+    told: set[tuple[str | None, str | None, Address]] = set()
+    for ends, asked in frames.items():
+        netns, protocol, client, port, server, service = ends
+        answers = frames.get((netns, protocol, server, service, client, port), [])
+        if not _fails(asked, answers) or not _are_apart(case, asked, answers):
+            continue
+        group = (asked[0].link, answers[0].link, server)
+        if group not in told:
+            told.add(group)
+            yield _report(asked, answers)
+
+
+def _ends(netns: str | None, packet: Packet) -> _Ends:
+    sport, dport = packet.sport, packet.dport
+    return netns, packet.protocol, packet.src, sport, packet.dst, dport
+
+
+def _fails(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> bool:
+    """Tell whether SYNs and SYN-ACKs are all that is seen, more than one request."""
+    if asked[0].packet.protocol != protocols.TCP or len(asked) < AGAIN or not answers:
+        return False
+    opening = all(_opens(seen.packet, answer=False) for seen in asked)
+    return opening and all(_opens(seen.packet, answer=True) for seen in answers)
+
+
+def _opens(packet: Packet, *, answer: bool) -> bool:
+    acknowledges = bool(packet.flags & protocols.ACK)
+    return bool(packet.flags & protocols.SYN) and acknowledges is answer
+
+
+def _are_apart(case: Case, asked: Sequence[Sighting], answers: Sequence[Sighting]) -> bool:
+    """Tell whether both directions were seen on one device each, of which neither is stacked on
+    the other.
+    """
+    incoming, outgoing = {seen.link for seen in asked}, {seen.link for seen in answers}
+    turned = any(seen.direction == "out" for seen in asked) or any(
+        seen.direction == "in" for seen in answers
+    )
+    if turned or len(incoming) != 1 or len(outgoing) != 1 or incoming == outgoing:
+        return False
+    one, other = str(asked[0].link), str(answers[0].link)
+    if one.split(".", maxsplit=1)[0] == other.split(".", maxsplit=1)[0]:
+        return False
+    namespace = case.node.namespaces.get(asked[0].netns or "host")
+    links = namespace.links.items if namespace is not None else ()
+    below = {
+        (str(link.name), under)
+        for link in links
+        for under in (link.lower, link.master, link.bond_slave_of)
+    }
+    return (one, other) not in below and (other, one) not in below
+
+
+def _report(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> Finding:
+    packet, came, left = asked[0].packet, asked[0].link, answers[0].link
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"SYNs from {packet.src} to {packet.dst} come in on {came}, but the answers leave by "
+            f"{left}, and the client goes on asking."
+        ),
+        evidence=quote(answers[:1], asked[:2]),
+        reasoning=(
+            f"The route to {packet.src} leads by {left}, not by the device of the requests.",
+        ),
+        breaks=(f"connections from {packet.src} to {packet.dst}",),
+        prevention="Give each device with a gateway its own table, and rules by source address.",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                f"why answers to {packet.src} leave by {left}",
+                f"ip route get {packet.src} from {packet.dst}; ip rule; ip route show table all",
+                f"it answers dev {left}: a rule and a table for {packet.dst} by {came} are missing",
+            ),
+        ),
+        marks=(str(left), str(packet.src), str(packet.dst)),
+    )

@@ -1,0 +1,94 @@
+"""allowed-lacks-route: a route leads into a WireGuard device, but no peer may have its addresses.
+
+What it is
+    `ip route` sends a range by a WireGuard device, and `wg show` lists the device's peers: none of
+    their allowed IPs holds any address of that range.
+
+Why it breaks
+    WireGuard chooses the peer by allowed IPs. Without one it drops the packet: the sender gets
+    ENOKEY (`Required key not available`), a forwarded packet an ICMP host unreachable. Packets
+    that come in with a source outside the peer's ranges are dropped silently.
+
+How to confirm
+    wg show DEVICE allowed-ips
+    ip route show dev DEVICE
+
+How to fix
+    Add the range to the peer behind which it is, on this host, and the ranges of this host's pods
+    on the other: wg set DEVICE peer KEY allowed-ips LIST (the list replaces the old one), and in
+    the configuration file.
+
+References
+    wg_xmit, wg_allowedips_lookup_dst (drivers/net/wireguard/device.c, allowedips.c v6.12); wg(8)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import statements_of
+from podpath.net.addresses import Prefix
+from podpath.net.provenance import Span
+from podpath.net.statements import RouteAnswer, WireguardPeer
+from podpath.node.case import Case, Stated
+
+CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE)
+NAME = "allowed-lacks-route"
+KERNEL = "kernel"
+"""Who sets the route of the device's own network: nobody need be there but who is wanted."""
+POSSIBLE = 0.7
+"""A peer that an output leaves out may have the range."""
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each stated route into a WireGuard device that no listed peer covers."""
+    peers: dict[tuple[str, str], list[tuple[WireguardPeer, Stated]]] = defaultdict(list)
+    for peer, stated in statements_of(case, WireguardPeer):
+        peers[stated.netns, peer.link].append((peer, stated))
+    for (netns, link), listed in peers.items():
+        allowed = [prefix for peer, _ in listed for prefix in peer.allowed]
+        if not allowed:
+            continue
+        wanted = dict(_list_ways(case, netns, link))
+        for prefix, span in wanted.items():
+            if not any(one.covers(prefix) or prefix.covers(one) for one in allowed):
+                yield _report(prefix, link, span, tuple(stated.span for _, stated in listed))
+
+
+def _list_ways(case: Case, netns: str, link: str) -> Iterator[tuple[Prefix, Span]]:
+    """Yield what outputs send by a device: routes by their prefix, answers by their address."""
+    namespace = case.node.namespaces.get(netns)
+    for route in namespace.routes.items if namespace is not None else ():
+        links = {hop.link for hop in route.nexthops}
+        stated = route.inferred is None and route.type == "unicast" and route.prefix.length > 0
+        chosen = stated and route.protocol != KERNEL
+        if chosen and route.span is not None and links == {link}:
+            yield route.prefix, route.span
+    for answer, stated_answer in statements_of(case, RouteAnswer):
+        here = answer.link == link and stated_answer.netns == netns and answer.type == "unicast"
+        if here and answer.dst is not None:
+            yield Prefix.of(answer.dst), stated_answer.span
+
+
+def _report(prefix: Prefix, link: str, span: Span, peers: tuple[Span, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{prefix} is routed into {link}, but no peer's allowed IPs hold it.",
+        evidence=(span, *peers),
+        reasoning=("WireGuard has no peer for such a packet, and drops it.",),
+        breaks=(f"packets to {prefix}, and those from there",),
+        prevention="Change routes and allowed IPs together.",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                f"whether any peer of {link} has {prefix}",
+                f"wg show {link} allowed-ips",
+                f"none has it: WireGuard drops packets to {prefix}",
+            ),
+        ),
+        marks=(str(prefix.address) if prefix.length in {32, 128} else str(prefix),),
+    )

@@ -1,0 +1,64 @@
+"""Requests on one device and their answers on another."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.captures.answer_on_other_device import check
+from tests.checks.pasted import case_of
+
+ASKED = "10:02:1{second}.1 IP 10.20.4.7.51022 > 192.168.50.10.443: Flags [S], seq 291, length 0"
+ANSWER = "10:02:1{second}.2 IP 192.168.50.10.443 > 10.20.4.7.51022: Flags [S.], seq 11, ack 292"
+DATA = "10:02:13.1 IP 10.20.4.7.51022 > 192.168.50.10.443: Flags [P.], seq 1:9, ack 1, length 8"
+LISTEN = "listening on {link}, link-type EN10MB (Ethernet), snapshot length 262144 bytes"
+
+
+def _capture(link: str, *lines: str) -> str:
+    return "\n".join((f"# tcpdump -ni {link} tcp port 443", LISTEN.format(link=link), *lines, ""))
+
+
+def _repeated(line: str) -> tuple[str, str]:
+    return line.format(second=1), line.format(second=2)
+
+
+FAULT = _capture("ens192", *_repeated(ASKED)) + _capture("ens224", *_repeated(ANSWER))
+
+
+def test_the_answer_is_quoted_first() -> None:
+    """It is possible: another router may forward both directions."""
+    (found,) = check(case_of(FAULT))
+
+    assert "192.168.50.10.443 > 10.20.4.7" in found.evidence[0].text
+    assert (0.7, True) == (found.certainty, "dev ens224" in found.asks[0].decides)
+
+
+def test_directions_of_one_capture_tell_it_too() -> None:
+    """A capture of all devices says on which of them each frame came in or left."""
+    lines = [
+        "08:11:0{second}.1 eth1  In  IP 172.31.9.20.40112 > 172.31.44.8.22: Flags [S], seq 100",
+        "08:11:0{second}.2 eth0  Out IP 172.31.44.8.22 > 172.31.9.20.40112: Flags [S.], seq 5",
+    ]
+    shown = [line.format(second=second) for second in (1, 2) for line in lines]
+    (found,) = check(case_of("\n".join(("# tcpdump -ni any port 22", *shown))))
+
+    assert ("eth0", "172.31.9.20", "172.31.44.8") == found.marks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _capture("ens192", *_repeated(ASKED), DATA) + _capture("ens224", *_repeated(ANSWER)),
+        _capture("ens192", ASKED.format(second=1)) + _capture("ens224", *_repeated(ANSWER)),
+        _capture("ens192", *_repeated(ASKED), *_repeated(ANSWER))
+        + _capture("ens224", *_repeated(ANSWER)),
+        _capture("bond0", *_repeated(ASKED)) + _capture("bond0.50", *_repeated(ANSWER)),
+        "# ip link show ens224\n3: ens224: <UP,LOWER_UP> mtu 1500 master br9 state UP\n"
+        + _capture("br9", *_repeated(ASKED))
+        + _capture("ens224", *_repeated(ANSWER)),
+        _capture("ens192", *_repeated(ASKED)),
+    ],
+    ids=["works", "once", "both", "vlan", "port", "no-answer"],
+)
+def test_what_only_looks_like_it_is_let_be(text: str) -> None:
+    """A connection that goes on, devices that are stacked, an answer on the same device, too."""
+    assert [] == list(check(case_of(text)))
