@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Sequence
-from fnmatch import fnmatch
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,36 +22,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts.mutation_draw import Mutant, draw  # noqa: E402  # the folder above is only now on the path
-from scripts.mutation_page import Argument, Run, page  # noqa: E402
+from scripts.mutation_draw import draw  # noqa: E402  # the folder above is only now on the path
+from scripts.mutation_page import Run, page  # noqa: E402
 from scripts.mutation_suite import Suite, collect  # noqa: E402
+from scripts.planted import argument_for, read_arguments  # noqa: E402
 
 STORE = ROOT / ".mutation.db"
 ARGUMENTS = Path(__file__).with_name("mutation_arguments.toml")
 PAGE = ROOT / "docs" / "quality" / "mutation.md"
 
 
-def read_arguments() -> tuple[Argument, ...]:
-    """Return what is held to be equivalent, and why."""
-    listed = tomllib.loads(ARGUMENTS.read_text(encoding="utf-8"))["argued"]
-    return tuple(Argument(**each) for each in listed)
-
-
-def argument_for(mutant: Mutant, arguments: Sequence[Argument]) -> Argument | None:
-    """Return why nobody could notice the error; None if nobody argued so."""
-    for argument in arguments:
-        if (
-            fnmatch(mutant.place, argument.module)
-            and fnmatch(mutant.operator, argument.operator)
-            and argument.change in mutant.change
-        ):
-            return argument
-    return None
-
-
 def attempt(suite: Suite, options: argparse.Namespace, runs: list[Run]) -> None:
     """Try what is drawn for each package, and tell of survivors as they come."""
-    arguments = read_arguments()
+    arguments = read_arguments(ARGUMENTS)
     for asked in options.packages:
         package, _, count = asked.partition("=")
         drawn = list(islice(draw(package, options.seed), int(count or options.count)))

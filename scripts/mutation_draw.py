@@ -10,9 +10,6 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
-from functools import cached_property
 from pathlib import Path
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -20,7 +17,8 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator, operator_names
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
+from scripts.planted import SOURCE, Mutant
+
 FAMILIES = (
     ("core/ReplaceComparisonOperator_",),
     ("core/AddNot", "core/ReplaceUnaryOperator_Delete_Not"),
@@ -42,54 +40,6 @@ enum.
 """
 TRIES = 40
 """A module of which so many draws in a row bring nothing new has no places left."""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One error: the module, what the operator is called, and the module's text."""
-
-    module: Path
-    operator: str
-    before: str
-    """The module's text without the error."""
-    text: str
-
-    @property
-    def place(self) -> str:
-        """Return the module as the page names it."""
-        return self.module.relative_to(SOURCE).as_posix()
-
-    @cached_property
-    def line(self) -> int:
-        """Return the number of the first line that differs."""
-        pairs = zip(self.before.splitlines(), self.text.splitlines(), strict=False)
-        return next(number for number, (old, new) in enumerate(pairs, 1) if old != new)
-
-    @cached_property
-    def lines(self) -> range:
-        """Return the lines of the innermost statement that has the error; of a block, its head."""
-        spans = [
-            head(node) for node in ast.walk(ast.parse(self.before)) if isinstance(node, ast.stmt)
-        ]
-        around = [span for span in spans if self.line in span]
-        return min(around, key=len, default=range(self.line, self.line + 1))
-
-    @cached_property
-    def change(self) -> str:
-        """Return the lines that differ, in one line."""
-        lines = unified_diff(self.before.splitlines(), self.text.splitlines(), lineterm="", n=0)
-        changed = [line for line in lines if line[0] in "+-" and line[:3] not in {"+++", "---"}]
-        return " ".join(" ".join(line.split()) for line in changed)
-
-
-def head(node: ast.stmt) -> range:
-    """Return the lines of a statement; of one with a body, those before the body."""
-    body = getattr(node, "body", None) or getattr(node, "cases", None)
-    end = node.end_lineno or node.lineno
-    if body:
-        first = body[0].pattern if isinstance(body[0], ast.match_case) else body[0]
-        end = max(first.lineno - 1, node.lineno)
-    return range(node.lineno, end + 1)
 
 
 def draw(package: str, seed: int) -> Iterator[Mutant]:

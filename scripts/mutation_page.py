@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from scripts.mutation_draw import Mutant
+from scripts.planted import Argument, Mutant
 
 INTRODUCTION = """# Mutation: what the tests would notice
 
@@ -24,19 +24,6 @@ kernel tests would notice more, and are left out. Python {python}, operators of 
 | package | seed | errors planted | caught | survived | argued equivalent | unargued |
 |---|---:|---:|---:|---:|---:|---:|
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """Why nobody could notice certain errors."""
-
-    module: str
-    """A pattern for the module's file, such as `datapath/nat/*.py`."""
-    change: str
-    """Words of the change, with `-` before the old line and `+` before the new one."""
-    why: str
-    operator: str = "*"
-    """A pattern for the operator's name."""
 
 
 @dataclass(slots=True)
