@@ -46,7 +46,9 @@ class SeenFrame(NamedTuple):
     link: str
     outgoing: bool
     packet: Packet | None
-    """None for what is no IP, and for what IPv6 says of itself: neighbors, routers and groups."""
+    """None for what is no IP, and for what IPv6 says of itself (neighbors, routers and groups) or
+    tells of that as an error.
+    """
     arp: Arp | None = None
 
 
@@ -137,9 +139,15 @@ def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
     if ethertype not in (IPV4, IPV6) or len(data) < 34:
         return None, None
     packet = parse_packet(ethertype, data[14:])
-    if packet is None or (packet.protocol == protocols.ICMPV6 and packet.icmp_type in _OF_ITSELF):
+    if packet is None or _is_of_itself(packet):
         return None, None
     return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12])), None
+
+
+def _is_of_itself(packet: Packet) -> bool:
+    """Tell whether IPv6 says it of itself, or an error is about that."""
+    about = packet.quoted or packet
+    return about.protocol == protocols.ICMPV6 and about.icmp_type in _OF_ITSELF
 
 
 def _mac(data: bytes) -> Mac:

@@ -246,7 +246,9 @@ _ROUTE: Words = {
     "proto": field("protocol"),
     "scope": field("scope"),
 }
-_ROUTE_TYPES = ("unicast", "local", "broadcast", "blackhole", "unreachable", "prohibit", "throw")
+_ROUTE_TYPES = (
+    "unicast", "local", "broadcast", "multicast", "blackhole", "unreachable", "prohibit", "throw",
+)  # fmt: skip
 _HOP_FIELDS = frozenset({"gateway", "link", "weight", "onlink", "linkdown", "dead"})
 
 

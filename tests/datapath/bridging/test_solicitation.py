@@ -95,3 +95,24 @@ def test_an_entry_needs_no_message(state: str, *, works: bool | None) -> None:
     said = {branch.works for branch in conversation.branches}
 
     assert said == ({True} if works else {True, False})
+
+
+def counted(conversation: Conversation) -> list[tuple[str, str]]:
+    """Return the hooks and devices of the rules that messages of neighbor discovery matched."""
+    return [(hit.netns, hit.rule.chain) for hit in conversation.branches[0].discovery]
+
+
+def test_the_error_about_an_advertisement_passes_lo() -> None:
+    """What OUTPUT rejects is told to the host itself, each of the three times."""
+    rules = "-A INPUT -i lo\n-A OUTPUT -o lo -j ACCEPT\n-A OUTPUT -p ipv6-icmp -j REJECT"
+    found = counted(asked(rules))
+
+    assert found.count(("host", "INPUT")) == 3
+    assert found.count(("host", "OUTPUT")) == 6
+
+
+def test_the_error_about_an_advertisement_asks_for_nobody_who_is_being_asked() -> None:
+    """The next hop of the error is the one that the rejected message is about."""
+    found = counted(asked("-A INPUT -p ipv6-icmp -j REJECT\n-A OUTPUT", "pod"))
+
+    assert found == [("pod", "OUTPUT"), ("pod", "INPUT"), ("pod", "OUTPUT")] * 3

@@ -165,3 +165,21 @@ def test_rerouting_to_a_link_local_address_keeps_the_device() -> None:
 
     assert decided is not None
     assert decided.link is host(walk).link("eth2")
+
+
+GROUP_ROUTE = "multicast ff00::/8 dev {} table local metric 256"
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "leads_back"),
+    [("ff02::5", "eth1", True), ("ff02::5", "eth0", False), ("ff05::5", "eth1", True)],
+)
+def test_a_multicast_route_leads_back_to_a_group(
+    source: str, link: str, *, leads_back: bool
+) -> None:
+    """A group of the link is one of the device that the packet came in on."""
+    node = given_node(given_netns("host", *DEVICES6, routes=(GROUP_ROUTE.format("eth1"),)))
+    walk = given_walk(node)
+    skb = given_skb(walk, packet(source, "fd00:1::1"), link)
+
+    assert leads_back is reverse_path(walk, skb, mark=0, loose=False, accept_local=False)

@@ -11,7 +11,7 @@ from podpath.datapath.bridging.switches import switch
 from podpath.datapath.devices.segment import Station, bridge_over, is_bridge, may_pass
 from podpath.datapath.devices.veth import peer_of
 from podpath.datapath.neighbors.arp import announced_source
-from podpath.datapath.neighbors.neighbour import USABLE, Resolution, is_still_used
+from podpath.datapath.neighbors.neighbour import USABLE, Resolution, is_still_used, resolve
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.netfilter.verdicts import Accept
@@ -20,6 +20,7 @@ from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.neighbours import SolicitationLost
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import route_output
+from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import Rejected
 from podpath.datapath.vocabulary import Hook, PacketType
@@ -114,7 +115,31 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
     quoted = min(MINIMUM_MTU - 2 * _HEADER - option, packet.length + _OPTION) // 8 * 8
     length = 2 * _HEADER + option + quoted
     message = _message(sender, packet.src, REDIRECT)._replace(length=length)
-    _Journey(walk, message, None, target).leave(namespace, link)
+    journey = _Journey(walk, message, None, target)
+    if journey.sets_out(namespace, link) and _is_found(walk, namespace, back, message):
+        journey.goes_out(namespace, link)
+    for error in journey.errors:
+        _is_found(walk, error.namespace, error.way, error.packet)
+    return True
+
+
+def _is_found(walk: Walk, namespace: Namespace, way: Destination, message: Packet) -> bool:
+    """Ask for the MAC of who is told something, where it is not known yet; return whether it is
+    found.
+    """
+    link, nexthop = way.link, way.gateway or message.dst
+    if link is None:
+        return False
+    key, known = NeighbourKey(namespace.name, link.name, nexthop), walk.learned.neighbours
+    if key in known.resolved or key in known.heard:
+        return True
+    if key in known.asking:
+        return False
+    found = resolve(walk, namespace, link, way, message)
+    found = hold_against_filters(walk, namespace, link, nexthop, found)
+    if found.failed:
+        return False
+    known.resolved[key] = True
     return True
 
 
@@ -139,9 +164,27 @@ def _discover(walk: Walk, question: Solicited, station: Station | None) -> LostM
     advertisement. Return what keeps the device from learning the MAC, None where both arrive or
     there is no such station; the rules that they match are noted in `walk.learned.discovery`.
     """
-    namespace, link, target, sender = question
-    if sender is None:
+    if question.sender is None:
         return None
+    asking = walk.learned.neighbours.asking
+    asking.append(NeighbourKey(question.namespace.name, question.link.name, question.target))
+    errors: list[_Error] = []
+    lost = _ask(walk, question, question.sender, station, errors)
+    for error in errors:
+        _is_found(walk, error.namespace, error.way, error.packet)
+    asking.pop()
+    return lost
+
+
+def _ask(
+    walk: Walk,
+    question: Solicited,
+    sender: Address,
+    station: Station | None,
+    errors: list[_Error],
+) -> LostMessage | None:
+    """Do so, and list the errors about the messages: they are sent once for each attempt."""
+    namespace, link, target, _ = question
     group = Address(6, _GROUP | target.value & 0xFFFFFF)
     hits, before = walk.learned.discovery, len(walk.learned.discovery)
     asked = _Journey(walk, _message(sender, group, SOLICITATION), station, target)
@@ -151,6 +194,7 @@ def _discover(walk: Walk, question: Solicited, station: Station | None) -> LostM
         answer = _message(target, sender, ADVERTISEMENT)
         journey = _Journey(walk, answer, Station(namespace.name, link), sender)
         journey.leave(walk.engine.namespace(station.netns), station.link)
+    errors += (*asked.errors, *(journey.errors if journey is not asked else ()))
     if station is not None and journey.arrived:
         return None
     hits += hits[before:] * (ATTEMPTS - 1)
@@ -172,6 +216,14 @@ class _Loss(NamedTuple):
     spans: tuple[Span, ...]
 
 
+class _Error(NamedTuple):
+    """An error about a message, and its way from the namespace that sends it."""
+
+    namespace: Namespace
+    way: Destination
+    packet: Packet
+
+
 class _Journey:
     """One message on its way: out of every port of a bridge where it is for a group, else to its
     goal alone.
@@ -182,14 +234,22 @@ class _Journey:
         self.arrived = False
         self.lost: _Loss | None = None
         """The last hook that ended a copy of it."""
+        self.errors: list[_Error] = []
+        """What leaves about it."""
         self.groups = message.dst.is_multicast
 
     def leave(self, namespace: Namespace, link: Link) -> None:
         """Send it from a device of a namespace."""
+        if self.sets_out(namespace, link):
+            self.goes_out(namespace, link)
+
+    def sets_out(self, namespace: Namespace, link: Link) -> bool:
+        """Run the hooks of its sender; return whether it passes them."""
         skb = self._skb(namespace)
-        for hook in (Hook.OUTPUT, Hook.POSTROUTING):
-            if not self._passes(skb, hook, None, link):
-                return
+        return all(self._passes(skb, hook, None, link) for hook in (Hook.OUTPUT, Hook.POSTROUTING))
+
+    def goes_out(self, namespace: Namespace, link: Link) -> None:
+        """Put it on the wire, or on every port of a bridge that leads on."""
         self.message = with_macs(self.message, namespace.mac(link), None)
         if not is_bridge(link):
             self._cross(link)
@@ -267,17 +327,32 @@ class _Journey:
             for item in namespace.by_link.get(link.name, ())
         )
 
-    def _answer(self, cause: Skb, error: Packet, link: Link | None) -> None:
+    def _answer(self, cause: Skb, error: Packet) -> None:
         """Send the error about a message that a rule rejects: its rules count it, and nobody hears
-        it. One about a message of the host itself comes back to it over lo.
+        it. One about a message of the host itself comes back to it over lo; else its own next hop
+        is asked for, unless that is what the message was about.
         """
-        if self.walk.engine.namespace(cause.netns.name).owns(error.dst):
-            link = self.walk.engine.namespace(cause.netns.name).loopback
-        source = error.dst if error.src.is_unspecified else error.src
+        namespace = self.walk.engine.namespace(cause.netns.name)
+        link, source, ways = namespace.loopback, error.dst, list[_Error]()
+        if not namespace.owns(error.dst):
+            flow = FlowKey(error.dst, None, protocol=protocols.ICMPV6)
+            routed = route_output(self.walk.choices, namespace, flow, any_source=True)
+            way = routed.destination
+            if way is None or way.link is None:
+                return
+            link, source = way.link, routed.source or source
+            ways.append(_Error(namespace, way, error))
+        if not error.src.is_unspecified:
+            source = error.src
         skb = Skb(error._replace(src=source), cause.netns, oif=link, link=link, by_kernel=True)
         attach_answer(skb, cause)
-        if isinstance(pass_hook(self.walk, skb, Hook.OUTPUT), Accept):
-            pass_hook(self.walk, skb, Hook.POSTROUTING)
+        hooks = (Hook.OUTPUT, Hook.POSTROUTING, Hook.PREROUTING, Hook.INPUT)
+        for hook in hooks if link is namespace.loopback else hooks[:2]:
+            if hook is Hook.PREROUTING:
+                skb.iif, skb.oif = link, None
+            if not isinstance(pass_hook(self.walk, skb, hook), Accept):
+                return
+        self.errors += ways
 
     def _is_led_astray(self, skb: Skb) -> bool:
         """Tell whether a message that OUTPUT changed is routed elsewhere then, or nowhere."""
@@ -296,7 +371,7 @@ class _Journey:
         ended = pass_hook(self.walk, skb, hook)
         spans = trace.steps[-1].spans if len(trace.steps) > steps else ()
         if isinstance(ended, Rejected) and skb.answer is not None:
-            self._answer(skb, skb.answer, skb.iif or skb.oif)
+            self._answer(skb, skb.answer)
         self.walk.learned.discovery += trace.matched[matched:]
         del trace.steps[steps:], trace.matched[matched:]
         if isinstance(ended, Accept) and not (ended.reroute and self._is_led_astray(skb)):

@@ -16,6 +16,10 @@ from podpath.net.provenance import Known
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
+_BACK6 = frozenset({"unicast", "multicast"})
+"""Types of IPv6 routes that lead back to a source: one that is a group is not refused there
+(`net/ipv6/netfilter/nft_fib_ipv6.c:nft_fib6_eval v6.12`).
+"""
 _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
 """Types of the local table. The namespace's one trie also finds routes of the main table, which
 count as `unicast`.
@@ -69,16 +73,22 @@ def reverse_path(
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
     # a link-local address is one of the device that it came in on (rpfilter_lookup_reverse6)
-    device = link.name if packet.src.family == 6 and packet.src.is_link_local else None
+    device = link.name if packet.src.family == 6 and _is_of_link(packet.src) else None
     flow = FlowKey(packet.src, dst, "lo", device, mark, packet.tos, protocol)
     found = look_up(
         walk.choices, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True
     )
     if found.error or found.route is None:
         return False
-    if found.type != "unicast" and not (found.type == "local" and accept_local):
+    back = _BACK6 if packet.src.family == 6 else {"unicast"}
+    if found.type not in back and not (found.type == "local" and accept_local):
         return False
     return loose or any(hop.link == link.name for hop in found.route.nexthops)
+
+
+def _is_of_link(address: Address) -> bool:
+    """Tell whether an IPv6 address is one of a link, or a group on it (`ipv6_addr_type`)."""
+    return address.is_link_local or address.value >> 112 & 0xFF0F == 0xFF02
 
 
 def reroute(walk: Walk, skb: Skb) -> OutputRoute:

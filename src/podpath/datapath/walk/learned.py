@@ -90,6 +90,8 @@ class NeighbourTables:
     """Next hops that were sent to before: their Ethernet header is cached."""
     outside: MutableMapping[Address, Mac] = field(default_factory=dict)
     """What stands for the MACs of hosts outside the model, where their addresses are watched."""
+    asking: list[NeighbourKey] = field(default_factory=list)
+    """Next hops that are being asked for: what is for them waits, and asks for nothing."""
 
 
 @dataclass(slots=True)
