@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test coverage kernel bench performance docs site newcomer incidents mutate wrong-models
+.PHONY: help setup check format test coverage kernel bench performance docs site newcomer incidents mutate swaps
 BIN := .venv/bin
 WORKERS := 2
 
@@ -45,7 +45,7 @@ mutate: ## Plant errors into PKG (COUNT=60 SEED=11), and list those that its tes
 	$(BIN)/pip install -q --disable-pip-version-check --group mutation
 	nice $(BIN)/python scripts/mutate.py $(PKG) --count $(or $(COUNT),60) --seed $(or $(SEED),11)
 
-wrong-models: ## Swap decisions of the datapath (MODELS=140), and list those that CASES=2000 on the real kernel do not notice (root)
+swaps: ## Swap decisions of the datapath (MODELS=140), and list those that CASES=2000 on the real kernel do not notice (root)
 	nice $(BIN)/python scripts/wrong_models.py --models $(or $(MODELS),140) --cases $(or $(CASES),2000) --page
 
 docs: ## Write the generated pages of docs/ anew
