@@ -17,11 +17,11 @@ For users: decisions of the model were swapped one at a time, and the comparison
 noticed {noticed} of {tried} swaps ({share}). Of the others, {argued} change nothing that a frame
 could show, {held} are held by named tests, and {open} are open.
 
-Written by `python scripts/wrong_models.py --page` (`make swaps`) on {day}; Linux {kernel},
-seeds {first} to {last}: {cases} fresh cases, which the kernel ran once. The datapath has {decisions} decisions that
-a frame can show (comparisons, `and` and `or`, conditions, `True` and `False`, inside of functions).
-Each swap is one wrong model, the modules in turns; it predicts the cases whose prediction executes
-that line, until one differs. A run that is stopped goes on where it was.
+Written by `python scripts/wrong_models.py --page` (`make swaps`) on {day}; Linux {kernel}, seeds
+{first} to {last}: {cases} fresh cases, which the kernel ran once. The datapath has {decisions}
+decisions that a frame can show (comparisons, `and` and `or`, conditions, `True` and `False`, inside
+of functions). Each swap is one wrong model, the modules in turns; it predicts the cases whose
+prediction executes that line, until one differs. A run that is stopped goes on where it was.
 
 | swaps tried | noticed by a case | not noticed | of them equivalent | held by a named test | open |
 |---:|---:|---:|---:|---:|---:|
