@@ -14,12 +14,14 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.iproute.device_draft import DeviceDraft
 from podpath.evidence.iproute.device_fields import ADDRESS_FLAGS, assemble_address
 from podpath.evidence.iproute.link_options import KINDS
-from podpath.evidence.records import Reading
+from podpath.evidence.records import Reading, StatementRecord
+from podpath.evidence.text.device_counts import read_heading, read_values
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import Cursor, plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
+from podpath.net.statements import DeviceCount
 
 _HEADER = re.compile(
     r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)"
@@ -118,13 +120,14 @@ class _DeviceReader:
     not given.
     """
 
-    __slots__ = ("device", "in_address", "ledger", "name")
+    __slots__ = ("counted", "device", "in_address", "ledger", "name")
 
     def __init__(self, source: Source) -> None:
         self.ledger = Ledger(source)
         self.device: DeviceDraft | None = None
         self.name: IfName | None = None
         self.in_address = False
+        self.counted: tuple[int, tuple[str, ...]] = (0, ())
 
     def feed(self, index: int, line: str) -> None:
         header = _match_header(line)
@@ -136,7 +139,7 @@ class _DeviceReader:
         elif _INET.match(line):
             self._address(index, line, None)
         elif self._go_on(index, line):
-            pass
+            self._count(index, line)
         elif self.ledger.elide(index):
             self.flush()
             self.name = None
@@ -181,6 +184,16 @@ class _DeviceReader:
             self.ledger.gap(index, "expected the device that this line belongs to above it")
             return True
         return False
+
+    def _count(self, index: int, line: str) -> None:
+        """Take a line of names of counters, or the values below it."""
+        (heading, names), self.counted = self.counted, (index, read_heading(line))
+        if self.name is None:
+            return
+        for name, value in read_values(names, line):
+            count = DeviceCount(self.name, name, value)
+            span = self.ledger.span(heading, index)
+            self.ledger.add(StatementRecord(span=span, statement=count))
 
     def _address(self, index: int, line: str, name: str | None) -> None:
         self.flush()

@@ -9,6 +9,7 @@ import re
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import NexthopRecord, Reading, RouteRecord, StatementRecord
+from podpath.evidence.text.device_counts import keep_counts
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import plain_lines
@@ -29,7 +30,6 @@ _COUNTS = (
     "rx_multicast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "tx_collisions",
     "tx_carrier", "tx_compressed",
 )  # fmt: skip
-_LOSSES = ("errors", "dropped", "fifo", "frame", "carrier")
 _BONDING = re.compile(r"\s*Ethernet Channel Bonding Driver:")
 _BOND_FIELD = re.compile(r"\s*(?P<name>[A-Z][\w /()-]*?): (?P<value>.*?)\s*$")
 _REJECT = 0x0200
@@ -66,12 +66,11 @@ def read(source: Source) -> Reading:
 
 
 def _add_counts(ledger: Ledger, index: int, found: re.Match[str]) -> None:
-    """Add what was lost: what passed says nothing about a path."""
     ledger.head(index)
-    for name, value in zip(_COUNTS, found["counts"].split(), strict=True):
-        if value != "0" and name.endswith(_LOSSES):
-            counted = DeviceCount(IfName(found["link"]), name, int(value))
-            ledger.add(StatementRecord(span=ledger.span(index), statement=counted))
+    values = [int(word) for word in found["counts"].split()]
+    for name, value in keep_counts(zip(_COUNTS, values, strict=True)):
+        counted = DeviceCount(IfName(found["link"]), name, value)
+        ledger.add(StatementRecord(span=ledger.span(index), statement=counted))
 
 
 def _make_route(ledger: Ledger, index: int, found: re.Match[str]) -> RouteRecord:

@@ -11,12 +11,14 @@ import re
 from dataclasses import replace
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import AddressRecord, LinkRecord, Reading
+from podpath.evidence.records import AddressRecord, LinkRecord, Reading, StatementRecord
+from podpath.evidence.text.device_counts import read_pairs
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_prefix
 from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
+from podpath.net.statements import DeviceCount
 
 _NEW = re.compile(
     r"\s*(?P<name>[^\s:<>]+(?::\w+)?):\s+flags=\d+<(?P<flags>[A-Z,_-]*)>\s+mtu\s+(?P<mtu>\d+)"
@@ -94,6 +96,7 @@ class _IfconfigReader:
                 self.device = replace(self.device, flags=flags, mtu=int(status["mtu"]))
         elif _REST.match(line):
             self.ledger.head(index)
+            self._count(index, line)
 
     def flush(self) -> None:
         """Return the record of the device whose lines end here, and its addresses."""
@@ -102,6 +105,13 @@ class _IfconfigReader:
         for address in self.addresses:
             self.ledger.add(address)
         self.device, self.addresses = None, []
+
+    def _count(self, index: int, line: str) -> None:
+        if self.name is None:
+            return
+        for name, value in read_pairs(line):
+            count = DeviceCount(self.name, name, value)
+            self.ledger.add(StatementRecord(span=self.ledger.span(index), statement=count))
 
     def _start(self, index: int, name: str, flags: tuple[str, ...] | None, mtu: int | None) -> None:
         self.flush()
