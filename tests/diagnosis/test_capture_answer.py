@@ -12,6 +12,8 @@ from podpath.diagnosis.capture_answer import (
     ConnectionSummary,
     NoPacket,
     PacketsDropped,
+    PacketsRefused,
+    RequestsUnanswered,
     answer_captures,
     list_points,
 )
@@ -130,6 +132,57 @@ def test_what_is_no_tcp_is_answered_or_not() -> None:
     ]
     assert [("", "answered", False)] == [described(each) for each in both.connections[1:]]
     assert 1 == sum(alone.states.values())
+
+
+def lookup(client: str, server: str, at: float, *, back: bool = False) -> Sighting:
+    """See a name lookup, or its answer."""
+    names = Packet(ip(client), ip(server), protocols.UDP, 1024, 53, length=60)
+    if back:
+        names = Packet(ip(server), ip(client), protocols.UDP, 53, 1024, length=60)
+    return replace(seen(f"{client}:1 > {server}:53", 0, "in eth0", at=at), packet=names)
+
+
+def test_a_lookup_without_an_answer_is_no_all_clear() -> None:
+    """However soon the capture ends: nobody has seen the server answer."""
+    answer = answered(
+        *handshake(), lookup("10.0.0.1", "10.0.0.2", 3.0), lookup("10.0.0.3", "10.0.0.2", 3.1)
+    )
+    (silent,) = answer.forbids
+
+    assert isinstance(silent, RequestsUnanswered)
+    assert ("udp 10.0.0.1:1024 > 10.0.0.2:53", "udp 10.0.0.3:1024 > 10.0.0.2:53") == silent.requests
+    assert "10.0.0.1:1 > 10.0.0.2" in silent.spans[0].text
+    assert ("undecided", 3) == (answer.verdict, answer.exit_code)
+
+
+def test_the_last_lookup_of_a_server_that_answers_is_under_way() -> None:
+    """A capture ends somewhere."""
+    answer = answered(
+        lookup("10.0.0.1", "10.0.0.2", 2.0),
+        lookup("10.0.0.1", "10.0.0.2", 2.1, back=True),
+        lookup("10.0.0.3", "10.0.0.2", 3.1),
+    )
+
+    assert "none" == answer.verdict
+
+
+def refusal(of: Packet, at: float) -> Sighting:
+    """See an ICMP error: nobody listens on the port."""
+    error = Packet(of.dst, of.src, protocols.ICMP, icmp_type=3, icmp_code=3, length=88, quoted=of)
+    return replace(seen(f"{of.dst}:1 > {of.src}:1", 0, "in eth0", at=at), packet=error)
+
+
+def test_a_server_that_refuses_is_no_all_clear_though_it_answers_later() -> None:
+    """Nobody listened for a while; a client that refuses a late answer has its answer."""
+    asked, reply = (
+        lookup("10.0.0.1", "10.0.0.2", 2.0),
+        lookup("10.0.0.1", "10.0.0.2", 2.2, back=True),
+    )
+    refused = answered(asked, refusal(asked.packet, 2.1), reply)
+    late = answered(asked, reply, refusal(reply.packet, 2.3))
+
+    assert [PacketsRefused] == [type(each) for each in refused.forbids]
+    assert () == late.forbids
 
 
 def described(each: ConnectionSummary) -> tuple[str, str, bool]:

@@ -13,6 +13,7 @@ from podpath.capture.connections import CapturedConnection, Traffic, gather_traf
 from podpath.capture.states import STATES
 from podpath.checks.captures.icmp_error import find_refusals
 from podpath.checks.captures.reset_storm import closes
+from podpath.checks.captures.unanswered import list_silent
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
@@ -87,7 +88,7 @@ class ConnectionsFail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketsRefused:
-    """ICMP errors refuse packets that nobody is seen to answer, and no finding says why."""
+    """ICMP errors refuse packets, and no finding says why."""
 
     errors: tuple[Sighting, ...]
 
@@ -95,6 +96,17 @@ class PacketsRefused:
     def spans(self) -> tuple[Span, ...]:
         """Return the errors."""
         return list_spans(self.errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestsUnanswered:
+    """Name lookups or pings have no answer from servers that answer none, and no finding says
+    so: the capture may end too soon to tell.
+    """
+
+    requests: tuple[str, ...]
+    """`udp 10.0.0.1:1024 > 10.0.0.2:53`, one for each client."""
+    spans: tuple[Span, ...]
 
 
 CaptureForbids = (
@@ -105,6 +117,7 @@ CaptureForbids = (
     | PacketsDropped
     | ConnectionsFail
     | PacketsRefused
+    | RequestsUnanswered
 )
 """One reason why captures do not say that nothing is wrong."""
 
@@ -122,7 +135,9 @@ class CaptureAnswer:
     """How many TCP connections are in each state."""
     gaps: tuple[Gap, ...] = ()
     refusals: tuple[Sighting, ...] = ()
-    """ICMP errors about packets that nobody is seen to answer."""
+    """ICMP errors about packets that were no late answers."""
+    silent: RequestsUnanswered | None = None
+    """Name lookups and pings that nobody is seen to answer."""
 
     @property
     def forbids(self) -> tuple[CaptureForbids, ...]:
@@ -139,6 +154,8 @@ class CaptureAnswer:
             found.append(ConnectionsFail(connections=failing, count=count, asked=asked))
         if self.refusals:
             found.append(PacketsRefused(errors=self.refusals))
+        if self.silent is not None:
+            found.append(self.silent)
         if not any(point.packets for point in self.points):
             found.append(NoPacket())
         return tuple(found)
@@ -195,6 +212,17 @@ def answer_captures(
         states=states,
         gaps=case.gaps,
         refusals=tuple(find_refusals(case, traffic)),
+        silent=_find_silent(case, traffic),
+    )
+
+
+def _find_silent(case: Case, traffic: Traffic[Sighting]) -> RequestsUnanswered | None:
+    flows = list_silent(case, traffic)
+    if not flows:
+        return None
+    return RequestsUnanswered(
+        requests=tuple(flow.words for flow in flows),
+        spans=tuple(flow.forward[0].span for flow in flows),
     )
 
 

@@ -18,6 +18,7 @@ from podpath.diagnosis.capture_answer import (
     NoPacket,
     PacketsDropped,
     PacketsRefused,
+    RequestsUnanswered,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
@@ -132,6 +133,9 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             to = error.quoted.dst if error.quoted is not None else error.dst
             others = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
             return f"{error.src} refuses a packet from {error.dst} to {to}{others}"
+        case RequestsUnanswered(requests=requests):
+            others = f", and {len(requests) - 1} more" if len(requests) > 1 else ""
+            return f"{requests[0]} has no answer in the capture{others}"
         case LinesUnread(gaps=gaps):
             return (
                 f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first "

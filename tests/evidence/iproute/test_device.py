@@ -7,8 +7,16 @@ from dataclasses import replace
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import AddressRecord, HeadingRecord, LinkRecord, Reading, Record
-from podpath.net.addresses import Address
+from podpath.evidence.records import (
+    AddressRecord,
+    HeadingRecord,
+    LinkRecord,
+    Reading,
+    Record,
+    StatementRecord,
+)
+from podpath.net.addresses import Address, IfName
+from podpath.net.statements import DeviceCount
 from tests.evidence.consoles import block, read, recorded, stated
 
 
@@ -20,6 +28,11 @@ def links(reading: Reading) -> dict[str, LinkRecord]:
 def addresses(reading: Reading) -> list[AddressRecord]:
     """Return the addresses of a reading."""
     return [record for record in reading.records if isinstance(record, AddressRecord)]
+
+
+def of_devices(reading: Reading) -> list[Record]:
+    """Return what a reading says of devices and addresses, without counters."""
+    return [one for one in reading.records if not isinstance(one, StatementRecord)]
 
 
 def without_netns(record: Record) -> Record:
@@ -42,8 +55,8 @@ def test_text_and_json_give_the_same_records(text: str, structured: str) -> None
     """Every field of every device and address comes out alike, whatever the form."""
     one, other = read(recorded(text)), read(recorded(structured))
 
-    assert [stated(without_netns(record)) for record in one.records] == [
-        stated(without_netns(record)) for record in other.records
+    assert [stated(without_netns(record)) for record in of_devices(one)] == [
+        stated(without_netns(record)) for record in of_devices(other)
     ]
     assert ((), ()) == (one.gaps, other.gaps)
 
@@ -140,13 +153,51 @@ def test_spans_point_at_the_lines() -> None:
 
 
 def test_statistics_are_part_of_a_device_or_headings() -> None:
-    """`-s -s` adds lines that state nothing about a path; none is a gap."""
+    """`-s -s` adds lines of counters; none is a gap."""
     reading = read(recorded("ip-s-s-addr"))
 
     assert ((), 29) == (
         reading.gaps,
-        sum(not isinstance(record, HeadingRecord) for record in reading.records),
+        sum(not isinstance(record, HeadingRecord) for record in of_devices(reading)),
     )
+
+
+COUNTED = """
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    RX: bytes  packets  errors  dropped overrun mcast
+    0          0        0       0       7       0
+    TX: bytes  packets  errors  dropped carrier collsns
+    95000      120      0       0       0       0
+"""
+COUNTED_JSON = """
+[{"ifindex":2,"ifname":"eth0","flags":["UP"],"mtu":1500,"operstate":"UP","link_type":"ether",
+"stats64":{"rx":{"bytes":0,"packets":0,"errors":0,"dropped":0,"over_errors":7,"multicast":0},
+"tx":{"bytes":95000,"packets":120,"errors":0,"dropped":0,"carrier_errors":0,"collisions":0}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "lost"),
+    [
+        (COUNTED, "ip -s link", "rx_fifo"),
+        (COUNTED.replace("\n    ", "\\    "), "ip -s -o link", "rx_fifo"),
+        (COUNTED_JSON, "ip -s -j link", "rx_over"),
+    ],
+)
+def test_counters_are_statements(text: str, command: str, lost: str) -> None:
+    """What passed, zero or not, and what was lost; whatever the form."""
+    found = [
+        one.statement
+        for one in read(block(text, command)).records
+        if isinstance(one, StatementRecord)
+    ]
+
+    assert [
+        DeviceCount(IfName("eth0"), "rx_packets", 0),
+        DeviceCount(IfName("eth0"), lost, 7),
+        DeviceCount(IfName("eth0"), "tx_packets", 120),
+    ] == found
 
 
 def test_oneline_addresses_know_their_device() -> None:

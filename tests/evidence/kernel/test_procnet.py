@@ -23,8 +23,8 @@ eth0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
     assert str(routes[0].nexthops[0].gateway) == "192.168.1.1"
 
 
-def test_only_losses_count() -> None:
-    """What passed is no fact of a path."""
+def test_packets_and_losses_count() -> None:
+    """What passed, zero or not, and of what was lost what is not zero."""
     reading = read(
         block("""
 Inter-|   Receive                                                |  Transmit
@@ -32,7 +32,8 @@ Inter-|   Receive                                                |  Transmit
   eth0: 100 2 3 0 0 0 0 0 50 1 0 0 0 0 0 0
 """)  # noqa: E501
     )
-    assert [DeviceCount(IfName("eth0"), "rx_errors", 3)] == [
+    counts = (("rx_packets", 2), ("rx_errors", 3), ("tx_packets", 1))
+    assert [DeviceCount(IfName("eth0"), name, value) for name, value in counts] == [
         one.statement for one in reading.records if isinstance(one, StatementRecord)
     ]
 

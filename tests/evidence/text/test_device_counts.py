@@ -8,6 +8,7 @@ from podpath.evidence.text.device_counts import (
     keep_counts,
     read_heading,
     read_pairs,
+    read_statistics,
     read_values,
 )
 
@@ -44,6 +45,22 @@ def test_names_and_values_of_ip() -> None:
 def test_other_lines_are_no_heading(line: str) -> None:
     """Not what only begins so."""
     assert () == read_heading(line)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (
+            {"rx": {"packets": 0, "over_errors": 2}, "tx": {"packets": 3, "carrier_errors": 1}},
+            [("rx_packets", 0), ("rx_over", 2), ("tx_packets", 3), ("tx_carrier", 1)],
+        ),
+        ({"rx": {"packets": "many"}, "tx": [1]}, []),
+        ({}, []),
+    ],
+)
+def test_statistics_of_json(value: dict[str, object], found: list[tuple[str, int]]) -> None:
+    """The same by the same names; what is no number is left alone."""
+    assert found == list(read_statistics(value))
 
 
 @pytest.mark.parametrize("line", ["    1234 9 0", "    1234 9 0 4 0 x", ""])

@@ -213,8 +213,8 @@ def is_size_error(packet: Packet) -> bool:
 
 
 def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
-    """Return the errors that refuse a packet which nobody is seen to answer: an answer that comes
-    late, a traceroute and what goes to many are no such packet.
+    """Return the errors that refuse a packet: an answer that comes late, a traceroute and what goes
+    to many are no such packet.
     """
     found: list[Sighting] = []
     for seen in errors_about(case.sightings):
@@ -225,9 +225,17 @@ def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
         answer = 0 < quoted.sport < WELL_KNOWN <= quoted.dport
         if answer or _is_traced(seen.packet, about, frozenset()):
             continue
-        if not any(_has_answer(flow, quoted.dst, traffic) for flow in about):
+        if not any(_is_late_answer(flow, quoted, traffic) for flow in about):
             found.append(seen)
     return found
+
+
+def _is_late_answer(flow: CapturedFlow[Sighting], quoted: Packet, traffic: CapturedTraffic) -> bool:
+    """Tell whether what is refused is a server's packet to a client that has been heard of: it has
+    its answer and does not wait for more. A server that refuses was out of reach for a while, even
+    where it answers before or after.
+    """
+    return quoted.dst == flow.client[0] and _has_answer(flow, quoted.dst, traffic)
 
 
 def _is_unreachable(packet: Packet) -> bool:

@@ -78,6 +78,21 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             yield _report(missing, tally, sure=sure)
 
 
+def list_silent(case: Case, traffic: CapturedTraffic) -> list[_Flow]:
+    """Return the name lookups and pings without an answer, however soon the capture ends, to
+    servers that answer none in it.
+    """
+    answered = _list_answered(case)
+    asking = [flow for flow in traffic.flows if _asks(flow)]
+    heard = {(flow.protocol, flow.server[0]) for flow in asking if flow.backward}
+    return [
+        flow
+        for flow in asking
+        if (flow.protocol, flow.server[0]) not in heard
+        and (flow.protocol, *flow.client) not in answered
+    ]
+
+
 def _asks(flow: _Flow) -> bool:
     """Tell whether a flow is of name lookups or pings to one host."""
     if not flow.forward or flow.server[0].is_multicast or str(flow.server[0]).endswith(".255"):

@@ -20,11 +20,13 @@ from podpath.evidence.json_objects import (
     text_of,
     words_of,
 )
-from podpath.evidence.records import LinkRecord, Reading
+from podpath.evidence.records import LinkRecord, Reading, StatementRecord
+from podpath.evidence.text.device_counts import read_statistics
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac, parse_name
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Source, Span
+from podpath.net.statements import DeviceCount
 
 _NAME = re.compile(r'"ifname"\s*:\s*"')
 _DEVICE = re.compile(r'"(?:operstate|ifindex|linkmode|link_type|addr_info)"\s*:')
@@ -75,6 +77,9 @@ def _add_device(ledger: Ledger, item: JsonObject) -> str | None:
         return str(error)
     span = ledger.span(item.first, item.last)
     ledger.add(_link(value, name, span, ledger))
+    for count, number in read_statistics(object_of(value, "stats64") or object_of(value, "stats")):
+        statement = DeviceCount(name, count, number)
+        ledger.add(StatementRecord(span=span, statement=statement))
     _add_addresses(ledger, item, name)
     return None
 

@@ -1,15 +1,15 @@
 """Counters of a device in different programs' words, by the names that the kernel has for them
 (include/uapi/linux/if_link.h:rtnl_link_stats64 v6.12).
 
-`ip -s link` prints a line of names and a line of values below it, ifconfig name and value side by
-side. What passed is kept, since nothing received can be the whole story; of what was lost, what is
-not zero.
+`ip -s link` prints a line of names and a line of values below it, or JSON; ifconfig prints name and
+value side by side. What passed is kept, since nothing received can be the whole story; of what was
+lost, what is not zero.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 _HEADING = re.compile(r"\s*(?P<way>RX|TX)(?: errors)?:\s+(?P<names>[a-z][a-z ]*?)\s*$")
 _VALUES = re.compile(r"\s*\d+(?:\s+\d+)+\s*$")
@@ -30,6 +30,23 @@ def keep_counts(counts: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
 
 def _name(way: str, name: str) -> str:
     return f"{way.lower()}_{_NAMES.get(name, name)}"
+
+
+def read_statistics(value: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+    """Return the counters of `stats64` or `stats` of `ip -s -j link`: `{"rx": {"packets": 12,
+    "over_errors": 0}, "tx": ...}`.
+    """
+    found: list[tuple[str, int]] = []
+    for way in ("rx", "tx"):
+        counts = value.get(way)
+        if isinstance(counts, Mapping):
+            named = ((str(name), number) for name, number in counts.items())
+            found += [
+                (_name(way, name.removesuffix("_errors")), number)
+                for name, number in named
+                if type(number) is int
+            ]
+    return tuple(keep_counts(found))
 
 
 def read_pairs(line: str) -> tuple[tuple[str, int], ...]:
