@@ -26,3 +26,10 @@ def test_nothing_follows_from_itself(category: Category) -> None:
     """Two faults of one sort are the same, or stand side by side."""
     assert category not in FOLLOWS.get(category, frozenset())
     assert not follows_from((category,), (category,))
+
+
+def test_a_left_over_device_follows_from_a_network_that_was_not_made() -> None:
+    """The engine stopped halfway, and finds its own device at the next try."""
+    device = (Category.TUNNEL_CONFIGURATION, Category.KERNEL_MODULE)
+    assert follows_from(device, (Category.OVERLAPPING_RANGES,))
+    assert not follows_from((Category.OVERLAPPING_RANGES,), device)

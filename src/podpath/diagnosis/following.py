@@ -3,7 +3,8 @@ also shows.
 
 Only known consequences are listed, one step at a time: a plugin's agent that cannot reach
 the API server follows from missing rules of services, and routes that nobody installs follow from
-the agent.
+the agent. An engine that finds no range for one network stops halfway, and the tunnel's device that
+it leaves behind exists already at its next try.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ FOLLOWS: Mapping[Category, frozenset[Category]] = MappingProxyType({
         Category.HOST_FIREWALL, Category.CLOUD_NETWORK, Category.TUNNEL_CHECKSUM,
         Category.TUNNEL_ENDPOINT, Category.NO_ROUTE,
     }),
+    Category.TUNNEL_CONFIGURATION: frozenset({Category.IPAM, Category.OVERLAPPING_RANGES}),
     Category.CONNTRACK_INVALID: frozenset({
         Category.ASYMMETRIC_PATH, Category.TUNNEL_CHECKSUM, Category.BPF,
     }),

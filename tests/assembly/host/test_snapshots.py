@@ -59,6 +59,13 @@ def test_a_cure_is_no_loss() -> None:
     assert shift.told
 
 
+def test_what_appears_between_before_and_after_is_of_the_failing_state() -> None:
+    """Nothing that is gone says which of the two fails, so the order of the words counts."""
+    (shift,) = _case(("Before:", BAD), ("After:", GOOD)).shifts
+
+    assert (None, True) == (shift.good, shift.bad is not None)
+
+
 def test_two_hosts_share_nothing() -> None:
     """Without a word on it two listings that have nothing in common are of two machines."""
     other = (

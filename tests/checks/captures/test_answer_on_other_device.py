@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.captures.answer_on_other_device import check
-from tests.checks.pasted import case_of
+from tests.checks.pasted import case_of, ticket_of
 
 ASKED = "10:02:1{second}.1 IP 10.20.4.7.51022 > 192.168.50.10.443: Flags [S], seq 291, length 0"
 ANSWER = "10:02:1{second}.2 IP 192.168.50.10.443 > 10.20.4.7.51022: Flags [S.], seq 11, ack 292"
@@ -62,3 +62,42 @@ def test_directions_of_one_capture_tell_it_too() -> None:
 def test_what_only_looks_like_it_is_let_be(text: str) -> None:
     """A connection that goes on, devices that are stacked, an answer on the same device, too."""
     assert [] == list(check(case_of(text)))
+
+
+FORWARDED = """\
+{said}
+
+```
+# tcpdump -ni any icmp
+18:43:31.1 docker0 In  IP 172.18.0.2 > 1.1.1.1: ICMP echo request, id 20, seq 1, length 64
+18:43:31.2 {out} Out IP 100.64.0.1 > 1.1.1.1: ICMP echo request, id 20, seq 1, length 64
+18:43:31.3 {out} In  IP 1.1.1.1 > 100.64.0.1: ICMP echo reply, id 20, seq 1, length 64
+18:43:31.4 {back} Out IP 1.1.1.1 > 172.18.0.2: ICMP echo reply, id 20, seq 1, length 64
+```
+"""
+NO_ECHO = "Containers get no answer from the Internet."
+
+
+def test_an_answer_to_a_container_leaves_by_another_device() -> None:
+    """Certain: what is behind a bridge gets what leaves by the bridge."""
+    text = FORWARDED.format(said=NO_ECHO, out="tailscale0", back="tailscale0")
+    (found,) = check(ticket_of(text))
+
+    assert (1.0, "tailscale0") == (found.certainty, found.marks[0])
+    assert "Out IP 1.1.1.1 > 172.18.0.2" in found.evidence[0].text
+
+
+@pytest.mark.parametrize(
+    ("said", "back"),
+    [
+        (NO_ECHO, "docker0"),
+        (NO_ECHO, "veth12ab"),
+        ("Containers get their answers from the Internet.", "tailscale0"),
+    ],
+    ids=["bridge", "port", "works"],
+)
+def test_an_answer_by_the_bridge_or_its_port_arrives(said: str, back: str) -> None:
+    """A capture may show it on the port alone."""
+    text = FORWARDED.format(said=said, out="eth0", back=back)
+
+    assert [] == list(check(ticket_of(text)))

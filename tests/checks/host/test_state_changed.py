@@ -39,6 +39,39 @@ def test_what_only_appeared_is_not_lost() -> None:
     assert not list(check(replace(CASE, shifts=(replace(SHIFT, good=None, bad=SPAN),))))
 
 
+APPEARED = """\
+The machine {named} cannot be reached any more.
+
+Before:
+
+```
+# ip route
+192.168.1.30 dev wlan0 scope link
+192.168.7.0/24 dev wlan0 scope link
+```
+
+After:
+
+```
+# ip route
+192.168.1.30 dev wlan0 scope link
+192.168.7.0/24 dev wlan0 scope link
+192.168.1.0/24 dev tap0 scope link
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"), [("192.168.1.21", [0.7]), ("192.168.7.21", [])], ids=["in", "beside"]
+)
+def test_a_new_route_may_take_what_fails(named: str, expected: list[float]) -> None:
+    """Only where an address that fails lies in it."""
+    found = list(check(ticket_of(APPEARED.format(named=named))))
+
+    assert [one.certainty for one in found] == expected
+    assert all("dev tap0" in one.evidence[0].text for one in found)
+
+
 RESTARTED = """
 {complaint}
 

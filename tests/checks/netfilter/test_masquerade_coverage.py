@@ -13,7 +13,7 @@ from podpath.net.addresses import Prefix
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
-from tests.checks.pasted import case_of
+from tests.checks.pasted import case_of, ticket_of
 
 SPAN = Span(Source(name="ticket.md", lines=("Pods cannot reach the internet.",)), 1, 1)
 PODS = Prefix.parse("10.244.0.0/16")
@@ -138,3 +138,41 @@ def test_an_empty_chain_translates_nothing(said: str, command: str, expected: fl
     case = read_together([Pasted(f"{said}\n\n```\n{shown}```\n", "ticket.md")]).facts
 
     assert [one.certainty for one in check(case)] == ([] if expected is None else [expected])
+
+
+WIDE = """\
+{said}
+
+```
+# iptables -t nat -S | grep MASQ
+-A CILIUM_POST_nat -s {src} ! -d {dst} ! -o cilium_+ -j MASQUERADE
+{more}```
+"""
+NO_ANSWER = "Pods of the Kubernetes cluster get no answer from a machine of the office."
+
+
+def test_an_exception_may_be_far_too_wide() -> None:
+    """Possible, since what it leaves out may have routes to the pods."""
+    text = WIDE.format(said=NO_ANSWER, src="172.28.0.0/24", dst="172.0.0.0/8", more="")
+    (found,) = check(ticket_of(text))
+
+    assert (0.6, ("172.0.0.0/8",)) == (found.certainty, found.marks)
+
+
+@pytest.mark.parametrize(
+    ("said", "src", "dst", "more"),
+    [
+        (NO_ANSWER, "10.42.3.0/24", "10.42.0.0/16", ""),
+        (NO_ANSWER, "172.28.0.0/24", "10.0.0.0/8", ""),
+        ("Pods reach the office.", "172.28.0.0/24", "172.0.0.0/8", ""),
+        (NO_ANSWER, "172.28.0.0/24", "172.0.0.0/8", "-A POSTROUTING -o eth0 -j MASQUERADE\n"),
+    ],
+    ids=["cluster", "elsewhere", "works", "another"],
+)
+def test_an_exception_for_the_pods_own_network_is_right(
+    said: str, src: str, dst: str, more: str
+) -> None:
+    """That of the cluster, one that is not around the sources, or a rule below that takes all."""
+    text = WIDE.format(said=said, src=src, dst=dst, more=more)
+
+    assert [] == list(check(ticket_of(text)))

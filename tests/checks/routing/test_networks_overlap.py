@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.routing.networks_overlap import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -49,3 +50,41 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """Neighbouring networks, and an overlay that holds its bridges."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+SAID = """\
+{said}
+
+Kernel IP routing table
+Destination     Gateway         Genmask         Flags   MSS Window  irtt Iface
+0.0.0.0         10.3.0.1        0.0.0.0         UG        0 0          0 eth0
+10.3.0.0        0.0.0.0         255.255.255.0   U         0 0          0 eth0
+172.28.0.0      {gateway}         255.255.0.0     U         0 0          0 {device}
+"""
+LAN = "Machines of the office LAN, 172.28.0.0/16, do not reach the host since Docker runs on it."
+BRIDGE = "br-828c78b615e2"
+
+
+def test_a_network_that_prose_places_outside() -> None:
+    """It is possible: the range in the sentence may be that of the bridge."""
+    (found,) = check(ticket_of(SAID.format(said=LAN, gateway="0.0.0.0", device=BRIDGE)))
+
+    assert (0.7, 1) == (found.certainty, len(found.asks))
+    assert BRIDGE in found.evidence[0].text
+
+
+@pytest.mark.parametrize(
+    ("said", "gateway", "device"),
+    [
+        (LAN, "10.3.0.9", "eth0"),
+        (LAN, "0.0.0.0", "eth1"),
+        (LAN.replace("172.28", "172.29"), "0.0.0.0", BRIDGE),
+        ("Machines of the office LAN do not reach containers in 172.28.0.0/16.", "0.0.0.0", BRIDGE),
+    ],
+    ids=["routed", "card", "another", "containers"],
+)
+def test_a_network_that_is_where_it_is_said_to_be(said: str, gateway: str, device: str) -> None:
+    """By a gateway or a card, in another range, or that of the containers themselves."""
+    text = SAID.format(said=said, gateway=gateway, device=device)
+
+    assert [] == list(check(ticket_of(text)))

@@ -70,3 +70,15 @@ def test_a_connected_network_and_a_gateway_to_it(
 def test_what_does_not_compete(prose: str, routes: str) -> None:
     """Metrics tell them apart; a failure that is answered is none of routes."""
     assert not certainties(prose, f"# ip route\n{routes}")
+
+
+def test_two_cards_in_one_network() -> None:
+    """Each has an address of its own and the same gateway: answers of the second leave by the
+    first.
+    """
+    routes = (
+        "default via 10.9.0.1 dev eth1 proto dhcp src 10.9.0.6 metric 1024\n"
+        "default via 10.9.0.1 dev eth0 proto dhcp src 10.9.0.5 metric 1024\n"
+    )
+
+    assert [0.6] == certainties("The host does not answer.", "# ip route\n" + routes)

@@ -216,7 +216,8 @@ def _compare(
             ShiftKind.RULE,
         ):
             return
-        good, bad = (one, other) if second_lacks else (other, one)
+        later_fails = bool(second_lacks) or _is_before_and_after(one, other)
+        good, bad = (one, other) if later_fails else (other, one)
     else:
         good, bad = (one, other) if direction else (other, one)
     label = bad.scene.source.label or ""
@@ -282,6 +283,14 @@ def _list_lost(
 def _value(state: _OutputState, key: object) -> object:
     thing = state.things.get(key)
     return None if thing is None else (thing.value,)
+
+
+def _is_before_and_after(one: _OutputState, other: _OutputState) -> bool:
+    """Tell whether labels call two outputs before and after, whatever happened between them: what
+    appeared may have broken it.
+    """
+    first, second = one.scene.source.label or "", other.scene.source.label or ""
+    return bool(_BEFORE.search(first)) and bool(_AFTER.search(second)) and not _CURE.search(second)
 
 
 def _direct(one: _OutputState, other: _OutputState) -> bool | None:

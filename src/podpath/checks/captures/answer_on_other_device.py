@@ -2,7 +2,8 @@
 
 What it is
     Captures show a connection's first packet on one device only, again and again, and its answer
-    on another device only. The client goes on asking.
+    on another device only. The client goes on asking. Or what a container sends comes in by its
+    bridge, and the answer to it leaves by another device.
 
 Why it breaks
     The answer takes the route to the client, not the way that the request came. The next router,
@@ -23,12 +24,15 @@ References
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.captured import quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import is_inner_bridge
+from podpath.checks.told import list_failing
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -38,6 +42,8 @@ CATEGORIES = (Category.ASYMMETRIC_PATH, Category.POLICY_ROUTING, Category.WRONG_
 NAME = "answer-on-other-device"
 POSSIBLE = 0.7
 """What lies behind the devices is not shown: it may forward both directions."""
+_INNER = re.compile(r"(?:veth|cali|lxc|tap|vnet|nic)\w*")
+"""Ports of bridges, behind which containers are, too."""
 AGAIN = 2
 """Requests that show that the client goes on asking."""
 _Ends = tuple[str | None, int, Address, int, Address, int]
@@ -50,15 +56,61 @@ def check(case: Case) -> Iterator[Finding]:
         if seen.link is not None and not seen.tunnel:
             frames[_ends(seen.netns, seen.packet)].append(seen)
     told: set[tuple[str | None, str | None, Address]] = set()
+    failing = any(True for _ in list_failing(case))
     for ends, asked in frames.items():
         netns, protocol, client, port, server, service = ends
         answers = frames.get((netns, protocol, server, service, client, port), [])
+        lost = _find_lost(asked, answers) if failing else None
+        if lost is not None and lost[1].link not in _list_above(case, lost[0]):
+            yield _report_lost(*lost)
+            return
         if not _fails(asked, answers) or not _are_apart(case, asked, answers):
             continue
         group = (asked[0].link, answers[0].link, server)
         if group not in told:
             told.add(group)
             yield _report(asked, answers)
+
+
+def _find_lost(
+    asked: Sequence[Sighting], answers: Sequence[Sighting]
+) -> tuple[Sighting, Sighting] | None:
+    """Return a request that came in from a container's bridge, and its answer that left by another
+    kind of device, while none left by the bridge.
+    """
+    came = [seen for seen in asked if seen.direction == "in" and is_inner_bridge(seen.link or "")]
+    left = [seen for seen in answers if seen.direction == "out"]
+    if not came or not left or any(seen.link == came[0].link for seen in left):
+        return None
+    inner = any(_INNER.match(seen.link or "") for seen in left)
+    return None if inner else (came[0], left[0])
+
+
+def _list_above(case: Case, seen: Sighting) -> frozenset[str]:
+    """Return the bridge's ports, as far as outputs list them."""
+    namespace = case.node.namespaces.get(seen.netns or "host")
+    links = namespace.links.items if namespace is not None else ()
+    return frozenset(str(link.name) for link in links if link.master == seen.link)
+
+
+def _report_lost(request: Sighting, answer: Sighting) -> Finding:
+    packet, came, left = request.packet, request.link, answer.link
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{packet.src} sends by the bridge {came}, but the answer from {packet.dst} leaves by "
+            f"{left}: it does not come back."
+        ),
+        evidence=quote([answer], [request]),
+        reasoning=(
+            f"What is behind {came} gets only what leaves by {came}.",
+            f"A route or a policy rule sends {packet.src} to {left}.",
+        ),
+        breaks=(f"connections from {packet.src} to {packet.dst}",),
+        prevention="Leave the containers' networks out of what a VPN's table takes.",
+        marks=(str(left), str(packet.src)),
+    )
 
 
 def _ends(netns: str | None, packet: Packet) -> _Ends:

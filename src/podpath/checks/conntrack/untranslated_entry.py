@@ -27,16 +27,25 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.told import LOSSES, SERVICES, list_failing
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
 from podpath.node.case import Case
 from podpath.node.netfilter import ConntrackEntry
 
 CATEGORIES = (Category.CONNTRACK_STALE, Category.MASQUERADE_MISSING)
 NAME = "untranslated-entry"
+POSSIBLE = 0.8
+ASK = FollowUp(
+    "whether the service's rules are there now",
+    "iptables-save -t nat | grep ADDRESS; conntrack -L --orig-dst ADDRESS",
+    "they are, and the entry stays: it is older than the rules, delete it",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -49,14 +58,34 @@ def check(case: Case) -> Iterator[Finding]:
         if _is_translated(entry):
             translated.setdefault(_goal(entry), entry)
     services = {address for service in case.node.services for address in service.addresses}
+    named = frozenset(_list_named(case))
     told = set()
     for entry in entries:
         if entry.replied or _is_translated(entry) or entry.span is None:
             continue
         other = translated.get(_goal(entry))
-        if (other is not None or entry.original.dst in services) and _goal(entry) not in told:
+        if _goal(entry) in told:
+            continue
+        if other is not None or entry.original.dst in services:
             told.add(_goal(entry))
             yield _report(entry, other)
+        elif entry.original.protocol == protocols.UDP and entry.original.dst in named:
+            told.add(_goal(entry))
+            yield _doubt(_report(entry, None))
+
+
+def _list_named(case: Case) -> Iterator[Address]:
+    """Yield the addresses that sentences about what fails call a service's."""
+    for one in list_failing(case):
+        if one.target in SERVICES or "service" in one.spoken:
+            yield from one.addresses
+
+
+def _doubt(finding: Finding) -> Finding:
+    """Return it as possible, for nothing but prose says that the address is a service's, and no
+    output that its rules are there now; requests without an answer are what it makes.
+    """
+    return replace(finding, certainty=POSSIBLE, repairs=(), asks=(ASK,), proves=LOSSES)
 
 
 def _goal(entry: ConntrackEntry) -> tuple[object, ...]:

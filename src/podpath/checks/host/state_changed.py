@@ -4,7 +4,7 @@ the next.
 What it is
     The same listing was taken twice, before and after something was started, or while it works and
     while it does not, and an address, route, policy rule, listener or zone setting disappeared or
-    changed in between.
+    changed in between; or a route appeared that takes what fails.
 
 Why it breaks
     Without the address, nothing answers for it and packets leave with another source; without the
@@ -33,9 +33,10 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import find_told, list_failing
+from podpath.checks.told import find_told, list_failing, list_failing_addresses
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
 
@@ -67,9 +68,44 @@ def check(case: Case) -> Iterator[Finding]:
     """Report what vanished or changed between two states, the most telling first."""
     lost = [one for one in case.shifts if one.good is not None and one.kind in _PATHS]
     if not lost:
+        yield from _find_appeared(case)
         return
     lost.sort(key=lambda one: (_ORDER.index(one.kind), one.bad is not None))
     yield _report(case, lost)
+
+
+def _find_appeared(case: Case) -> Iterator[Finding]:
+    """Report the first route that only the failing state has, and that takes what fails."""
+    failing = list_failing_addresses(case)
+    for one in case.shifts:
+        prefix, span = one.prefix, one.bad
+        new = one.kind is ShiftKind.ROUTE and one.good is None
+        if not new or span is None or prefix is None or not prefix.length:
+            continue
+        if any(prefix.covers(address) for address in failing):
+            yield _report_appeared(one, span)
+            return
+
+
+def _report_appeared(shift: Shift, span: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{_upper(shift.name)} is new in the failing state, and takes what fails.",
+        evidence=(span,),
+        reasoning=("Of two outputs of the same command, only the failing state's has it.",),
+        breaks=(f"traffic to {shift.prefix} that has to go another way",),
+        prevention="Let scripts of guests and VPNs add routes for their own networks only.",
+        certainty=0.7,
+        marks=(str(shift.prefix), shift.link),
+        asks=(
+            FollowUp(
+                fact=f"whether {shift.prefix} is to be reached by {shift.link or 'this route'}",
+                command="ip route get ADDRESS; ip neigh show",
+                decides="it leads there, and what fails is elsewhere: take the route away",
+            ),
+        ),
+    )
 
 
 def _report(case: Case, lost: Sequence[Shift]) -> Finding:

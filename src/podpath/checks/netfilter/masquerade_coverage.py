@@ -5,7 +5,8 @@ What it is
     POSTROUTING is shown in full. No MASQUERADE or SNAT covers the range that is reported to have no
     way out; or, if the other side is reported to see the node's address, a rule also matches
     packets to that side; or one rule excludes a destination (`! -d RANGE`) and a second one below
-    it for the same sources does not, so the exclusion has no effect.
+    it for the same sources does not, so the exclusion has no effect; or a rule excludes a range far
+    wider than the pods' own.
 
 Why it breaks
     A packet that leaves with a pod's own address gets no reply from hosts that have no route back
@@ -32,11 +33,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.coverage import Path, chains_in, list_paths
+from podpath.checks.coverage import Path, chains_in, list_paths, roots
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import is_inner_bridge, spans_of, uplinks
-from podpath.checks.told import list_failing, list_lost
+from podpath.checks.told import ROUTERS, list_failing, list_lost
 from podpath.net.addresses import Prefix
 from podpath.net.complaints import Circumstance, Complaint, EndKind, Told
 from podpath.net.failures import FailureKind
@@ -49,6 +50,10 @@ CATEGORIES = (Category.MASQUERADE_MISSING, Category.MASQUERADE_UNWANTED)
 NAME = "masquerade-coverage"
 _TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
 _ENDS = frozenset({"RETURN", "ACCEPT"})
+EXCEPTED = 0.6
+"""Where hosts in a wide exception may have routes to the pods, as in a cloud's own network."""
+WIDER = 8
+"""Bits by which a cluster's network is wider than a node's: /16 and /24."""
 _INSIDE = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
 PRIVATE = tuple(
     Prefix.parse(text)
@@ -66,6 +71,8 @@ def check(case: Case) -> Iterator[Finding]:
     """
     for table in tables_named(case.node.host, "nat"):
         chains = chains_in(table)
+        if table.family == 4:
+            yield from _find_too_wide(case, chains)
         chain = chains.get("POSTROUTING")
         if chain is None or table.family != 4:
             continue
@@ -81,6 +88,68 @@ def check(case: Case) -> Iterator[Finding]:
         whole = whole and not any(_is_unseen(path, chains) for path in paths)
         yield from _find_missing(case, chain, paths, translating, whole=whole)
         yield from _find_unwanted(case, paths, translating)
+
+
+def _find_too_wide(case: Case, chains: Mapping[str, Chain]) -> Iterator[Finding]:
+    """Report the first rule that leaves out far more than its own sources' network, where something
+    is lost that may be among what it leaves out.
+    """
+    lost = [one for one in list_lost(case) if one.source not in {EndKind.OUTSIDE, EndKind.SERVICE}]
+    found = [path for root in roots(chains) for path in list_paths(chains, root, ("KUBE-S",))]
+    translating = [path.rule for path in found if _translates(path)]
+    for rule in translating if lost and case.mentions & ROUTERS else ():
+        others = [one for one in translating if one is not rule and _is_wider(one, rule)]
+        if _leaves_out_much(rule) and not others:
+            yield _report_too_wide(rule)
+            return
+
+
+def _translates(path: Path) -> bool:
+    return path.rule.target is not None and path.rule.target.name in _TRANSLATES
+
+
+def _is_wider(one: Rule, other: Rule) -> bool:
+    """Tell whether a rule may translate what another leaves out."""
+    same = one.src is None or other.src is None or one.src.prefix.covers(other.src.prefix)
+    return same and one.dst is None
+
+
+def _leaves_out_much(rule: Rule) -> bool:
+    """Tell whether a rule leaves out a network that holds public addresses, too, or one far wider
+    than its sources' own.
+    """
+    src, dst = rule.src, rule.dst
+    if src is None or dst is None or src.negated or not dst.negated or rule.hidden:
+        return False
+    public = not _is_private(dst.prefix) and dst.prefix.length > 0
+    wider = dst.prefix.covers(src.prefix)
+    return wider and (public or src.prefix.length - dst.prefix.length > WIDER)
+
+
+def _report_too_wide(rule: Rule) -> Finding:
+    far = str(rule.dst.prefix) if rule.dst is not None else ""
+    source = str(rule.src.prefix) if rule.src is not None else ""
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"A rule of {rule.chain} leaves all of {far} untranslated: machines there that have no "
+            f"route to {source} cannot answer."
+        ),
+        evidence=(rule.span,),
+        reasoning=(f"{far} is far wider than the network of the sources, {source}.",),
+        breaks=(f"connections from {source} to machines in {far} that do not know the way back",),
+        prevention="Exclude from translation only what routes the pods' addresses.",
+        certainty=EXCEPTED,
+        asks=(
+            FollowUp(
+                f"whether what fails lies in {far}, and which source address its packets have",
+                f"tcpdump -ni any net {far}; ip route get ADDRESS (on the machine there)",
+                f"a source in {source}, and no route back to it: the exception is too wide",
+            ),
+        ),
+        marks=(far,),
+    )
 
 
 def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:

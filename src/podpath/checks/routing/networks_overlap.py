@@ -24,10 +24,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel
 from podpath.checks.told import INNER, list_failing
@@ -44,11 +45,14 @@ CATEGORIES = (
     Category.WRONG_ROUTE,
 )
 NAME = "networks-overlap"
+TOLD = 0.7
+"""Where prose alone says that a network is outside."""
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of a container bridge and another device whose networks overlap."""
     yield from _list_captured(case)
+    yield from _list_told(case)
     for one, other in find_pairs(case.node.host):
         if one.span is None or other.span is None:
             continue
@@ -84,8 +88,41 @@ def _list_captured(case: Case) -> Iterator[Finding]:
             if found is None or device is None or not is_inner_bridge(device):
                 continue
             if not host.holds(address) and (_is_elsewhere(told) or address in told.sources):
-                yield _report_captured(found, device, address, told)
+                yield _report_captured(found, device, str(address), told)
                 return
+
+
+def _list_told(case: Case) -> Iterator[Finding]:
+    """Report a network that is said to be outside, and that the host has on a bridge of its own."""
+    inner = [
+        (route, route.nexthops[0].link or "")
+        for route in case.node.host.routes.items
+        if route.span is not None and route.table == MAIN and _is_of_bridge(route)
+    ]
+    for told in list_failing(case):
+        if {told.source, told.target} & INNER or not _is_elsewhere(told):
+            continue
+        for route, device in inner:
+            if any(one.length and route.prefix.covers(one) for one in told.prefixes):
+                yield _doubt(_report_captured(route, device, str(route.prefix), told))
+                return
+
+
+def _is_of_bridge(route: Route) -> bool:
+    """Tell whether a route is that of the network of a bridge for containers or guests."""
+    hops = route.nexthops
+    return len(hops) == 1 and hops[0].gateway is None and is_inner_bridge(hops[0].link or "")
+
+
+def _doubt(finding: Finding) -> Finding:
+    """Return it as possible: the network that people name may be that of the bridge."""
+    network = finding.marks[0]
+    ask = FollowUp(
+        f"whose network {network} is",
+        "docker network ls; docker network inspect NAME; ip route get ADDRESS",
+        f"an engine chose {network} for a bridge, and others have it, too: it has to move",
+    )
+    return replace(finding, certainty=TOLD, asks=(ask,))
 
 
 def _is_elsewhere(told: Complaint) -> bool:
@@ -99,7 +136,7 @@ def _find_route(routes: Sequence[Route], address: Address) -> Route | None:
     return min(fitting, key=lambda one: (-one.prefix.length, one.metric), default=None)
 
 
-def _report_captured(route: Route, device: str, address: Address, told: Complaint) -> Finding:
+def _report_captured(route: Route, device: str, address: str, told: Complaint) -> Finding:
     spans = (route.span, told.span)
     return Finding(
         check=NAME,

@@ -84,8 +84,16 @@ def _compete(first: Route, second: Route) -> bool:
         return False
     one, other = first.nexthops[0], second.nexthops[0]
     if first.prefix.length == 0:
-        return one.link != other.link and one.gateway != other.gateway
+        apart = one.gateway != other.gateway or _have_own_sources(first, second)
+        return one.link != other.link and apart
     return (one.gateway is None) != (other.gateway is None)
+
+
+def _have_own_sources(first: Route, second: Route) -> bool:
+    """Tell whether each of two routes by one gateway says an address of its own: two cards in one
+    network, of which one alone is used.
+    """
+    return first.prefsrc is not None and second.prefsrc not in {None, first.prefsrc}
 
 
 def _is_meant(case: Case, lost: list[Complaint], first: Route, second: Route) -> bool:
