@@ -20,6 +20,7 @@ class MessageKind(StrEnum):
 
     # The kernel's log
     CONNTRACK_TABLE_FULL = "conntrack table full"
+    INVALID_PACKET_LOGGED = "invalid packet logged"
     NEIGHBOUR_TABLE_FULL = "neighbour table full"
     MARTIAN_SOURCE = "martian source"
     OWN_ADDRESS_RECEIVED = "own address received"
@@ -44,6 +45,7 @@ class MessageKind(StrEnum):
     SOCKET_MEMORY_FULL = "socket memory full"
     PROCESS_KILLED = "process killed"
     ACCESS_DENIED = "access denied by SELinux"
+    DENIED_BY_APPARMOR = "access denied by apparmor"
     PEER_SOURCE_NOT_ALLOWED = "peer source not allowed"
     PEER_ADDRESS_UNEXPECTED = "peer address unexpected"
     MTU_TOO_LARGE = "mtu too large"
@@ -58,6 +60,7 @@ class MessageKind(StrEnum):
     XTABLES_LOCKED = "xtables locked"
     EXTENSION_MISSING = "extension missing"
     TABLE_MISSING = "table missing"
+    RIGHTS_MISSING = "rights missing"
     MODULE_NOT_FOUND = "module not found"
     KERNEL_CHECK_FAILED = "kernel check failed"
     DEVICE_TYPE_UNSUPPORTED = "device type unsupported"
@@ -105,6 +108,7 @@ class MessageKind(StrEnum):
     FILES_EXHAUSTED = "files exhausted"
     CHAIN_OF_DOCKER_MISSING = "chain of docker missing"
     ZONE_CONFLICT = "zone conflict"
+    FIREWALL_WARNED_OF = "firewall warned of"
     TUNNEL_DEVICE_FAILED = "tunnel device failed"
     NAME_TAKEN = "name taken"
     KUBELET_REFUSES = "kubelet refuses to start"
@@ -121,6 +125,8 @@ class MessageKind(StrEnum):
     POD_RANGE_DIFFERS = "pod range differs"
     AGENT_CONFIGURATION_INVALID = "agent configuration invalid"
     AGENT_PART_DOWN = "agent part down"
+    AGENT_NODE_UNKNOWN = "agent node unknown"
+    NODES_UNREACHABLE = "nodes unreachable"
     ROUTE_OF_OTHER_DEVICE = "route of another device"
     SWITCH_PORT_NOT_BOUND = "switch port not bound"
     INTERFACE_NOT_FOUND = "interface not found"
@@ -137,7 +143,13 @@ class MessageKind(StrEnum):
     NODE_ADDRESS_CONFLICT = "node address conflict"
     BPF_DROP = "bpf drop"
     BPF_BACKEND_MISSING = "bpf backend missing"
+    DROPPED_BY_POLICY = "dropped by policy"
     BPF_LOAD_FAILED = "bpf load failed"
+    BPF_MAP_FULL = "bpf map full"
+    KERNEL_TOO_OLD = "kernel too old"
+    API_SERVER_UNREACHABLE = "api server unreachable"
+    METADATA_UNREACHABLE = "metadata unreachable"
+    ROUTES_NOT_ACCEPTED = "routes not accepted"
     GATEWAY_UNREACHABLE = "gateway unreachable"
     PEERS_INCONSISTENT = "peers inconsistent"
     POD_NOT_ANNOTATED = "pod not annotated"
@@ -156,6 +168,13 @@ class MessageKind(StrEnum):
     PROXY_NODE_UNKNOWN = "proxy node unknown"
     ENDPOINTS_NOT_UPDATED = "endpoints not updated"
     ROUTE_NOT_CREATED = "route not created"
+    LOCAL_RANGE_UNKNOWN = "local range unknown"
+    NODE_PORT_ADDRESSES_UNMET = "node port addresses unmet"
+    WEBHOOK_UNREACHABLE = "webhook unreachable"
+    KUBELET_UNREACHABLE = "kubelet unreachable"
+    PROXY_PART_DOWN = "proxy part down"
+    EGRESS_ADDRESS_UNASSIGNED = "egress address unassigned"
+    PORT_BINDING_FAILED = "port binding failed"
 
     # Names
     FORWARDING_LOOP = "forwarding loop"
@@ -175,6 +194,8 @@ class MessageKind(StrEnum):
     SECRET_NOT_SUPPLIED = "secret not supplied"  # noqa: S105 - a kind of message
     PEER_SPEAKS_NO_TLS = "peer speaks no tls"
     CERTIFICATE_REFUSED = "certificate refused"
+    CERTIFICATE_MISSING = "certificate missing"
+    TLS_NOT_AGREED = "tls not agreed"
     PROTOCOL_ERROR = "protocol error"
     UPSTREAM_FAILED = "upstream failed"
     UPSTREAM_OVERFLOW = "upstream overflow"
@@ -212,6 +233,7 @@ class MessageKind(StrEnum):
     SET_FULL = "set full"
     CONNECTIONS_EXHAUSTED = "connections exhausted"
     BRIDGE_PORTS_EXHAUSTED = "bridge ports exhausted"
+    BRIDGE_PORT_REFUSED = "bridge port refused"
     PACKET_TOO_LONG = "packet too long"
     SOCKET_DENIED = "socket denied"
     RAW_SOCKET_DENIED = "raw socket denied"
@@ -239,6 +261,7 @@ class MessageKind(StrEnum):
     BOND_SLAVE_DOWN = "bond slave down"
 
     FUNCTION_WITHOUT_PARENT = "function without parent"
+    CARD_NOT_PROBED = "card not probed"
     TRANSCEIVER_REFUSED = "transceiver refused"
 
     # Engines and their plugins
@@ -258,8 +281,11 @@ class MessageKind(StrEnum):
     # Switches, routers and balancers
     VLAN_REFUSED = "vlan refused"
     VLAN_UNSUPPORTED = "vlan unsupported"
+    MAC_FLAPS = "mac flaps"
+    SWITCH_PORT_DISABLED = "switch port disabled"
     PEER_NAMED = "peer named"
     TUNNEL_PORT_UNKNOWN = "tunnel port unknown"
+    TUNNEL_ENDPOINT_TAKEN = "tunnel endpoint taken"
     UPCALLS_LOST = "upcalls lost"
     NEIGHBOUR_SILENT = "neighbour silent"
     ROUTE_NOT_INSTALLED = "route not installed"
@@ -269,6 +295,8 @@ class MessageKind(StrEnum):
     PREFIX_LIMIT = "prefix limit"
     BGP_UPDATE_REFUSED = "bgp update refused"
     BGP_SESSION_CLOSED = "bgp session closed"
+    TCP_SIGNATURE_DIFFERS = "tcp signature differs"
+    OSPF_DIFFERS = "ospf differs"
     NO_DESTINATION = "no destination"
     ROUTER_IN_FAULT = "router in fault"
 
@@ -280,6 +308,7 @@ class MessageKind(StrEnum):
     NAME_QUERIES_EXHAUSTED = "name queries exhausted"
     UPSTREAM_NAME_UNKNOWN = "upstream name unknown"
     RESOLVER_WITHOUT_UPSTREAM = "resolver without upstream"
+    CLUSTER_NAMES_NOT_GIVEN = "cluster names not given"
     DEFAULT_NAME_SERVERS_USED = "default name servers used"
     NAME_SERVER_WAITS = "name server waits"
 
@@ -292,6 +321,7 @@ class MessageKind(StrEnum):
     METHOD_UNKNOWN = "method unknown"
     PEER_SPEAKS_TLS = "peer speaks tls"
     NO_ENDPOINTS = "no endpoints"
+    SERVICE_PORT_UNKNOWN = "service port unknown"
 
     # What captures print of neighbors and leases
     ENTRY_UNTRANSLATED = "entry untranslated"

@@ -80,6 +80,14 @@ def test_braces_in_the_command_are_expanded() -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["conntrack -C", "sudo conntrack --count"])
+def test_the_count_of_connections_is_a_sysctl(command: str) -> None:
+    """conntrack prints the same number without its name."""
+    assert {"net.netfilter.nf_conntrack_count": "262144"} == settings(
+        read(block("262144", command))
+    )
+
+
 @pytest.mark.parametrize(
     "command",
     [

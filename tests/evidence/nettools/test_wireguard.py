@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import IfName
 from podpath.net.statements import WireguardInterface, WireguardPeer
@@ -89,3 +91,34 @@ def test_a_preshared_key_is_noted() -> None:
     ]
 
     assert peer.preshared
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "links"),
+    [
+        ("wg show wg0 allowed-ips", "abc=\t10.9.0.2/32 10.2.0.0/16\nuvw=\t(none)", ["wg0", "wg0"]),
+        ("wg show all allowed-ips", "wg1\tabc=\t10.9.0.2/32 10.2.0.0/16", ["wg1"]),
+    ],
+)
+def test_what_each_peer_may_send_is_read_from_its_own_listing(
+    command: str, text: str, links: list[str]
+) -> None:
+    """A line is a peer, of the device that the command names or the line begins with; nothing is
+    said of its handshake.
+    """
+    reading = read(block(text, command))
+    peers = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+
+    assert links == [peer.link for peer in peers if isinstance(peer, WireguardPeer)]
+    first = peers[0]
+    assert isinstance(first, WireguardPeer)
+    assert ["10.9.0.2", "10.2.0.0/16"] == [str(prefix) for prefix in first.allowed]
+    assert first.handshake == "not shown"
+
+
+def test_a_line_of_a_listing_that_is_no_peer_is_a_gap() -> None:
+    """An error among the peers stays one, and so does a peer without its device."""
+    reading = read(
+        block("abc=\t10.9.0.2/32\nUnable to access interface", "wg show all allowed-ips")
+    )
+    assert [gap.span.line for gap in reading.gaps] == [1, 2]

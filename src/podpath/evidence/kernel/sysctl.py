@@ -1,7 +1,8 @@
 """`sysctl`, `sysctl -a`, sysctl.d files, and what stands under /proc/sys as cat, grep, head and
 tail print it.
 
-A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`) gets it from the command. That a key
+A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`, `conntrack -C`) gets it from the
+command. That a key
 does not exist is a fact too: its module is not loaded. In a configuration file a line says what is
 wanted, and not what is in force.
 """
@@ -244,6 +245,8 @@ def _asked_keys(command: Command) -> list[str]:
             if not word.startswith("-")
             for key in _expand(word)
         ]
+    if command.program == "conntrack" and command.arguments[:1] in {("-C",), ("--count",)}:
+        return ["net.netfilter.nf_conntrack_count"]
     return []
 
 

@@ -1,5 +1,5 @@
 """`wg show`: the peers of a WireGuard device, what they may send, and when they last shook
-hands.
+hands; `wg show DEVICE allowed-ips`, a line for each peer.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
@@ -23,18 +24,60 @@ _FIELD = re.compile(
     r"latest handshake|transfer|persistent keepalive):\s*(?P<value>.*?)\s*$"
 )
 _TRANSFER = re.compile(r"(?P<received>\S+ \w+) received, (?P<sent>\S+ \w+) sent")
+_ALLOWED = re.compile(
+    r"\s*(?:(?P<link>\S+)\t)?(?P<key>[A-Za-z0-9+/]{2,44}=?)\s+"
+    r"(?P<allowed>\(none\)|[\da-fA-F.:/, ]+)\s*$"
+)
+_NOT_SHOWN = "not shown"
+"""The handshake of a peer in a listing that has none."""
 _EXPECTED = "a line of wg show"
 
 
 def recognise(source: Source) -> int:
-    """Recognize a device or a peer with fields below it."""
+    """Recognize a device or a peer with fields below it, or peers under a command that lists what
+    they may send.
+    """
     lines = sample(source)
+    if _asked_device(source) is not None:
+        return CERTAIN if any(_ALLOWED.match(line) for line in lines) else NO
     heads = any(_DEVICE.match(line) or _PEER.match(line) for line in lines)
     return CERTAIN if heads and any(_FIELD.match(line) for line in lines) else NO
 
 
+def _asked_device(source: Source) -> str | None:
+    """Return the device whose allowed addresses the command lists: `all` for every one."""
+    command = parse_command(source.command)
+    match command.program, command.arguments:
+        case "wg", ("show", device, "allowed-ips"):
+            return device
+        case _:
+            return None
+
+
+def _read_allowed(source: Source, device: str) -> Reading:
+    """Read a line for each peer; with all devices, each line begins with its own."""
+    ledger = Ledger(source)
+    for index, line in plain_lines(source):
+        found = _ALLOWED.match(line)
+        if found is None or (device == "all" and found["link"] is None):
+            ledger.gap(index, f"expected {_EXPECTED}")
+            continue
+        name = found["link"] if device == "all" else device
+        peer = WireguardPeer(
+            link=IfName(name),
+            key=found["key"],
+            allowed=_parse_allowed(found["allowed"]),
+            handshake=_NOT_SHOWN,
+        )
+        ledger.add(StatementRecord(span=ledger.span(index), statement=peer))
+    return ledger.close(_EXPECTED)
+
+
 def read(source: Source) -> Reading:
     """Read peers; what stands above the first one belongs to the device."""
+    asked = _asked_device(source)
+    if asked is not None:
+        return _read_allowed(source, asked)
     ledger = Ledger(source)
     link: IfName | None = None
     peer: tuple[int, str, dict[str, str]] | None = None
