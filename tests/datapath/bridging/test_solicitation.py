@@ -116,3 +116,14 @@ def test_the_error_about_an_advertisement_asks_for_nobody_who_is_being_asked() -
     found = counted(asked("-A INPUT -p ipv6-icmp -j REJECT\n-A OUTPUT", "pod"))
 
     assert found == [("pod", "OUTPUT"), ("pod", "INPUT"), ("pod", "OUTPUT")] * 3
+
+
+@pytest.mark.parametrize(("netns", "hook"), [("host", "INPUT"), ("pod", "OUTPUT")])
+def test_a_changed_hop_limit_ends_a_message(netns: str, hook: str) -> None:
+    """Nobody takes a message that may have been forwarded."""
+    conversation = asked(f"COMMIT\n*mangle\n-A {hook} -j HL --hl-set 64", netns)
+    step = conversation.branches[0].traces[0].deciding
+
+    assert conversation.verdict is Reachability.NEVER
+    assert isinstance(step.reason, SolicitationLost)
+    assert (step.reason.netns, step.reason.hook) == (netns, Hook[hook])

@@ -53,3 +53,13 @@ def test_only_discovery_is_untracked() -> None:
     assert icmp.is_untracked(message(protocols.ICMPV6, 136))
     assert not icmp.is_untracked(message(protocols.ICMPV6, 1))
     assert not icmp.is_untracked(message(protocols.ICMP, 136))
+
+
+def test_a_redirect_belongs_to_what_it_quotes() -> None:
+    """One in which another option stands first is no connection's."""
+    redirect = message(protocols.ICMPV6, icmp.REDIRECT)
+    about = message(protocols.ICMPV6, 128)
+
+    assert icmp.is_redirect(redirect)
+    assert (False, False) == (icmp.is_special(redirect), icmp.is_opener(redirect))
+    assert icmp.is_special(redirect._replace(quoted=about))

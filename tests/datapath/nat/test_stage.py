@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from podpath.datapath.conntrack.icmp import REDIRECT
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -116,3 +119,18 @@ def test_errors_are_translated_with_what_they_quote() -> None:
         str(back.dst),
         str(back.quoted),
     )
+
+
+@pytest.mark.parametrize(
+    ("rules", "ends"), [(given_rules(table="nat"), "Accept"), (SERVICE, "Drop")]
+)
+def test_a_redirect_about_a_translated_connection_is_dropped(rules: str, ends: str) -> None:
+    """Who is told could not make use of it; about another connection it passes."""
+    tracks = given_rules("FORWARD -m conntrack --ctstate NEW -j ACCEPT")
+    sender = Sender(given(rules, tracks))
+    sent = sender.forward(tcp(dst="10.96.0.10"))[1].packet
+    router = Address.parse("10.244.0.1")
+    told = Packet(router, sent.src, protocols.ICMPV6, icmp_type=REDIRECT, quoted=sent)
+    verdict = sender.send(sender.skb(told, iif=None, oif="cni0"), "OUTPUT", "POSTROUTING")
+
+    assert type(verdict).__name__ == ends

@@ -130,7 +130,7 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     packet = skb.packet
     decided = route_input(walk.choices, namespace, input_flow(skb, bridge), bridge)
     destination = decided.destination
-    if decided.cause is not None and (decided.cause in _REFUSED or packet.family == 6):
+    if decided.cause is not None and _refuses(decided.cause, packet.family):
         return _refuse(walk, skb, decided, decided.cause)
     if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
@@ -166,6 +166,13 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         bridges.RoutedAfterTranslation(packet.dst),
     )
     return None
+
+
+def _refuses(cause: DropCause, family: int) -> bool:
+    """Tell whether routing ends the frame at once. That IPv6 does not forward, it finds out only
+    where it would (`net/ipv6/ip6_output.c:ip6_forward v6.12`).
+    """
+    return cause in _REFUSED if family == 4 else cause is not DropCause.FORWARDING_OFF
 
 
 def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> None:

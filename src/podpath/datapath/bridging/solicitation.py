@@ -106,18 +106,21 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
     sender = announced_source(namespace, link, target, target)
     if sender is None or (packet.dst != target and not target.is_link_local):
         return False
-    flow = FlowKey(packet.src, None, oif=link.name)
+    flow = FlowKey(packet.src, sender, protocol=protocols.ICMPV6)
     back = route_output(walk.choices, namespace, flow, any_source=True).destination
-    if back is None or back.gateway is not None or not _may_tell(walk, namespace, packet.src):
+    if back is None or back.link is None or back.gateway is not None:
+        return False
+    if not _may_tell(walk, namespace, packet.src):
         return False
     known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, target)
     option = _OPTION if key in known.resolved or key in known.heard else 0
     quoted = min(MINIMUM_MTU - 2 * _HEADER - option, packet.length + _OPTION) // 8 * 8
     length = 2 * _HEADER + option + quoted
-    message = _message(sender, packet.src, REDIRECT)._replace(length=length)
+    message = _message(sender, packet.src, REDIRECT)
+    message = message._replace(length=length, quoted=None if option else packet)
     journey = _Journey(walk, message, None, target)
-    if journey.sets_out(namespace, link) and _is_found(walk, namespace, back, message):
-        journey.goes_out(namespace, link)
+    if journey.sets_out(namespace, back.link) and _is_found(walk, namespace, back, message):
+        journey.goes_out(namespace, back.link)
     for error in journey.errors:
         _is_found(walk, error.namespace, error.way, error.packet)
     return True
@@ -234,6 +237,8 @@ class _Journey:
         self.arrived = False
         self.lost: _Loss | None = None
         """The last hook that ended a copy of it."""
+        self.spoiled: _Loss | None = None
+        """The hook that changed its hop limit: nobody takes one that may have been forwarded."""
         self.errors: list[_Error] = []
         """What leaves about it."""
         self.groups = message.dst.is_multicast
@@ -244,9 +249,13 @@ class _Journey:
             self.goes_out(namespace, link)
 
     def sets_out(self, namespace: Namespace, link: Link) -> bool:
-        """Run the hooks of its sender; return whether it passes them."""
+        """Run the hooks of its sender; return whether it passes them. POSTROUTING takes its own
+        device for the one that it came in on (`ndisc_alloc_skb`, `ip6_output`).
+        """
         skb = self._skb(namespace)
-        return all(self._passes(skb, hook, None, link) for hook in (Hook.OUTPUT, Hook.POSTROUTING))
+        return self._passes(skb, Hook.OUTPUT, None, link) and self._passes(
+            skb, Hook.POSTROUTING, link, link
+        )
 
     def goes_out(self, namespace: Namespace, link: Link) -> None:
         """Put it on the wire, or on every port of a bridge that leads on."""
@@ -317,7 +326,8 @@ class _Journey:
         if not here and not self._listens(namespace, link):
             return
         if self._passes(skb, Hook.INPUT, link, None):
-            self.arrived = self.arrived or here
+            self.arrived = self.arrived or (here and self.spoiled is None)
+            self.lost = self.spoiled or self.lost
 
     def _listens(self, namespace: Namespace, link: Link) -> bool:
         """Tell whether a device is in the group of a solicitation (RFC 4291, 2.7.1)."""
@@ -364,7 +374,7 @@ class _Journey:
         packet's.
         """
         skb.link, skb.iif, skb.oif = iif or oif, iif, oif
-        if self.groups and iif is not None:
+        if self.groups and oif is None:
             skb.pkt_type = PacketType.MULTICAST
         trace = self.walk.trace
         steps, matched = len(trace.steps), len(trace.matched)
@@ -375,6 +385,9 @@ class _Journey:
         self.walk.learned.discovery += trace.matched[matched:]
         del trace.steps[steps:], trace.matched[matched:]
         if isinstance(ended, Accept) and not (ended.reroute and self._is_led_astray(skb)):
+            if skb.packet.ttl != self.message.ttl:
+                self.message = self.message._replace(ttl=skb.packet.ttl)
+                self.spoiled = _Loss(skb.netns.name, hook, spans)
             return True
         self.lost = _Loss(skb.netns.name, hook, spans)
         return False

@@ -26,6 +26,7 @@ ICMPV6_QUERIES = 128
 """ICMPv6 types below this are errors."""
 ICMPV6_UNTRACKED = frozenset({130, 131, 132, 133, 134, 135, 136, 143})
 """Neighbour and multicast listener discovery (`noct_valid_new`)."""
+REDIRECT = 137
 
 
 def is_special(packet: Packet) -> bool:
@@ -34,7 +35,16 @@ def is_special(packet: Packet) -> bool:
     """
     if packet.protocol == protocols.ICMP:
         return packet.icmp_type in ICMP_ERRORS or packet.icmp_type > ICMP_HIGHEST
+    if is_redirect(packet):
+        return packet.quoted is not None
     return packet.icmp_type < ICMPV6_QUERIES or packet.icmp_type in ICMPV6_UNTRACKED
+
+
+def is_redirect(packet: Packet) -> bool:
+    """Tell whether IPv6 tells of a shorter way. Conntrack looks at the packet that it quotes where
+    no option stands before that (`nf_conntrack_icmpv6_redirect`): then `quoted` is set.
+    """
+    return packet.protocol == protocols.ICMPV6 and packet.icmp_type == REDIRECT
 
 
 def is_untracked(packet: Packet) -> bool:

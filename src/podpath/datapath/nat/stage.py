@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.icmp import is_redirect
 from podpath.datapath.conntrack.tuples import ICMPS
 from podpath.datapath.nat.binding import bind_nothing
 from podpath.datapath.nat.rewriting import is_translated, rewrite, rewrite_error
@@ -48,6 +49,16 @@ def _is_neutral(
     return verdict is None and not after.differs(start)
 
 
+def _pass_redirect(connection: Connection) -> Verdict | None:
+    """End a redirect about a connection that is translated, or may be yet: who is told could not
+    make use of it (`net/netfilter/nf_nat_proto.c:nf_nat_icmpv6_reply_translation v6.12`).
+    """
+    settled = connection.src_nat_done and connection.dst_nat_done
+    if settled and not (connection.src_nat or connection.dst_nat):
+        return None
+    return DROP
+
+
 class NatStage:
     """The NAT dispatcher of one hook with the nat chains of all flavors."""
 
@@ -79,6 +90,8 @@ class NatStage:
         connection = skb.connection
         if connection is None:
             return None
+        if skb.ctinfo == CtInfo.RELATED and is_redirect(skb.packet):
+            return _pass_redirect(connection)
         if (
             skb.ctinfo == CtInfo.RELATED
             and skb.packet.protocol in ICMPS

@@ -203,6 +203,10 @@ def match_rule(rule: PolicyRule, flow: FlowKey, met: Collection[PolicyRule] = ()
     return matches != rule.negated
 
 
+_TOS_MASKS = {4: TOS_MASK, 6: 0xFC}
+"""IPv6's rules look at all of the DSCP (`net/ipv6/fib6_rules.c:fib6_rule_match v6.12`)."""
+
+
 def _selectors_match(rule: PolicyRule, flow: FlowKey) -> bool:
     if rule.l3mdev:
         return False  # no device is in a VRF here: a walk that meets one is Undecided
@@ -220,7 +224,7 @@ def _selectors_match(rule: PolicyRule, flow: FlowKey) -> bool:
         return False
     if rule.mark is not None and (rule.mark.value ^ flow.mark) & rule.mark.mask:
         return False
-    if (rule.tos and rule.tos != flow.tos & TOS_MASK) or (
+    if (rule.tos and rule.tos != flow.tos & _TOS_MASKS[rule.family]) or (
         rule.protocol and rule.protocol != flow.protocol
     ):
         return False

@@ -120,7 +120,11 @@ def _route(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) ->
     if not may_forward(choices, namespace, link, family):
         reason = routes.ForwardingOff(namespace.name, link.name)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
-        return InputRoute(cause=DropCause.FORWARDING_OFF, reason=reason, spans=spans)
+        off = InputRoute(cause=DropCause.FORWARDING_OFF, reason=reason, spans=spans)
+        if family == 4 or kind != "unicast":
+            return off
+        way = _forward(choices, namespace, flow, link, found)
+        return way._replace(cause=off.cause, reason=reason, spans=spans)
     if kind not in {"unicast", "broadcast"}:
         return _invalid_destination(routes.DestinationOfType(flow.dst, kind), found)
     return _forward(choices, namespace, flow, link, found)

@@ -130,11 +130,12 @@ def _error_source6(walk: Walk, skb: Skb) -> Address | None:
     """Return the address of the device that the packet came in on, unless the way back has a source
     of its own; None where routing chooses (`net/ipv6/icmp.c:icmp6_send v6.12`).
     """
-    if skb.iif is None:
+    link = skb.oif if skb.routed_early else skb.iif
+    if link is None:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
     flow = FlowKey(skb.packet.src, None, protocol=protocols.ICMPV6)
     found = look_up(walk.choices, namespace, flow)
     if found.route is not None and found.route.prefsrc is not None:
         return None
-    return select_address6(namespace, skb.iif, skb.packet.src)
+    return select_address6(namespace, link, skb.packet.src)

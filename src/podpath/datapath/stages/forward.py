@@ -86,7 +86,6 @@ def _check_source(walk: Walk, skb: Skb) -> Next:
     """
     source, link = skb.packet.src, skb.iif
     if link is not None and (skb.oif is link or skb.routed_early):
-        skb.routed_early = False
         _redirect(walk, skb, link)
         return None
     if source.is_link_local:

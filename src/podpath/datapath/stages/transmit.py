@@ -124,6 +124,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     if found.failed:
         return _unreachable(walk, skb, found, asked)
     walk.learned.neighbours.resolved[asked] = True
+    skb.routed_early = False
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.trace.step(
         StageName.NEIGHBOUR,
