@@ -22,6 +22,7 @@ from podpath.net.provenance import Listing
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.routing import DEFAULT_RULES
+from tests.assembly.evidence_text import case_of_document
 from tests.checks.nodes import netns, node, span
 
 EMPTY = Case(node=node(replace(netns("host"), netfilter={})))
@@ -199,6 +200,34 @@ def test_complaint_alone_is_undecided_with_the_experts_questions() -> None:
     assert Verdict.POSSIBLE is answer.verdict
     assert "ss -tlnp" in answer.questions[0].ask
     assert MOST >= len(ask_expert(complain()))
+
+
+LED = """\
+Pods of this node cannot resolve names: lookups time out.
+
+```
+$ ip addr
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000
+    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff
+    inet 192.0.2.10/24 brd 192.0.2.255 scope global eth0
+$ ip route
+default via 192.0.2.1 dev eth0
+10.244.1.0/24 dev cni0 proto kernel scope link src 10.244.1.1
+$ curl --max-time 2 http://10.244.1.7/
+curl: (28) Connection timed out after 2000 milliseconds
+$ conntrack -L
+udp      17 21 src=10.244.1.5 dst=10.96.0.10 sport=57400 dport=53 [UNREPLIED] src=10.244.2.3 dst=10.244.1.5 sport=53 dport=57400 mark=0 use=1
+udp      17 170 src=192.0.2.10 dst=10.96.0.10 sport=37337 dport=53 src=10.244.2.3 dst=192.0.2.10 sport=53 dport=37337 [ASSURED] mark=0 use=1
+```
+"""  # noqa: E501
+
+
+def test_what_settles_the_finding_that_leads_is_asked_first() -> None:
+    """Before what would let a walk go on that has no cause."""
+    answer = diagnose(case_of_document(LED))
+
+    assert "source-unanswered" == answer.findings[0].check
+    assert answer.findings[0].asks[0].command == answer.questions[0].ask
 
 
 def test_where_nothing_is_said_to_fail_no_expert_is_asked() -> None:

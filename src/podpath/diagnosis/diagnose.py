@@ -290,7 +290,10 @@ def _questions(
     )
     asked = ask_expert(case) if unheard or is_asked(case) else ()
     assumed = _list_assumed(case, findings, concluded)
-    settling = (*(() if assumed else concluded.questions), *ask_for_findings(findings))
+    walked = () if assumed else concluded.questions
+    own = ask_for_findings(findings)
+    led = bool(findings) and bool(findings[0].asks) and not concluded.causes
+    settling = (*own[:1], *walked, *own[1:]) if led else (*walked, *own)
     leading = asked[:LEADING] if assumed else asked
     questions = (
         *settling[:1],

@@ -1,0 +1,125 @@
+"""source-unanswered: a server answers one source address of this host, and never another.
+
+What it is
+    Entries of conntrack show two connections to the same server, address and port as they leave
+    this host: from one source address it was answered, from another it was not ([UNREPLIED]) for
+    seconds.
+
+Why it breaks
+    Both packets left, by the same rules of NAT, for the same server, which answers. What differs is
+    whom they come from, so something on the way minds the source: a firewall, security group or
+    policy that knows the nodes' addresses and not those of pods, a router or a cloud's route table
+    without a way back to the pods' range, or a reverse-path filter. Traffic that is masqueraded to
+    the node's address passes, and what keeps the pod's address does not.
+
+How to confirm
+    tcpdump -nni any host SERVER     # on the server's node: do requests from that source arrive?
+    ip route get SOURCE              # there: does the way back lead to this host?
+    the firewall rules and route tables of the network between the nodes
+
+How to fix
+    Let the range of pods pass between the nodes, and route it to the node that has it; or
+    masquerade what leaves for that server.
+
+References
+    net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12; nf_conntrack-sysctl.rst (timeouts)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import endpoint
+from podpath.node.case import Case
+from podpath.node.netfilter import ConntrackEntry
+
+CATEGORIES = (
+    Category.CLOUD_NETWORK,
+    Category.OUTSIDE_NODE,
+    Category.NO_ROUTE,
+    Category.HOST_FIREWALL,
+    Category.NETWORK_POLICY,
+)
+NAME = "source-unanswered"
+FRESH = {protocols.TCP: 120, protocols.UDP: 30, protocols.ICMP: 30, protocols.ICMPV6: 30}
+"""Seconds that an entry without an answer has when it is made (nf_conntrack_proto_tcp.c,
+nf_conntrack_proto_udp.c, nf_conntrack_proto_icmp.c v6.12).
+"""
+OLD = 3
+"""Seconds without an answer after which none is under way."""
+_Server = tuple[int, Address, int]
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each server that answers some source and never another."""
+    entries = [entry for entry in case.node.host.conntrack.items if entry.span is not None]
+    waiting = _group(entry for entry in entries if _is_waiting(entry))
+    answered = _group(entry for entry in entries if entry.replied)
+    for server, silent in waiting.items():
+        heard = answered.get(server, {})
+        missed = {source: entry for source, entry in silent.items() if source not in heard}
+        if heard and missed:
+            yield _report(server, missed, next(iter(heard.items())))
+
+
+def _group(entries: Iterable[ConntrackEntry]) -> dict[_Server, dict[Address, ConntrackEntry]]:
+    """Return a connection from each source by server, both as they leave the host."""
+    found: dict[_Server, dict[Address, ConntrackEntry]] = {}
+    for entry in entries:
+        server = (entry.original.protocol, entry.reply.src, entry.reply.sport)
+        found.setdefault(server, {}).setdefault(entry.reply.dst, entry)
+    return found
+
+
+def _is_waiting(entry: ConntrackEntry) -> bool:
+    fresh = FRESH.get(entry.original.protocol)
+    if entry.replied or entry.timeout is None or fresh is None:
+        return False
+    return entry.timeout <= fresh - OLD
+
+
+def _report(
+    server: _Server,
+    missed: dict[Address, ConntrackEntry],
+    heard: tuple[Address, ConntrackEntry],
+) -> Finding:
+    protocol, address, port = server
+    name, goal = protocols.protocol_name(protocol), endpoint(address, port)
+    (source, entry), (known, other) = next(iter(missed.items())), heard
+    spans = (entry.span, other.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{goal} answers {name} from {known}, and nothing from {source}.",
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(
+            (
+                "Both left this host for the same server, which works: something on the way, or "
+                f"the way back, minds the source {source}."
+            ),
+        ),
+        breaks=(f"{name} from {source} to {goal}",),
+        prevention=(
+            "Test connections between pods of every two nodes whenever the network's rules change."
+        ),
+        certainty=0.6,
+        marks=("UNREPLIED",),
+        asks=(
+            FollowUp(
+                fact=(
+                    f"whether packets from {source} reach {address}'s node: firewall rules, "
+                    "security groups and route tables between the nodes may know the nodes' "
+                    "addresses alone"
+                ),
+                command=f"tcpdump -nni any host {source} and host {address}",
+                decides=(
+                    "none arrive there: the network between the nodes drops them; they arrive and "
+                    "are answered: there is no way back"
+                ),
+            ),
+        ),
+    )
