@@ -48,6 +48,7 @@ from podpath.checks.cni import (
     pod_cidr,
     runtime_configuration,
     runtime_network,
+    two_plugins,
     written_in_turn,
 )
 from podpath.checks.conntrack import (
@@ -480,6 +481,7 @@ MODULES: tuple[ModuleType, ...] = (
     node_address_of_bridge,
     runtime_configuration,
     runtime_network,
+    two_plugins,
     written_in_turn,
     allowed_twice,
     bond_slave_down,

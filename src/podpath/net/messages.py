@@ -95,6 +95,7 @@ class MessageKind(StrEnum):
     PLUGIN_NOT_READY = "plugin not ready"
     PLUGIN_CONFIGURATION_INVALID = "plugin configuration invalid"
     PLUGIN_FILE_NOT_WRITTEN = "plugin file not written"
+    PLUGIN_FILE_LISTED = "plugin file listed"
     MASTER_DEVICE_MISSING = "master device missing"
     PARENT_DEVICE_BUSY = "parent device busy"
     CONTAINER_DEVICE_EXISTS = "container device exists"
@@ -175,6 +176,7 @@ class MessageKind(StrEnum):
     PROXY_PART_DOWN = "proxy part down"
     EGRESS_ADDRESS_UNASSIGNED = "egress address unassigned"
     PORT_BINDING_FAILED = "port binding failed"
+    TARGET_UNHEALTHY = "target unhealthy"
 
     # Names
     FORWARDING_LOOP = "forwarding loop"

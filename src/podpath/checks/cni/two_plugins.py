@@ -1,0 +1,71 @@
+"""two-plugins: the folder of CNI configurations holds files of two network plugins.
+
+What it is
+    A listing of /etc/cni/net.d shows a file of one plugin beside a file of another one, such as
+    10-calico.conflist and 10-flannel.conflist, or the runtime's own bridge before the cluster's.
+
+Why it breaks
+    The runtime takes the first file by name and ignores the others. Pods are then added to the
+    wrong network: they get addresses of another range, or wait for an agent that was removed, and
+    reach no pod on other nodes.
+
+How to confirm
+    ls /etc/cni/net.d; crictl info | grep -A4 '"Networks"'; kubectl get pods -A -o wide
+
+How to fix
+    Remove the file of the plugin that is not in use (mv it out of the folder), and start the pods
+    anew that were added to the wrong network.
+
+References
+    CNI specification 1.1, section 1; containerd/go-cni opts.go (loadFromConfDir)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp
+from podpath.checks.said import Meaning, find_said, tell
+from podpath.net.messages import Message, MessageKind
+from podpath.node.case import Case
+
+CATEGORIES = (Category.CNI_CONFIGURATION, Category.POD_CIDR)
+NAME = "two-plugins"
+CERTAINTY = 0.6
+ASK = FollowUp(
+    "which of the two plugins the cluster uses",
+    "kubectl get pods -A -o wide; crictl info; ls -l /etc/cni/net.d",
+    "the agent of the first file does not run: its file is a leftover, and this is the cause",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the files of two plugins in one listing, and which of them the runtime takes."""
+    said = find_said(case, MessageKind.PLUGIN_FILE_LISTED)
+    for name in dict.fromkeys(message.span.source.name for message in said):
+        listed = [message for message in said if message.span.source.name == name]
+        files = dict(file for message in listed for file in _list_files(message))
+        if len(set(files.values())) > 1:
+            first, second = sorted(files)[:2]
+            yield tell(NAME, listed, _make_meaning(first, second))
+            return
+
+
+def _list_files(message: Message) -> Iterator[tuple[str, str]]:
+    """Yield the files that a line names, each with its plugin."""
+    for file, plugin in (("file", "plugin"), ("other", "second")):
+        if file in message.values:
+            yield message.values[file], message.values[plugin]
+
+
+def _make_meaning(first: str, second: str) -> Meaning:
+    return Meaning(
+        claim=f"/etc/cni/net.d has files of two plugins; the runtime takes {first} and ignores "
+        f"{second}.",
+        breaks="pods, where the first file is not the cluster's own",
+        cure="move the file of the plugin that is not in use out of the folder",
+        commands=("ls -l /etc/cni/net.d",),
+        certainty=CERTAINTY,
+        ask=ASK,
+    )
