@@ -33,10 +33,21 @@ def test_the_first_file_by_name_counts(lines: tuple[str, ...]) -> None:
     [
         ("10-calico.conflist  calico-kubeconfig",),
         ("10-crio-bridge.conflist  200-loopback.conflist",),
+        ("10-calico.conflist  87-podman-bridge.conflist",),
+        ("100-crio-bridge.conflist  87-podman-bridge.conflist",),
         ("Found CNI network a at 10-flannel.conflist", "Found CNI network b at 10-calico.conflist"),
         ("all is well",),
     ],
 )
 def test_one_plugin_is_no_fault(lines: tuple[str, ...]) -> None:
-    """Nor is a file of loopback beside it, or a sentence that names two files."""
+    """Nor is a file of loopback beside it, one that a runtime brings along and that comes later, or
+    a sentence that names two files.
+    """
     assert find_by_lines(NAME, *lines) == []
+
+
+def test_a_file_of_the_runtime_before_the_clusters_own_counts() -> None:
+    """Pods are added to the runtime's own bridge."""
+    (found,) = find_by_lines(NAME, "10-crio-bridge.conflist  10-flannel.conflist")
+    assert isinstance(found.claim, str)
+    assert "takes 10-crio-bridge.conflist and ignores 10-flannel.conflist" in found.claim

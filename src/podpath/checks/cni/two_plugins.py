@@ -33,6 +33,8 @@ from podpath.node.case import Case
 CATEGORIES = (Category.CNI_CONFIGURATION, Category.POD_CIDR)
 NAME = "two-plugins"
 CERTAINTY = 0.6
+OF_RUNTIMES = frozenset({"crio", "podman", "containerd-net", "bridge", "k8s", "mynet"})
+"""Files that runtimes and tools bring along: behind the cluster's own they harm nothing."""
 ASK = FollowUp(
     "which of the two plugins the cluster uses",
     "kubectl get pods -A -o wide; crictl info; ls -l /etc/cni/net.d",
@@ -46,9 +48,10 @@ def check(case: Case) -> Iterator[Finding]:
     for name in dict.fromkeys(message.span.source.name for message in said):
         listed = [message for message in said if message.span.source.name == name]
         files = dict(file for message in listed for file in _list_files(message))
-        if len(set(files.values())) > 1:
-            first, second = sorted(files)[:2]
-            yield tell(NAME, listed, _make_meaning(first, second))
+        first, *later = sorted(files)
+        others = [file for file in later if files[file] not in OF_RUNTIMES | {files[first]}]
+        if others:
+            yield tell(NAME, listed, _make_meaning(first, others[0]))
             return
 
 
