@@ -40,8 +40,8 @@ from podpath.xtables.matches import (
     ttl,
     udp,
 )
-from podpath.xtables.targets import connmark as connmark_target
 from podpath.xtables.targets import (
+    checksum,
     ct,
     masquerade,
     nat,
@@ -52,6 +52,7 @@ from podpath.xtables.targets import (
     stopping,
     tproxy,
 )
+from podpath.xtables.targets import connmark as connmark_target
 from podpath.xtables.targets import mark as mark_target
 from podpath.xtables.targets import tcpmss as tcpmss_target
 from podpath.xtables.targets import tos as tos_target
@@ -110,6 +111,7 @@ _TARGETS: tuple[TargetExtension, ...] = (
     ct.CT,
     ct.NOTRACK,
     tcpmss_target.TARGET,
+    checksum.TARGET,
     tos_target.TOS,
     tos_target.DSCP,
     ttl_target.TTL,

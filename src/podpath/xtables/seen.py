@@ -238,6 +238,9 @@ class RuleActions(Surroundings, Protocol):
         None.
         """
 
+    def compute_checksum(self) -> None:
+        """Compute the checksum that was left to the device."""
+
     def leave_untracked(self) -> None:
         """Keep the packet from conntrack, if nothing hangs on it yet."""
 

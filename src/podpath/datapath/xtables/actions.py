@@ -30,6 +30,7 @@ from podpath.datapath.reasons.translation import (
 )
 from podpath.datapath.routing import PathMss, lower_mss, path_mss, select_source
 from podpath.datapath.vocabulary import CtInfo, Hook, StepDecision
+from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb, is_untouched
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -153,6 +154,10 @@ class Actions:
         before, skb.packet = skb.packet, lower_mss(skb.packet, wanted)
         if skb.packet != before:
             self._decide(StepDecision.REWRITE, MssLowered(self.rule, before.mss, skb.packet.mss))
+
+    def compute_checksum(self) -> None:
+        """Compute the checksum that was left to the device: NAT then leaves the outer one right."""
+        compute_checksums(self.skb)
 
     def leave_untracked(self) -> None:
         """Keep the packet from conntrack, if nothing hangs on it yet."""

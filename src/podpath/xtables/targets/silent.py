@@ -138,13 +138,6 @@ TARGETS: tuple[TargetExtension, ...] = (
         draws=(draw("type accept"),),
     ),
     TargetExtension(
-        name="CHECKSUM",
-        effect="fills in a checksum that offloading left out",
-        options=make_options(flags=("checksum-fill",)),
-        forms=(make_form("CHECKSUM", r"CHECKSUM (?P<flag_checksum_fill>fill)"),),
-        tables=_MANGLE,
-    ),
-    TargetExtension(
         name="CLASSIFY",
         effect="sets the traffic control class",
         options=make_options("set-class", save={"set-class": _spell_class}),
