@@ -47,7 +47,17 @@ from podpath.evidence.iproute import rule as ip_rule
 from podpath.evidence.iproute import xfrm as ip_xfrm
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
-from podpath.evidence.kernel import date, lsmod, netstat, nstat, procnet, sysctl, sysfs, uname
+from podpath.evidence.kernel import (
+    date,
+    lsmod,
+    netstat,
+    nstat,
+    procnet,
+    sysctl,
+    sysfs,
+    totals,
+    uname,
+)
 from podpath.evidence.kubernetes import cni, corefile, manifest, picked
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
@@ -133,6 +143,7 @@ FORMATS: tuple[Format, ...] = (
     managers.FORMAT,
     configured.FORMAT,
     sysctl.FORMAT,
+    totals.FORMAT,
     sysfs.FORMAT,
     procnet.FORMAT,
     lsmod.FORMAT,

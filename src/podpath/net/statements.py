@@ -34,6 +34,10 @@ class RouteAnswer(NamedTuple):
     table: str | None = None
     error: str = ""
     """What it said instead of a way: `Network is unreachable`."""
+    mtu: int | None = None
+    """The path's MTU, where an ICMP error told it (`cache expires 537sec mtu 1400`)."""
+    mtu_locked: bool = False
+    """True where the error told less than the kernel believes (`mtu lock 552`)."""
 
 
 class OffloadFeature(NamedTuple):
@@ -77,6 +81,12 @@ class ArpAnswer(NamedTuple):
     link: IfName | None
     macs: tuple[str, ...]
     """Every MAC that answered; none where nobody did."""
+
+
+class NeighbourCount(NamedTuple):
+    """How many entries the neighbor table had, as somebody counted them (`ip neigh | wc -l`)."""
+
+    value: int
 
 
 class Hop(NamedTuple):

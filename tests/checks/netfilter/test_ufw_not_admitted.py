@@ -70,3 +70,25 @@ New profiles: skip
     assert ["ufw denies what the host would route."] == [
         str(found.claim) for found in check(ticket_of(text))
     ]
+
+
+def test_what_is_routed_is_told_before_the_ports_of_the_host() -> None:
+    """The rules for ports are about the host itself, and not about its containers."""
+    text = """The container at 172.17.77.3 port 9090 cannot be reached from other hosts, it hangs.
+
+```
+$ sudo ufw status verbose
+Status: active
+Logging: on (low)
+Default: allow (incoming), allow (outgoing), deny (routed)
+New profiles: skip
+
+To                         Action      From
+--                         ------      ----
+22/tcp                     ALLOW       Anywhere
+```
+"""
+
+    assert ["ufw denies what the host would route."] == [
+        str(found.claim) for found in check(ticket_of(text))
+    ]

@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.routing.rpfilter_rule import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -37,3 +38,42 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """Another rule's log."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+SHOWN = """\
+{said}
+
+```
+# iptables -t mangle -S
+-P PREROUTING ACCEPT
+-N nixos-fw-rpfilter
+-A PREROUTING -j nixos-fw-rpfilter
+{rules}
+```
+"""
+LOST = "Cilium on NixOS. Pods get no answer from the Internet."
+RETURNS = "-A nixos-fw-rpfilter -m rpfilter --validmark{loose} -j RETURN\n"
+DROPS = "-A nixos-fw-rpfilter -j DROP"
+
+
+@pytest.mark.parametrize(
+    ("said", "rules", "expected"),
+    [
+        (LOST, RETURNS.format(loose="") + DROPS, [0.5]),
+        (LOST, "-A PREROUTING -m rpfilter --invert -j DROP", [0.5]),
+        (LOST, RETURNS.format(loose=" --loose") + DROPS, []),
+        (LOST, RETURNS.format(loose=""), []),
+        (LOST, "-A PREROUTING -m rpfilter --invert -j LOG", []),
+        (LOST, "-A PREROUTING -m mark --mark 0x4/0x4 -m rpfilter --invert -j DROP", []),
+        (LOST.replace("get no answer from", "reach"), RETURNS.format(loose="") + DROPS, []),
+        (LOST.replace("Cilium", "Flannel"), RETURNS.format(loose="") + DROPS, []),
+    ],
+    ids=["return", "invert", "loose", "unended", "log", "marked", "works", "bridges"],
+)
+def test_a_rule_that_is_shown(said: str, rules: str, expected: list[float]) -> None:
+    """Possible where packets come in by devices that the routes back do not use; a plugin's own
+    rule for marked packets is on every node.
+    """
+    found = check(ticket_of(SHOWN.format(said=said, rules=rules)))
+
+    assert [one.certainty for one in found] == expected

@@ -59,3 +59,19 @@ def test_a_type_is_kept() -> None:
         answer("unreachable 10.0.0.1 dev lo table 200 src 10.0.0.2 uid 0\n    cache").type
         == "unreachable"
     )
+
+
+@pytest.mark.parametrize(
+    ("cached", "expected"),
+    [
+        ("cache expires 537sec mtu lock 552", (552, True)),
+        ("cache expires 599sec mtu 1440", (1440, False)),
+        ("cache", (None, False)),
+    ],
+)
+def test_the_mtu_of_the_path_stands_in_the_second_line(
+    cached: str, expected: tuple[int | None, bool]
+) -> None:
+    """Where an ICMP error told it."""
+    found = answer(f"172.17.0.3 dev docker0\n    {cached}", "ip route show cache")
+    assert expected == (found.mtu, found.mtu_locked)

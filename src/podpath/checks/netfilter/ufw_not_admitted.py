@@ -30,7 +30,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import failures
 from podpath.checks.stated import statements_of
-from podpath.checks.told import INNER, LOSSES, list_failing, list_lost
+from podpath.checks.told import INNER, LOSSES, WORKLOADS, list_failing, list_lost
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
@@ -65,13 +65,17 @@ def check(case: Case) -> Iterator[Finding]:
         return
     spans = [active[0][1], *(span for _, span in rules[:QUOTED])]
     listed = [rule for rule, _ in rules if "OUT" not in rule.action]
+    routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
+    inner = next((one for one in list_lost(case) if {one.source, one.target} & WORKLOADS), None)
+    if routed and inner is not None:
+        yield _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
+        return
     for port, span in _list_lost_ports(case):
         if listed and not _holds(listed, port):
             yield _report(
                 f"ufw is on and admits no connection to port {port}.", [*spans, span], 0.7
             )
             return
-    routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
     told = next((one for one in list_lost(case) if one.target in INNER), None)
     if routed and told is not None:
         yield _report("ufw denies what the host would route.", [routed[0], told.span], 0.6)

@@ -3,6 +3,8 @@
 What it is
     The log of a rule such as firewalld's rpfilter_DROP, or of `-m rpfilter --invert -j DROP`, shows
     the packet. firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
+    Or such a rule is shown, and packets of pods or a VPN are lost on a host whose own firewall has
+    it (NixOS, nixos-fw-rpfilter).
 
 Why it breaks
     In the raw or mangle hook, the rule looks up the route back to the sender without the marks and
@@ -16,7 +18,7 @@ How to confirm
 
 How to fix
     Set IPv6_rpfilter=loose (firewalld 2.0: loose, strict-forward, loose-forward) or no and reload
-    firewalld; or remove the rule.
+    firewalld (NixOS: networking.firewall.checkReversePath = "loose"); or remove the rule.
 
 References
     nft_fib6_eval (net/ipv6/netfilter/nft_fib_ipv6.c v6.12); firewalld.conf(5); wg-quick(8)
@@ -27,10 +29,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.coverage import chains_in
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.firewall import DROPS, tables_named
 from podpath.checks.said import find_said
+from podpath.checks.told import list_lost
 from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
+from podpath.node.netfilter import Chain, Rule
 
 CATEGORIES = (
     Category.REVERSE_PATH_FILTER,
@@ -38,6 +46,11 @@ CATEGORIES = (
     Category.HOST_FIREWALL,
 )
 NAME = "rpfilter-rule"
+POSSIBLE = 0.5
+_OTHER_WAYS = frozenset({
+    Technology.CILIUM, Technology.WIREGUARD, Technology.SECOND_INTERFACE, Technology.OPENVPN,
+})  # fmt: skip
+"""What sends packets in by devices that the main table's routes do not use."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -73,3 +86,65 @@ def check(case: Case) -> Iterator[Finding]:
             ),
             marks=("rpfilter",),
         )
+    if not told:
+        yield from _find_shown(case)
+
+
+def _find_shown(case: Case) -> Iterator[Finding]:
+    """Report the first such rule that is shown, where what is lost may meet it."""
+    if not list_lost(case) or not case.mentions & _OTHER_WAYS:
+        return
+    for name in ("raw", "mangle"):
+        for table in tables_named(case.node.host, name):
+            for chain in chains_in(table).values():
+                spans = _find_rule(chain)
+                if spans:
+                    yield _report_shown(spans)
+                    return
+
+
+def _find_rule(chain: Chain) -> tuple[Span, ...]:
+    """Return the rules of a chain that drop what has no way back by its device."""
+    returning: Rule | None = None
+    for rule in chain.rules:
+        target = rule.target.name if rule.target is not None else ""
+        strict, inverted = _read_match(rule)
+        if strict and inverted and target in DROPS:
+            return (rule.span,)
+        if strict and not inverted and target in {"RETURN", "ACCEPT"}:
+            returning = rule
+        elif returning is not None and target in DROPS and not rule.matches and rule.src is None:
+            return (rule.span, returning.span)
+    return ()
+
+
+def _read_match(rule: Rule) -> tuple[bool, bool]:
+    """Tell whether a rule asks for nothing but a strict way back, and whether for its absence."""
+    if [match.name for match in rule.matches if match.name != "comment"] != ["rpfilter"]:
+        return False, False
+    names = {option.name for match in rule.matches for option in match.options}
+    return "loose" not in names, "invert" in names
+
+
+def _report_shown(spans: tuple[Span, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            "A reverse-path rule in the host's firewall may drop packets for which it finds no "
+            "route back by their device."
+        ),
+        evidence=spans,
+        reasoning=("It looks up the route back without the marks and rules of the reply.",),
+        breaks=("what comes in by a device that the route back does not use",),
+        prevention="Make such rules loose on hosts with containers, VPNs or policy routing.",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                "whether the rule counts what fails",
+                "iptables -t raw -nvL; iptables -t mangle -nvL",
+                "its counter grows with each try: it drops the packets",
+            ),
+        ),
+        marks=("rpfilter",),
+    )

@@ -8,6 +8,7 @@ with every rule and table counted.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from podpath.evidence.commands.command import Command, asked_object, parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
@@ -29,7 +30,7 @@ _ANSWER = re.compile(
 _ERROR = re.compile(
     r"\s*(?:RTNETLINK answers: (?P<error>\w[\w -]*\w)|Error: (?P<extack>[^.]+)\.?)\s*$"
 )
-_CACHE = re.compile(r"\s*cache\b")
+_CACHE = re.compile(r"\s*cache\b(?:.*\bmtu (?P<lock>lock )?(?P<mtu>\d{1,9})\b)?")
 _SIGN = re.compile(r"\s(?:uid \d+|iif \S+)\s*$|\scache\b")
 _ALONE = frozenset({"onlink", "linkdown", "dead", "offload", "cache", "\\"})
 _EXPECTED = "an answer of `ip route get`"
@@ -65,12 +66,24 @@ def read(source: Source) -> Reading:
     for index, line in plain_lines(source):
         if (found := _ANSWER.match(line)) is not None:
             last = index if _add(ledger, index, found) else None
-        elif _CACHE.match(line) and last is not None:
+        elif (cached := _CACHE.match(line)) is not None and last is not None:
             ledger.replace_span(ledger.span(last, index))
+            _add_cached(ledger, cached)
         elif (error := _ERROR.match(line)) is not None:
             answer = _make_error(parse_command(source.command), error["error"] or error["extack"])
             ledger.add(StatementRecord(span=ledger.span(index), statement=answer))
     return ledger.close(_EXPECTED)
+
+
+def _add_cached(ledger: Ledger, found: re.Match[str]) -> None:
+    """Add to the last answer the MTU that its second line tells."""
+    record = ledger.records[-1]
+    if not isinstance(record, StatementRecord) or not isinstance(record.statement, RouteAnswer):
+        return
+    if found["mtu"] is not None:
+        locked = found["lock"] is not None
+        answer = record.statement._replace(mtu=int(found["mtu"]), mtu_locked=locked)
+        ledger.records[-1] = replace(record, statement=answer)
 
 
 def _add(ledger: Ledger, index: int, found: re.Match[str]) -> bool:
