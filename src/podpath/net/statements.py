@@ -233,5 +233,5 @@ class NameAnswer(NamedTuple):
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
-    | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer
+    | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
 )  # fmt: skip

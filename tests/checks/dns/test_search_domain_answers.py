@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.dns.search_domain_answers import check
 from tests.checks.pasted import ticket_of
 
@@ -44,5 +46,44 @@ def test_nobody_complains() -> None:
     text = TICKET.format(
         prose="A note.", asked="api.example.org", found="api.example.org.corp.example.com"
     )
+
+    assert not list(check(ticket_of(text)))
+
+
+SHORT = """One pod cannot reach the service backend.
+
+```
+$ {command}
+198.51.100.9    {found}
+$ kubectl get svc -A
+NAMESPACE   NAME      TYPE        CLUSTER-IP     EXTERNAL-IP   PORT(S)   AGE
+prod        {service}   ClusterIP   10.43.99.14    <none>        80/TCP    9d
+```
+"""
+IN_POD = "kubectl exec web-0 -- getent hosts backend"
+
+
+def test_the_short_name_of_a_service_of_another_namespace() -> None:
+    """A wildcard of the company's domain answers for it in the pod."""
+    text = SHORT.format(command=IN_POD, found="backend.example.net", service="backend")
+    (found,) = check(ticket_of(text))
+
+    assert found.evidence[0].text.endswith("backend.example.net")
+    assert "prod/backend" in str(found.claim)
+
+
+@pytest.mark.parametrize(
+    ("command", "found", "service"),
+    [
+        ("getent hosts backend", "backend.example.net", "backend"),
+        (IN_POD, "backend.prod.svc.cluster.local", "backend"),
+        (IN_POD, "backend.example.net", "storage"),
+        (IN_POD, "backend", "backend"),
+    ],
+    ids=["host", "cluster", "no-service", "itself"],
+)
+def test_a_short_name_that_is_meant_so(command: str, found: str, service: str) -> None:
+    """A host's own domain, the cluster's, or no service of that name."""
+    text = SHORT.format(command=command, found=found, service=service)
 
     assert not list(check(ticket_of(text)))

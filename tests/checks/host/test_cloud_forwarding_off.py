@@ -75,3 +75,17 @@ $ openstack port show p1
     (found,) = check(case_of_document(text))
 
     assert "port_security_enabled | True" in found.evidence[0].text
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "expected"),
+    [("SourceDestCheck", "true", [0.8]), ("SourceDestCheck", "false", []), ("Other", "true", [])],
+)
+def test_a_value_in_a_block_of_its_attribute(
+    attribute: str, value: str, expected: list[float]
+) -> None:
+    """As one attribute alone is described."""
+    block = f'"{attribute}": {{\n        "Value": {value}\n      }}'
+    found = check(case_of_document(TICKET.format(attribute=block)))
+
+    assert expected == [one.certainty for one in found]

@@ -111,3 +111,22 @@ def test_what_came_by_a_tunnel_and_leaves_with_its_private_source(
     )
 
     assert certainties == [one.certainty for one in check(ticket_of(text))]
+
+
+PODS = "Pods cannot reach the Internet."
+
+
+@pytest.mark.parametrize(
+    ("said", "src", "link", "expected"),
+    [
+        (PODS, "10.244.3.17", "ens5", [1.0]),
+        (PODS, "10.244.3.17", "eth0", [0.7]),
+        (PODS.replace("Pods", "Our pods (10.77.0.0/16)"), "10.77.5.3", "ens5", [1.0]),
+        (PODS, "10.77.5.3", "ens5", []),
+        (PODS.replace("Pods", "The node"), "10.244.3.17", "ens5", []),
+    ],
+    ids=["usual", "eth0", "told", "node", "nobody"],
+)
+def test_ranges_of_pods(said: str, src: str, link: str, expected: list[float]) -> None:
+    """Those that installers choose, and those that people name; a node has its own addresses."""
+    assert expected == [one.certainty for one in findings(said, link, src)]

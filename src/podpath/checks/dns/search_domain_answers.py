@@ -3,7 +3,8 @@ answers.
 
 What it is
     With `options ndots:5`, which pods have, a resolver tries a name with fewer than five dots below
-    each search domain first. A wildcard record in one of these domains answers for every name.
+    each search domain first. A wildcard record in one of these domains answers for every name: for
+    the short name of a service of another namespace, too, when a pod asks for it.
 
 Why it breaks
     The program connects to the wildcard's address instead of the server that it asked for: it is
@@ -28,11 +29,13 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.objects import see
 from podpath.checks.stated import statements_of
 from podpath.checks.told import list_failing
 from podpath.net.provenance import Span
 from podpath.net.statements import NameAnswer
 from podpath.node.case import Case
+from podpath.node.node import HOST
 
 CATEGORIES = (Category.DNS_CONFIGURATION,)
 NAME = "search-domain-answers"
@@ -42,7 +45,7 @@ _OF_CLUSTER = ("cluster.local", "svc")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first whole name that is found below another domain, where people say that
+    """Report the first name that is found below another domain, where people say that
     anything fails.
     """
     if not any(True for _ in list_failing(case)):
@@ -50,9 +53,35 @@ def check(case: Case) -> Iterator[Finding]:
     for answer, stated in statements_of(case, NameAnswer):
         head, _, domain = answer.found.partition(f"{answer.asked}.")
         whole = answer.asked.count(".") >= WHOLE and not answer.asked.endswith(_OF_CLUSTER)
-        if whole and not head and domain and not domain.endswith(_OF_CLUSTER):
+        if head or not domain or domain.endswith(_OF_CLUSTER):
+            continue
+        if whole:
             yield _report(answer, domain, stated.span)
             return
+        named = (one for one in see(case, "Service") if one.name == answer.asked)
+        service = next(named, None) if stated.netns != HOST else None
+        if service is not None:
+            yield _report_short(answer, domain, (stated.span, service.span), service.title)
+            return
+
+
+def _report_short(answer: NameAnswer, domain: str, spans: tuple[Span, ...], title: str) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The short name {answer.asked} was answered for {answer.found}, below {domain}, and "
+            f"not for the service {title}."
+        ),
+        evidence=spans,
+        reasoning=(
+            "A service's short name is known in its own namespace alone.",
+            "Elsewhere the resolver goes on to the other search domains.",
+        ),
+        breaks=(f"connections to {title} by its short name, from other namespaces",),
+        prevention="Name services of other namespaces with theirs: NAME.NAMESPACE.",
+        marks=(answer.found,),
+    )
 
 
 def _report(answer: NameAnswer, domain: str, span: Span) -> Finding:

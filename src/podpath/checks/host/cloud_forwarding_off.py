@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report attributes by which the cloud drops what is not of the instance's own addresses."""
     for file in case.files:
         for setting in file.settings:
-            if CLOSED.get(setting.name.lower()) == setting.value.lower().rstrip(","):
+            if CLOSED.get(_name(setting).lower()) == setting.value.lower().rstrip(","):
                 yield _report(setting)
         secured = next(
             (
@@ -69,13 +69,20 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(secured)
 
 
+def _name(setting: Setting) -> str:
+    """Return the attribute's name: `describe-network-interface-attribute` puts its value in a block
+    of that name.
+    """
+    return setting.path[-1] if setting.name == "Value" and setting.path else setting.name
+
+
 def _report(setting: Setting) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The cloud drops packets that do not use the instance's own addresses: "
-            f"{setting.name} is {setting.value.rstrip(',')}."
+            f"{_name(setting)} is {setting.value.rstrip(',')}."
         ),
         evidence=(setting.span,),
         reasoning=(

@@ -3,7 +3,8 @@ private address for a public one, and no reply.
 
 What it is
     tcpdump on the uplink prints requests from an address of a container engine's or plugin's range
-    (172.17.0.0/16, or the network of a bridge that the evidence shows) to a public address.
+    (172.17.0.0/16, the network of a bridge that the evidence shows, or the pods' range) to a public
+    address.
 
 Why it breaks
     No router on the Internet has a route back to a private address, so nothing comes back.
@@ -34,7 +35,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import WORKLOADS, find_told, list_failing
 from podpath.net.addresses import Address, Prefix
-from podpath.net.complaints import Circumstance
+from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.packet import Packet
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
@@ -45,6 +46,13 @@ LEAST = 2
 """Requests without an answer that show it."""
 ENGINES = (Prefix.parse("172.17.0.0/16"),)
 """What engines give to containers where nobody says otherwise."""
+PLUGINS = tuple(
+    Prefix.parse(text)
+    for text in ("10.244.0.0/16", "10.42.0.0/16", "10.88.0.0/16", "10.233.64.0/18")
+)
+"""What installers and plugins give to pods where nobody says otherwise: kubeadm's guides, K3s and
+RKE, Podman, Kubespray. Hosts have addresses there, too, so that people must speak of pods.
+"""
 _NOT_PUBLIC = tuple(
     Prefix.parse(text)
     for text in (
@@ -62,7 +70,7 @@ _IN_CONTAINERS = re.compile(r"eth\d+")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first container whose own address leaves by the uplink and gets no answer."""
-    ranges = (*ENGINES, *_list_bridged(case))
+    ranges = (*ENGINES, *_list_bridged(case), *_list_told(case))
     tunneled = {(one.packet.src, one.packet.dst) for one in case.sightings if one.tunnel}
     asked: dict[tuple[Address, Address], list[Sighting]] = defaultdict(list)
     answered: set[tuple[Address, Address]] = set()
@@ -90,6 +98,20 @@ def _list_bridged(case: Case) -> Iterator[Prefix]:
     for own in case.node.host.addresses.items:
         if is_inner_bridge(own.link) and own.span is not None and own.address.family == 4:
             yield own.prefix
+
+
+def _list_told(case: Case) -> Iterator[Prefix]:
+    """Yield the ranges that pods usually have, and those that people say they have, where pods or
+    containers are said to have no way out.
+    """
+    for one in list_failing(case):
+        if one.source in WORKLOADS and one.target is EndKind.OUTSIDE:
+            yield from PLUGINS
+            yield from (prefix for prefix in one.prefixes if _is_private(prefix))
+
+
+def _is_private(prefix: Prefix) -> bool:
+    return prefix.family == 4 and any(one.covers(prefix) for one in _NOT_PUBLIC)
 
 
 def _is_on_uplink(seen: Sighting) -> bool:

@@ -38,7 +38,13 @@ _ANSWERED = re.compile(
     r"Host \S+ not found: \d\((?:NXDOMAIN|SERVFAIL|REFUSED)\)|"
     r"Non-authoritative|\S+\.\s+\d+\s+IN\s"
 )
-_NAMED = re.compile(r"Name:\s+(?P<name>[\w.-]+)")
+_NAMED = re.compile(
+    r"Name:\s+(?P<name>[\w.-]+)|(?P<told>[\w.-]+) has (?:IPv6 )?address |"
+    r"\d+(?:\.\d+){3}\s+(?P<listed>[\w-][\w.-]*\w)"
+)
+_LISTED = re.compile(r"\d+(?:\.\d+){3}\s+[\w-][\w.-]*\w(?:\s+[\w.-]+)*\s*$")
+_HOSTS = frozenset({"hosts", "ahosts", "ahostsv4"})
+"""Tables of getent that hold addresses of names."""
 _SERVER = re.compile(
     r"Server:\s+(?P<a>\S+)|;; SERVER: (?P<b>[^#\s]+)#(?P<port>\d+)|(?:;; communications error to |"
     r".*expected )(?P<c>[^#\s]+)#(?P<d>\d+)|"
@@ -51,6 +57,8 @@ def recognise_resolver(source: Source) -> int:
     lines = sample(source)
     signs = sum(any(map(sign.match, lines)) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
     program = parse_typed(source.command or "").program
+    if program == "getent" and _find_asked(source.command or ""):
+        return CERTAIN if lines and all(map(_LISTED.match, lines)) else NO
     if signs and (
         program in {"nslookup", "dig", "host"}
         or any(line.startswith((";; ", "Server:")) for line in lines)
@@ -79,7 +87,8 @@ def read_resolver(source: Source) -> Reading:
     for index, line in enumerate(lines):
         found = _NAMED.match(line)
         if asked and found is not None:
-            answer = NameAnswer(asked, found["name"].rstrip("."))
+            name = found["name"] or found["told"] or found["listed"]
+            answer = NameAnswer(asked, name.rstrip("."))
             ledger.add(StatementRecord(span=ledger.span(index), statement=answer))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
@@ -88,11 +97,13 @@ def read_resolver(source: Source) -> Reading:
 
 
 def _find_asked(command: str) -> str:
-    """Return the name that nslookup or host was asked for; empty where it asks for none."""
+    """Return the name that nslookup, host or getent was asked for; empty where it asks for none."""
     typed = parse_typed(command)
-    if typed.program not in {"nslookup", "host"} or not typed.commands:
+    if typed.program not in {"nslookup", "host", "getent"} or not typed.commands:
         return ""
     words = [word for word in typed.commands[0].arguments if not word.startswith("-")]
+    if typed.program == "getent":
+        words = words[1:] if words[:1] and words[0] in _HOSTS else []
     names = [word for word in words if parse_host(word) is None]
     return names[0].rstrip(".") if names else ""
 
