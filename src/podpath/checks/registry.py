@@ -37,6 +37,7 @@ from podpath.checks.captures import (
 )
 from podpath.checks.category import Category
 from podpath.checks.cni import (
+    address_in_no_set,
     agent_dies,
     cilium_denies,
     cni_chain,
@@ -194,6 +195,7 @@ from podpath.checks.routing import (
     own_source_received,
     path_mtu_locked,
     pools_covered,
+    range_by_default,
     ranges_overlap,
     route_by_loopback,
     route_gateway_refused,
@@ -242,6 +244,7 @@ from podpath.checks.services import (
     selector_mismatch,
     service_address_old,
     service_rejected,
+    service_rules_absent,
     service_unpinged,
     stale_endpoint,
     strict_arp,
@@ -359,6 +362,7 @@ MODULES: tuple[ModuleType, ...] = (
     port_unheard,
     published_loopback,
     network_policy,
+    address_in_no_set,
     pod_cidr,
     pod_address_twice,
     dns_forward,
@@ -441,6 +445,7 @@ MODULES: tuple[ModuleType, ...] = (
     link_local_by_gateway,
     host_route_diverts,
     pools_covered,
+    range_by_default,
     vpn_takes_range,
     route_host_bits,
     route_gateway_refused,
@@ -533,6 +538,7 @@ MODULES: tuple[ModuleType, ...] = (
     cilium_denies,
     martian_source,
     own_address_received,
+    service_rules_absent,
     bridge_calls_disabled,
     pod_route,
     tunnel_mac,

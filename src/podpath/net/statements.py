@@ -230,8 +230,20 @@ class NameAnswer(NamedTuple):
     found: str
 
 
+class NothingFound(NamedTuple):
+    """What a grep over an output looked for, where it printed nothing (`iptables-save | grep
+    10.96.0.1`).
+    """
+
+    program: str
+    words: tuple[str, ...]
+    """Its arguments."""
+    sought: str
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
+    | NothingFound
 )  # fmt: skip

@@ -6,10 +6,12 @@ import pytest
 
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.documents.document import split_document
-from podpath.evidence.documents.typed_changes import changes_state, read_typed
+from podpath.evidence.documents.typed_changes import FORMAT, changes_state, read_typed
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
-from podpath.evidence.records import ChangeCommandRecord, HeadingRecord
+from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, StatementRecord
+from podpath.net.provenance import Source
+from podpath.net.statements import NothingFound
 
 CHANGES = [
     "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1",
@@ -82,3 +84,26 @@ def test_silence_is_kept() -> None:
     (record,) = read_typed(source).records
     assert isinstance(record, HeadingRecord)
     assert "$ tcpdump -i eth0 -w eth0.pcap" == record.span.text
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (
+            "iptables-save -t nat | grep 10.96.0.1",
+            NothingFound("iptables-save", ("-t", "nat"), "10.96.0.1"),
+        ),
+        ("ipset list | grep -B5 10.4.0.9", NothingFound("ipset", ("list",), "10.4.0.9")),
+        ("iptables-save | grep -v 10.96.0.1", None),
+        ("iptables-save | grep -c 10.96.0.1", None),
+        ("iptables-save | grep KUBE | grep 10.96.0.1", None),
+        ("iptables-save | grep -E 'a|b'", None),
+        ("iptables-save", None),
+    ],
+)
+def test_what_a_grep_did_not_find(command: str, expected: NothingFound | None) -> None:
+    """Where it printed nothing, and what it looked for is plain."""
+    source = Source(name="t", lines=(), command=command, prompt="#")
+    found = [one for one in FORMAT.read(source).records if isinstance(one, StatementRecord)]
+
+    assert [one.statement for one in found] == ([] if expected is None else [expected])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from podpath.evidence.cilium.flags import parse_flags
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.commands.shells import SimpleCommand
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.commands.wrappers import WRAPPERS
@@ -17,9 +18,15 @@ from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.kernel import sysctl
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.netfilter.typed import read_typed_rules
-from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, Reading
+from podpath.evidence.records import (
+    ChangeCommandRecord,
+    HeadingRecord,
+    Reading,
+    StatementRecord,
+)
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
+from podpath.net.statements import NothingFound
 
 _IP_VERBS = (
     "add",
@@ -266,6 +273,12 @@ def _changes(step: SimpleCommand) -> bool:
     return changes is not None and changes(step.arguments)
 
 
+_GREPS = frozenset({"grep", "egrep", "fgrep", "rg"})
+_SILENCING = frozenset("vqcLl")
+"""Options with which a grep prints something else than what it finds."""
+_PLAIN = re.compile(r"[\w.:/-]+")
+
+
 def recognise_typed(source: Source) -> int:
     """Recognize a source whose lines are the command as typed, and one that printed nothing."""
     if source.command is None or sysctl.states_value(source):
@@ -310,10 +323,26 @@ def read_typed(source: Source) -> Reading:
             ledger.add(record)
     else:
         ledger.add(HeadingRecord(span=ledger.span(0, last), text=command))
+        nothing = None if source.lines else _find_sought(command)
+        if nothing is not None:
+            ledger.add(StatementRecord(span=ledger.span(0, last), statement=nothing))
     for flag in parse_flags(command):
         index = next((i for i, line in enumerate(source.lines) if flag.spelled in line), 0)
         ledger.add(CiliumOptionRecord(span=ledger.span(index), key=flag.key, value=flag.value))
     return ledger.close("a command")
+
+
+def _find_sought(command: str) -> NothingFound | None:
+    """Return what a command that printed nothing looked for by one plain grep."""
+    parsed = parse_command(command)
+    if len(parsed.filters) != 1 or parsed.filters[0][0].rpartition("/")[2] not in _GREPS:
+        return None
+    words = parsed.filters[0][1:]
+    options = "".join(word.lstrip("-") for word in words if word.startswith("-"))
+    plain = [word for word in words if not word.startswith("-") and not word.isdecimal()]
+    if set(options) & _SILENCING or len(plain) != 1 or _PLAIN.fullmatch(plain[0]) is None:
+        return None
+    return NothingFound(parsed.program, parsed.arguments, plain[0])
 
 
 FORMAT = Format("a typed command", recognise_typed, read_typed)
