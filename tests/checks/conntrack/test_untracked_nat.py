@@ -97,6 +97,7 @@ FAILS = "Docker containers get no answer from web servers."
     [
         (FAILS, "tcp dport 443", [0.6]),
         ("The web server is slow.", "tcp dport 443", []),
+        ("The web server in a Docker container is slow.", "tcp dport 443", []),
         ("Docker containers reach all web servers.", "tcp dport 443", []),
         (FAILS, "ip daddr 192.0.2.7 tcp dport 443", []),
         (FAILS, 'iifname "eth0" tcp dport 443', []),

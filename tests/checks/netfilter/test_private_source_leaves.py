@@ -130,3 +130,21 @@ PODS = "Pods cannot reach the Internet."
 def test_ranges_of_pods(said: str, src: str, link: str, expected: list[float]) -> None:
     """Those that installers choose, and those that people name; a node has its own addresses."""
     assert expected == [one.certainty for one in findings(said, link, src)]
+
+
+@pytest.mark.parametrize(
+    ("dst", "more", "expected"),
+    [
+        ("10.1.1.7", "", [0.5]),
+        ("10.244.9.9", "", []),
+        ("10.1.1.7", "08:48:09.8 IP 10.1.1.7 > 10.244.3.17: ICMP echo reply, id 256, seq 0\n", []),
+    ],
+    ids=["outside", "pod", "answered"],
+)
+def test_private_machines_outside_of_the_cluster(
+    dst: str, more: str, expected: list[float]
+) -> None:
+    """They may know the way back, and other pods do."""
+    found = findings(PODS, "ens5", "10.244.3.17", dst, more)
+
+    assert expected == [one.certainty for one in found]

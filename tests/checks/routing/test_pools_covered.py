@@ -33,8 +33,9 @@ def test_the_routes_are_quoted(routes: str, quoted: int) -> None:
         (FAILS, "unreachable 172.16.0.0/12 metric 999\n"),
         ("Docker starts.", HALVES),
         ("The program nginx does not start.", HALVES),
+        (FAILS, HALVES + "# dmesg\n[9.1] nf_conntrack: table full, dropping packet\n"),
     ],
-    ids=["default", "half", "starts", "another"],
+    ids=["default", "half", "starts", "another", "says"],
 )
 def test_what_only_looks_like_it_is_let_be(said: str, routes: str) -> None:
     """The default route counts for nothing, and one range is enough to start."""

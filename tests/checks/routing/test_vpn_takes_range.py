@@ -38,8 +38,9 @@ def test_both_halves_are_quoted() -> None:
         (FAILS, "0.0.0.0/1 via 10.8.0.1 dev eth1", "eth1"),
         ("Pods reach the internet.", HALF, "tun0"),
         ("The web page answers with status 502.", HALF, "tun0"),
+        ("The printer 192.168.1.77 does not answer.", HALF, "tun0"),
     ],
-    ids=["one-half", "no-vpn", "works", "answered"],
+    ids=["one-half", "no-vpn", "works", "answered", "longer"],
 )
 def test_a_split_default_that_is_wanted_is_let_be(said: str, first: str, link: str) -> None:
     """One half alone, two cards, and a host on which nothing is lost."""

@@ -33,7 +33,7 @@ from podpath.checks.coverage import chains_in, ports_of
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import statements_of
-from podpath.checks.told import list_failing
+from podpath.checks.told import list_lost
 from podpath.net import nft, protocols
 from podpath.net.addresses import Prefix
 from podpath.net.firewall import ForwardingMethod, RealServer
@@ -82,7 +82,7 @@ def check(case: Case) -> Iterator[Finding]:
             if _takes(rule, wanted):
                 yield _report(rule, wanted)
                 return
-    if not case.mentions & _CONTAINERS or not any(True for _ in list_failing(case)):
+    if not case.mentions & _CONTAINERS or not list_lost(case):
         return
     for rule in rules:
         wide = rule.dst is None and not rule.device

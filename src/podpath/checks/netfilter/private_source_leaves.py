@@ -42,6 +42,8 @@ from podpath.node.node import HOST
 
 CATEGORIES = (Category.MASQUERADE_MISSING,)
 NAME = "private-source-leaves"
+NEAR = 0.5
+"""Where routes to pods may be announced to other machines (BGP, a cloud's own)."""
 LEAST = 2
 """Requests without an answer that show it."""
 ENGINES = (Prefix.parse("172.17.0.0/16"),)
@@ -70,21 +72,31 @@ _IN_CONTAINERS = re.compile(r"eth\d+")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first container whose own address leaves by the uplink and gets no answer."""
-    ranges = (*ENGINES, *_list_bridged(case), *_list_told(case))
+    pods = tuple(_list_told(case))
+    ranges = (*ENGINES, *_list_bridged(case), *pods)
     tunneled = {(one.packet.src, one.packet.dst) for one in case.sightings if one.tunnel}
     asked: dict[tuple[Address, Address], list[Sighting]] = defaultdict(list)
+    near: dict[tuple[Address, Address], list[Sighting]] = defaultdict(list)
     answered: set[tuple[Address, Address]] = set()
     for seen in case.sightings:
         packet = seen.packet
         answered.add((packet.dst, packet.src))
-        if _is_on_uplink(seen) and _is_public(packet.dst):
+        if not _is_on_uplink(seen):
+            continue
+        if _is_public(packet.dst):
             if not _is_in(packet.src, ranges) and not _came_by_tunnel(packet, tunneled):
                 continue
             asked[packet.src, packet.dst].append(seen)
+        elif _is_in(packet.src, pods) and not _is_in(packet.dst, pods):
+            near[packet.src, packet.dst].append(seen)
     fails = any(True for _ in list_failing(case))
     for ends, packets in asked.items():
         if fails and ends not in answered and len(packets) >= LEAST:
             yield _report(case, packets, forwarded=ends in tunneled)
+            return
+    for ends, packets in near.items():
+        if fails and ends not in answered and len(packets) >= LEAST:
+            yield _report_near(packets)
             return
 
 
@@ -125,6 +137,32 @@ def _is_public(address: Address) -> bool:
 
 def _is_in(address: Address, ranges: Sequence[Prefix]) -> bool:
     return address.family == 4 and any(one.covers(address) for one in ranges)
+
+
+def _report_near(seen: Sequence[Sighting]) -> Finding:
+    """Report packets to a private address outside of the cluster, which may know the way back."""
+    src, dst, link = seen[0].packet.src, seen[0].packet.dst, seen[0].link or ""
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Packets from the pod {src} leave on {link} untranslated: {dst} may have no route "
+            "back to that address."
+        ),
+        evidence=tuple(one.span for one in seen[:LEAST]),
+        reasoning=("Machines outside of the cluster know the nodes' addresses alone.",),
+        breaks=("traffic of pods to machines that have no route to their range",),
+        prevention="After each change of the plugin's options, check what it masquerades.",
+        certainty=NEAR,
+        marks=(str(src),),
+        asks=(
+            FollowUp(
+                f"whether {dst} knows a way back to {src}",
+                f"ip route get {src} (on {dst}); iptables -t nat -S POSTROUTING",
+                "none by this node, and no rule translates the range: answers are lost",
+            ),
+        ),
+    )
 
 
 def _report(case: Case, seen: Sequence[Sighting], *, forwarded: bool) -> Finding:

@@ -28,10 +28,12 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
 from podpath.checks.told import list_failing
 from podpath.net.addresses import Prefix
 from podpath.net.failures import FailureKind
+from podpath.net.messages import MessageKind
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.routing import MAIN, Route
@@ -55,6 +57,8 @@ def check(case: Case) -> Iterator[Finding]:
     unstarted = [one for one in list_failing(case) if one.failure is FailureKind.NOT_STARTED]
     if not unstarted or Technology.DOCKER not in case.mentions:
         return
+    if case.messages and not find_said(case, MessageKind.POOLS_OVERLAP):
+        return  # the engine says what else it lacks
     stated = [route for route in case.node.host.routes.items if _is_long(route)]
     taking = [_find_cover(stated, pool) for pool in POOLS]
     covering = [route for route in taking if route is not None]

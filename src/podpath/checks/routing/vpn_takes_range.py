@@ -30,8 +30,8 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
 from podpath.checks.stated import spans_of, statements_of
-from podpath.checks.told import list_lost
-from podpath.net.addresses import Prefix
+from podpath.checks.told import list_failing_addresses, list_lost
+from podpath.net.addresses import Address, Prefix
 from podpath.net.statements import RouteAnswer
 from podpath.node.case import Case
 from podpath.node.node import Netns
@@ -53,8 +53,10 @@ def check(case: Case) -> Iterator[Finding]:
     """
     yield from _check_answers(case)
     if any(True for _ in list_lost(case)):
+        failing = list_failing_addresses(case)
         for namespace in case.node.namespaces.values():
-            yield from _check_halves(namespace)
+            if not failing or any(_is_taken(namespace, one) for one in failing):
+                yield from _check_halves(namespace)
 
 
 def _check_answers(case: Case) -> Iterator[Finding]:
@@ -114,6 +116,13 @@ def _check_halves(namespace: Netns) -> Iterator[Finding]:
             ),
         ),
         marks=(str(device),),
+    )
+
+
+def _is_taken(namespace: Netns, address: Address) -> bool:
+    """Tell whether no route that is longer than the halves leads to an address."""
+    return not any(
+        route.prefix.length > 1 and route.prefix.covers(address) for route in namespace.routes.items
     )
 
 

@@ -1,4 +1,4 @@
-"""neighbours-at-limit: the neighbor table holds as many entries as gc_thresh3 allows.
+"""neighbour-table-limit: the neighbor table holds as many entries as gc_thresh3 allows.
 
 What it is
     The entries of `ip neigh` or `arp -an`, counted by somebody or listed in full, reach
@@ -34,7 +34,7 @@ from podpath.net.statements import NeighbourCount
 from podpath.node.case import Case
 
 CATEGORIES = (Category.NEIGHBOUR_TABLE_FULL,)
-NAME = "neighbours-at-limit"
+NAME = "neighbour-table-limit"
 MOST = "net.ipv4.neigh.default.gc_thresh3"
 NEAR = 0.95
 """The share of the table at which a burst fills it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.links.neighbours_at_limit import check
+from podpath.checks.links.neighbour_table_limit import check
 from tests.checks.pasted import case_of
 
 COUNTED = """\
