@@ -33,7 +33,7 @@ def test_the_answer_is_quoted_first() -> None:
 
 
 def test_directions_of_one_capture_tell_it_too() -> None:
-    """A capture of all devices says on which of them each frame came in or left."""
+    """A capture of all devices says on which of them each frame came in or left: certain."""
     lines = [
         "08:11:0{second}.1 eth1  In  IP 172.31.9.20.40112 > 172.31.44.8.22: Flags [S], seq 100",
         "08:11:0{second}.2 eth0  Out IP 172.31.44.8.22 > 172.31.9.20.40112: Flags [S.], seq 5",
@@ -41,7 +41,7 @@ def test_directions_of_one_capture_tell_it_too() -> None:
     shown = [line.format(second=second) for second in (1, 2) for line in lines]
     (found,) = check(case_of("\n".join(("# tcpdump -ni any port 22", *shown))))
 
-    assert ("eth0", "172.31.9.20", "172.31.44.8") == found.marks
+    assert (1.0, ("eth0", "172.31.9.20", "172.31.44.8")) == (found.certainty, found.marks)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.tunnels.allowed_lacks_route import check
-from tests.checks.pasted import case_of
+from tests.checks.pasted import case_of, ticket_of
 
 KEY = "xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg="
 TEXT = """\
@@ -46,3 +46,40 @@ def test_the_kernels_answer_counts_as_a_route() -> None:
 def test_what_only_looks_like_it_is_let_be(allowed: str) -> None:
     """A peer that holds the range, or a part of it; the tunnel's own network needs no peer."""
     assert [] == _check(allowed)
+
+
+SAID = """\
+{said}
+
+```
+# wg show wg0
+interface: wg0
+  public key: HIgo9xNzJMWLKASShiTqIybxZ0U3wGLiUeJ1PKf8ykw=
+  listening port: 51820
+
+peer: xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg=
+  endpoint: 203.0.113.9:51820
+  allowed ips: {allowed}
+```
+"""
+BEHIND = "No traffic gets to 10.5.0.0/24 behind the WireGuard peer."
+
+
+@pytest.mark.parametrize(
+    ("said", "allowed", "expected"),
+    [
+        (BEHIND, "10.9.0.2/32", [0.6]),
+        (BEHIND, "10.9.0.2/32, 10.5.0.0/24", []),
+        (BEHIND, "0.0.0.0/0", []),
+        (BEHIND.replace("No traffic gets", "Traffic gets"), "10.9.0.2/32", []),
+        (BEHIND.replace("WireGuard peer", "router"), "10.9.0.2/32", []),
+    ],
+    ids=["lacks", "holds", "all", "works", "router"],
+)
+def test_a_network_that_prose_places_behind_a_peer(
+    said: str, allowed: str, expected: list[float]
+) -> None:
+    """It has to be in the peer's allowed IPs."""
+    found = check(ticket_of(SAID.format(said=said, allowed=allowed)))
+
+    assert expected == [one.certainty for one in found]

@@ -156,6 +156,7 @@ def _are_apart(case: Case, asked: Sequence[Sighting], answers: Sequence[Sighting
 
 def _report(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> Finding:
     packet, came, left = asked[0].packet, asked[0].link, answers[0].link
+    sure = all(seen.direction is not None for seen in (*asked, *answers))
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -169,8 +170,10 @@ def _report(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> Finding:
         ),
         breaks=(f"connections from {packet.src} to {packet.dst}",),
         prevention="Give each device with a gateway its own table, and rules by source address.",
-        certainty=POSSIBLE,
-        asks=(
+        certainty=1.0 if sure else POSSIBLE,
+        asks=()
+        if sure
+        else (
             FollowUp(
                 f"why answers to {packet.src} leave by {left}",
                 f"ip route get {packet.src} from {packet.dst}; ip rule; ip route show table all",

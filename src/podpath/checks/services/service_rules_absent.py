@@ -50,7 +50,7 @@ CHAINS = "KUBE-SVC"
 """The beginning of the name of every service's chain."""
 
 
-class _Search(NamedTuple):
+class _FruitlessSearch(NamedTuple):
     """A search of the host's rules that found nothing."""
 
     program: str
@@ -61,7 +61,7 @@ class _Search(NamedTuple):
 def check(case: Case) -> Iterator[Finding]:
     """Report the first address of a service that fails and that the host's rules do not hold."""
     found = [
-        _Search(one.program, one.sought, stated.span)
+        _FruitlessSearch(one.program, one.sought, stated.span)
         for one, stated in statements_of(case, NothingFound)
         if one.program in _PROGRAMS
     ]
@@ -89,7 +89,7 @@ def _list_failing_services(case: Case) -> Iterator[Address]:
     yield from (address for address in sought if address in services)
 
 
-def _report(address: Address, found: tuple[_Search, ...], certainty: float) -> Finding:
+def _report(address: Address, found: tuple[_FruitlessSearch, ...], certainty: float) -> Finding:
     programs = " and ".join(dict.fromkeys(one.program for one in found))
     return Finding(
         check=NAME,

@@ -1,8 +1,8 @@
 """allowed-lacks-route: a route leads into a WireGuard device, but no peer may have its addresses.
 
 What it is
-    `ip route` sends a range by a WireGuard device, and `wg show` lists the device's peers: none of
-    their allowed IPs holds any address of that range.
+    `ip route` sends a range by a WireGuard device, or people say that it is behind one, and `wg
+    show` lists the device's peers: none of their allowed IPs holds any address of that range.
 
 Why it breaks
     WireGuard chooses the peer by allowed IPs. Without one it drops the packet: the sender gets
@@ -25,20 +25,24 @@ References
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
+from podpath.checks.told import LOSSES, list_failing
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Span
 from podpath.net.statements import RouteAnswer, WireguardPeer
+from podpath.net.technologies import Technology
 from podpath.node.case import Case, Stated
 
 CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE)
 NAME = "allowed-lacks-route"
 KERNEL = "kernel"
 """Who sets the route of the device's own network: nobody need be there but who is wanted."""
+TOLD = 0.6
+"""Where prose alone says which network is meant."""
 POSSIBLE = 0.7
 """A peer that an output leaves out may have the range."""
 
@@ -52,10 +56,46 @@ def check(case: Case) -> Iterator[Finding]:
         allowed = [prefix for peer, _ in listed for prefix in peer.allowed]
         if not allowed:
             continue
+        spans = tuple(stated.span for _, stated in listed)
         wanted = dict(_list_ways(case, netns, link))
         for prefix, span in wanted.items():
-            if not any(one.covers(prefix) or prefix.covers(one) for one in allowed):
-                yield _report(prefix, link, span, tuple(stated.span for _, stated in listed))
+            if not _holds(allowed, prefix):
+                yield _report(prefix, link, span, spans)
+        told = next(_list_told(case), None) if len(peers) == 1 and not wanted else None
+        if told is not None and not _holds(allowed, told[0]):
+            yield _report_told(told[0], link, spans, told[1])
+
+
+def _holds(allowed: Sequence[Prefix], prefix: Prefix) -> bool:
+    return any(one.covers(prefix) or prefix.covers(one) for one in allowed)
+
+
+def _list_told(case: Case) -> Iterator[tuple[Prefix, Span]]:
+    """Yield the networks that sentences about WireGuard say cannot be reached."""
+    for one in list_failing(case):
+        if Technology.WIREGUARD in one.mentions and one.failure in {None, *LOSSES}:
+            yield from ((prefix, one.span) for prefix in one.prefixes if prefix.length)
+
+
+def _report_told(prefix: Prefix, link: str, peers: tuple[Span, ...], said: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"No peer of {link} may have {prefix}: it is in nobody's allowed IPs.",
+        evidence=(*peers, said),
+        reasoning=("wg-quick makes routes of allowed IPs, and WireGuard drops what is in none.",),
+        breaks=(f"packets to {prefix}, and those from there",),
+        prevention="Add networks behind a peer to its allowed IPs on each other peer.",
+        certainty=TOLD,
+        asks=(
+            FollowUp(
+                f"whether {prefix} is to be reached through {link}",
+                f"wg show {link} allowed-ips; ip route get ADDRESS",
+                "it is: add it to the allowed IPs of the peer in front of it, and route it there",
+            ),
+        ),
+        marks=(str(prefix),),
+    )
 
 
 def _list_ways(case: Case, netns: str, link: str) -> Iterator[tuple[Prefix, Span]]:

@@ -1,5 +1,5 @@
-"""Reads numbers that stand alone, whose command says what was counted: `conntrack -C`,
-`ip neigh | wc -l`, `wc -l /proc/net/nf_conntrack`.
+"""Reads numbers that stand alone, whose command says what they count the lines of: `wc -l
+/proc/net/nf_conntrack`, `conntrack -L | wc -l`, `ip neigh | wc -l`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def _record(command: Command, number: str, span: Span) -> Record:
 def _counts_connections(command: Command) -> bool:
     arguments = set(command.arguments)
     if command.program == "conntrack":
-        listed = arguments <= {"-L", "--dump"} and bool(arguments) and _is_counted(command)
-        return bool({"-C", "--count"} & arguments) or listed
+        return arguments <= {"-L", "--dump"} and bool(arguments) and _is_counted(command)
     read_whole = command.program in {"cat", "sudo"} and _is_counted(command)
     return bool(arguments & _TABLES) and (read_whole or command.program == "wc")
 
@@ -68,4 +67,4 @@ def _is_counted(command: Command) -> bool:
     return command.filters == (("wc", "-l"),)
 
 
-FORMAT = Format("conntrack -C", recognise, read)
+FORMAT = Format("wc -l", recognise, read)
