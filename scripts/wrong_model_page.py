@@ -20,8 +20,9 @@ could show, {held} are held by named tests, and {open} are open.
 Written by `python scripts/wrong_models.py --page` (`make swaps`) on {day}; Linux {kernel}, seeds
 {first} to {last}: {cases} fresh cases, which the kernel ran once. The datapath has {decisions}
 decisions that a frame can show (comparisons, `and` and `or`, conditions, `True` and `False`, inside
-of functions). Each swap is one wrong model, the modules in turns; it predicts the cases whose
-prediction executes that line, until one differs. A run that is stopped goes on where it was.
+of functions). Each swap is one wrong model, the modules in turns; it predicts up to {tries} of the
+cases whose prediction executes that line, until one differs. A run that is stopped goes on where it
+was.
 
 | swaps tried | noticed by a case | not noticed | of them equivalent | held by a named test | open |
 |---:|---:|---:|---:|---:|---:|
@@ -48,8 +49,11 @@ class Figures:
 
     cases: int
     first: int
+    last: int
     decisions: int
     noticed: int = 0
+    tries: int = 0
+    """How many cases a model predicted at most."""
     others: list[Tried] = field(default_factory=list)
 
     def add(self, tried: Tried, *, noticed: bool) -> None:
@@ -92,9 +96,10 @@ class Figures:
 def page(found: Figures) -> str:
     """Write the page."""
     head = INTRODUCTION.format(
-        noticed=found.noticed, tried=found.tried, share=share(found.noticed, found.tried),
+        tries=found.tries, noticed=found.noticed, tried=found.tried,
+        share=share(found.noticed, found.tried),
         day=f"{datetime.now(UTC):%Y-%m-%d}", kernel=platform.release(), first=found.first,
-        last=found.first + found.cases - 1, cases=found.cases, decisions=found.decisions,
+        last=found.last, cases=found.cases, decisions=found.decisions,
         others=len(found.others), argued=len(found.argued), held=len(found.held),
         open=len(found.open),
     )  # fmt: skip

@@ -52,6 +52,8 @@ create table if not exists made (sources text);
 """
 DRAWN_FROM = ("podpath", "podpath_lab")
 """What decides about a case and its prediction."""
+ARGUED = 20
+"""Cases that hold an argument against the kernel."""
 HANGS = 60
 """Seconds. A wrong model that predicts one case for so long hangs, which is a difference."""
 
@@ -216,9 +218,12 @@ def differs(store: Store, seed: int) -> bool:
     return bool(compare(predict(case), store.seen(seed)))
 
 
-def attempt(store: Store, models: Sequence[Mutant], cases: range, until: float) -> None:
-    """Try the wrong models that have not been tried with so many cases, as long as time lasts."""
+def attempt(store: Store, models: Sequence[Mutant], cases: range, tries: int, until: float) -> None:
+    """Try the wrong models that have not been tried with so many cases, as long as time lasts; one
+    that is argued with a few.
+    """
     by_line, here = store.by_line(cases), functions()
+    arguments = read_arguments(ARGUMENTS)
     for model in models:
         seeds = sorted({seed for line in model.lines for seed in by_line[model.place, line]})
         before = store.outcome(model)
@@ -229,7 +234,8 @@ def attempt(store: Store, models: Sequence[Mutant], cases: range, until: float) 
         codes = replacements(model, here.get(str(model.module), ()))
         if not codes:
             continue
-        noticed = find_noticing(store, codes, seeds) if seeds else None
+        most = tries if argument_for(model, arguments) is None else min(tries, ARGUED)
+        noticed = find_noticing(store, codes, seeds[:most]) if seeds else None
         store.note(model, noticed, len(seeds))
         said = f"not noticed by {len(seeds)}" if noticed is None else f"noticed by {noticed}"
         print(f"{model.place}:{model.line} {model.operator}: {said}", flush=True)
@@ -237,7 +243,8 @@ def attempt(store: Store, models: Sequence[Mutant], cases: range, until: float) 
 
 def figures(store: Store, models: Sequence[Mutant], cases: range, decisions: int) -> Figures:
     """Sum up what is kept."""
-    found = Figures(cases=len(store.seeds() & set(cases)), first=cases.start, decisions=decisions)
+    run = len(store.seeds() & set(cases))
+    found = Figures(cases=run, first=cases.start, last=cases.stop - 1, decisions=decisions)
     arguments = read_arguments(ARGUMENTS)
     for model in models:
         outcome = store.outcome(model)
@@ -254,6 +261,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--package", default="datapath", help="whose decisions (datapath)")
     parser.add_argument("--models", type=int, default=10**6, help="wrong models at most (all)")
     parser.add_argument("--cases", type=int, default=2000, help="fresh cases at most (2000)")
+    parser.add_argument("--tries", type=int, default=300, help="cases for a model at most (300)")
     parser.add_argument("--first", type=int, default=FIRST, help=f"the first case ({FIRST})")
     parser.add_argument("--jobs", type=int, default=2, help="processors for the kernel's cases (2)")
     parser.add_argument(
@@ -268,8 +276,9 @@ def main(arguments: Sequence[str]) -> int:
     everything = wrong_models(options.package)
     models = everything[: options.models]
     observe_missing(store, cases, options.jobs, time.monotonic() + options.observing)
-    attempt(store, models, cases, time.monotonic() + options.seconds)
+    attempt(store, models, cases, options.tries, time.monotonic() + options.seconds)
     found = figures(store, models, cases, len(everything))
+    found.tries = options.tries
     print(found.summary)
     if options.page:
         PAGE.write_text(page(found), encoding="utf-8")

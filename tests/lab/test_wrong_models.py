@@ -99,7 +99,7 @@ def test_the_page_tells_open_ones_from_argued_ones() -> None:
     equivalent, held = (
         next(each for each in arguments if bool(each.held) is is_held) for is_held in (False, True)
     )
-    found = Figures(cases=300, first=5, decisions=3000, noticed=1)
+    found = Figures(cases=300, first=5, last=304, decisions=3000, noticed=1)
     for why in (None, equivalent, held):
         found.add(Tried(made_model(), 2, why), noticed=False)
     found.add(Tried(made_model(), 2, None), noticed=True)

@@ -97,21 +97,25 @@ def encode_frame(packet: Packet) -> bytes:
     macs = b"".join(
         bytes.fromhex((mac or NOBODY).replace(":", "")) for mac in (packet.dmac, packet.smac)
     )
+    return macs + (b"\x86\xdd" if packet.family == 6 else b"\x08\x00") + _encode_ip(packet)
+
+
+def _encode_ip(packet: Packet) -> bytes:
     body = _encode_transport(packet)
     if packet.family == 6:
         first = 6 << 28 | packet.tos << 20
         fields = struct.pack("!IHBB", first, len(body), packet.protocol, packet.ttl)
-        return macs + b"\x86\xdd" + fields + _encode_ends(packet) + body
+        return fields + _encode_ends(packet) + body
     flags = 0x4000 if packet.dont_fragment else 0
     header = struct.pack(
         "!BBHHHBBH", 0x45, packet.tos, 20 + len(body), 1, flags, packet.ttl, packet.protocol, 0
     ) + _encode_ends(packet)
     summed = b"".join((header[:10], _checksum(header).to_bytes(2, "big"), header[12:]))
-    return macs + b"\x08\x00" + summed + body
+    return summed + body
 
 
 def _encode_transport(packet: Packet) -> bytes:
-    data = bytes(packet.payload)
+    data = bytes(packet.payload) if packet.quoted is None else _encode_ip(packet.quoted)
     if packet.protocol == protocols.TCP:
         ports = (packet.sport, packet.dport, packet.seq, packet.ack)
         body, place = struct.pack("!HHIIBBHHH", *ports, 0x50, packet.flags, 8192, 0, 0) + data, 16

@@ -59,6 +59,7 @@ _NATIVE_ANSWERS = {
     "prot-unreachable": "policy-fail", "net-prohibited": "reject-route",
     "host-prohibited": "admin-prohibited",
 }  # fmt: skip
+_ERRORS = {(3, 1): (1, 3), (3, 3): (1, 4), (3, 4): (2, 0), (11, 0): (3, 0)}
 _ICMP_TYPES = {"8": "128", "0": "129", "3/1": "1/3"}
 _NATIVE_FIELDS = {"ttl": "hoplimit"}
 
@@ -91,6 +92,12 @@ def move_frame(frame: Packet) -> Packet:
     )  # fmt: skip
     if frame.protocol != protocols.ICMP:
         return moved
+    if frame.quoted is not None:
+        kind, code = _ERRORS.get((frame.icmp_type, frame.icmp_code), (4, 0))
+        return moved._replace(
+            protocol=protocols.ICMPV6, icmp_type=kind, icmp_code=code,
+            length=moved.length + 20, quoted=move_frame(frame.quoted),
+        )  # fmt: skip
     return moved._replace(protocol=protocols.ICMPV6, icmp_type=int(_ICMP_TYPES["0"]))
 
 

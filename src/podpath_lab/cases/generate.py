@@ -11,7 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
-from podpath_lab.cases import clients, dual_stack
+from podpath_lab.cases import clients, corners, dual_stack
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -86,6 +86,7 @@ def generate_case(
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
         move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
+    frame = _draw_corners(Random(f"{seed} corners"), topology, flavour, frame)
     if frame is None:
         probe = _draw_client(Random(f"{seed} client"), probe)
     else:
@@ -98,6 +99,16 @@ def generate_case(
         seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault,
         frame=frame, families=_name_families(probe, both=both_families),
     )  # fmt: skip
+
+
+def _draw_corners(
+    chance: Random, topology: Topology, flavour: str, frame: Packet | None
+) -> Packet | None:
+    """Draw what no other draw comes by, now and then; return the frame, which may be another."""
+    if chance.random() >= corners.SHARE:
+        return frame
+    corners.draw_corners(chance, topology, flavour)
+    return corners.draw_odd_frame(chance, frame) if frame is not None else None
 
 
 def _widen(
