@@ -156,3 +156,35 @@ def test_an_accept_for_the_bridge_before_the_policy_opens_it() -> None:
     opened = typed(CONTAINERS, "-A FORWARD -i docker0 -j ACCEPT", "-P FORWARD DROP")
 
     assert [] == list(check(opened))
+
+
+BARE = """\
+What Podman publishes, port 8081 of a container, cannot be reached from other machines: connections time out.
+
+```
+$ iptables --version
+iptables v1.8.9 (nf_tables)
+$ iptables -S
+-P INPUT ACCEPT
+-P FORWARD DROP
+-P OUTPUT ACCEPT
+```
+"""  # noqa: E501
+
+
+def test_a_table_without_the_engines_chains_is_half_of_the_story() -> None:
+    """What runs containers leaves chains: they stand in the other backend."""
+    (finding,) = check(case_of(BARE))
+
+    assert 0.6 == finding.certainty
+    assert "iptables-" in finding.asks[0].command
+    assert () == finding.repairs
+
+
+def test_with_the_engines_chains_the_policy_is_the_cause() -> None:
+    """Its own chains stand in this table, and accept nothing here."""
+    own = BARE.replace("-P OUTPUT ACCEPT", "-P OUTPUT ACCEPT\n-N NETAVARK_FORWARD")
+    (finding,) = check(case_of(own))
+
+    assert 0.6 < finding.certainty
+    assert finding.repairs

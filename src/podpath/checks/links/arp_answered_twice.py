@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.statements import ArpAnswer
 from podpath.node.case import Case
@@ -41,13 +41,33 @@ def check(case: Case) -> Iterator[Finding]:
     for answer, stated in statements_of(case, ArpAnswer):
         if len(answer.macs) < 2:
             continue
+        *others, last = answer.macs
+        every = "both" if len(answer.macs) == 2 else "all"
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{' and '.join(answer.macs)} both answer ARP for {answer.target}.",
+            claim=f"{', '.join(others)} and {last} {every} answer ARP for {answer.target}.",
             evidence=(stated.span,),
-            reasoning=("The last answer wins.",),
+            reasoning=(
+                (
+                    "The last answer wins. They are hosts that have one address, or the cards of "
+                    "one host that answers on each of them."
+                ),
+            ),
             breaks=(f"connections to {answer.target}, intermittently",),
             prevention="Assign addresses in one place.",
             marks=answer.macs,
+            asks=(
+                FollowUp(
+                    fact="whether the MACs belong to one host",
+                    command=(
+                        "ip -br link; sysctl -a | grep arp_ignore  # on the host that has "
+                        f"{answer.target}"
+                    ),
+                    decides=(
+                        "all are its own: set arp_ignore to 1; another's: give that one an address "
+                        "of its own"
+                    ),
+                ),
+            ),
         )

@@ -50,11 +50,13 @@ from podpath.net.failures import FailureKind
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain
+from podpath.node.netfilter import Chain, Table
 
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
 POSSIBLE = 0.4
+BESIDE = 0.6
+"""Where the chains of the engine that runs are not in the table."""
 ASK = FollowUp(
     "whether this host forwards the connection that fails",
     "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
@@ -84,14 +86,19 @@ def check(case: Case) -> Iterator[Finding]:
     """
     typed = _list_typed(case)
     for name in HOOKS:
-        for _, chain in chains_named(case.node.host, "filter", name):
+        for table, chain in chains_named(case.node.host, "filter", name):
             if (
                 chain.policy == "DROP"
                 and chain.span is not None
                 and not any(map(lets_new_in, chain.rules))
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
-                yield found if _is_asked(case, name) else _doubt(found)
+                if not _is_asked(case, name):
+                    yield _doubt(found)
+                elif _lacks_engine(case, table):
+                    yield _doubt_backend(found, table)
+                else:
+                    yield found
     if typed.alone:
         yield _report_typed(case, typed.alone)
     if typed.beside:
@@ -121,6 +128,38 @@ def _doubt(finding: Finding) -> Finding:
         repairs=(),
         asks=(ASK,),
         reasoning=(*finding.reasoning, reason),
+    )
+
+
+def _lacks_engine(case: Case, table: Table) -> bool:
+    """Tell whether a listing of a whole table has no chain of an engine though containers or pods
+    run: what runs them leaves some, so these stand in the other backend or in another namespace.
+    """
+    shown = [one for one in case.node.host.tables if one.name == table.name]
+    both = any(one.flavour != table.flavour for one in shown if one.family == table.family)
+    bare = set(table.chains) == set(_FIRST)
+    return bare and not both and _has_workloads(case)
+
+
+def _doubt_backend(finding: Finding, table: Table) -> Finding:
+    """Return it as half of the story: both backends' tables are consulted, and one is not shown."""
+    other = "iptables-legacy-save" if table.flavour == "nft" else "iptables-nft-save"
+    return replace(
+        finding,
+        certainty=BESIDE,
+        repairs=(),
+        asks=(
+            FollowUp(
+                "whether the chains of what runs the containers stand in iptables' other backend",
+                f"{other}; iptables-save",
+                "they do: one backend accepts and the other's policy drops, so bring both into "
+                "one; they do not: nothing accepts the traffic",
+            ),
+        ),
+        reasoning=(
+            *finding.reasoning,
+            "The table has not one chain of what runs containers or pods, which leaves some.",
+        ),
     )
 
 
