@@ -94,8 +94,8 @@ class MessageCheck:
     beside such a line.
     """
     proves_where: tuple[str, re.Pattern[str]] | None = None
-    """A value that the first message must have, and a pattern that it must hold, for `proves` to
-    hold; None where every message proves them.
+    """A value that some message must have, and a pattern that it must hold, for `proves` to hold;
+    None where every message proves them.
     """
     needed_for: frozenset[Need] = frozenset()
     """What cannot work without what it breaks, where nothing else is found."""
@@ -120,7 +120,7 @@ class MessageCheck:
                 tell(self.name, said, self._read(said)),
                 settled_by=self.settled_by,
                 doubted_by=self.doubted_by,
-                proves=self.proves if self._is_proof(said[0]) else frozenset(),
+                proves=self.proves if any(map(self._is_proof, said)) else frozenset(),
                 needed_for=self.needed_for,
                 about=self._list_services(said),
             )
