@@ -112,7 +112,8 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
         return False
     if not _may_tell(walk, namespace, packet.src):
         return False
-    known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, target)
+    way = skb.oif or link
+    known, key = walk.learned.neighbours, NeighbourKey(namespace.name, way.name, target)
     option = _OPTION if key in known.resolved or key in known.heard else 0
     quoted = min(MINIMUM_MTU - 2 * _HEADER - option, packet.length + _OPTION) // 8 * 8
     length = 2 * _HEADER + option + quoted
