@@ -292,7 +292,7 @@ def _questions(
     assumed = _list_assumed(case, findings, concluded)
     walked = () if assumed else concluded.questions
     own = ask_for_findings(findings)
-    led = bool(findings) and bool(findings[0].asks) and not concluded.causes
+    led = _is_led(findings) and not concluded.causes
     settling = (*own[:1], *walked, *own[1:]) if led else (*walked, *own)
     leading = asked[:LEADING] if assumed else asked
     questions = (
@@ -306,6 +306,11 @@ def _questions(
         *clearing,
     )
     return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
+
+
+def _is_led(findings: Sequence[Finding]) -> bool:
+    """Tell whether a fault that no walk found comes first, and says what would settle it."""
+    return bool(findings) and findings[0].severity is Severity.FAULT and bool(findings[0].asks)
 
 
 def _list_assumed(
