@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 import ast
-import gzip
 import json
+import lzma
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -39,7 +39,7 @@ def pack(source: Path, modules: Iterable[ModuleType]) -> bytes:
 
 def compress_texts(texts: Mapping[str, str]) -> bytes:
     """Return the file that holds texts by path."""
-    return gzip.compress(json.dumps(texts, ensure_ascii=False).encode(), mtime=0)
+    return lzma.compress(json.dumps(texts, ensure_ascii=False).encode())
 
 
 def strip_manual(text: str, name: str) -> str:

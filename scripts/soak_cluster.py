@@ -14,14 +14,12 @@ that was well was touched, a pod without its rules stayed so, an agent was resta
 from __future__ import annotations
 
 import argparse
-import io
 import itertools
 import json
 import random
 import statistics
 import subprocess
 import sys
-import tarfile
 import threading
 import time
 from collections import Counter
@@ -36,7 +34,7 @@ import yaml
 from podpath.kube import access
 from podpath.kube.client import Client, KubeError
 from podpath_protect.repair.redirect import PodRedirect, render_restore
-from scripts.container import archive
+from scripts.container import archive, bytecode
 from scripts.kubernetes import cluster, control, node, programs
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.image import BUSYBOX, PODPATH, write_podpath_image
@@ -229,8 +227,7 @@ def prepare(made: Cluster) -> None:
             link.chmod(0o755)
         each.run("mkdir", "-p", CNI_BIN)
         each.run("mount", "--bind", each.inside / "cni-bin", CNI_BIN)
-    with tarfile.open(fileobj=io.BytesIO(archive.read_layer(image))) as files:
-        files.extractall(made.plan.home / ROOT, filter="fully_trusted")  # noqa: S202  # we have just written it
+    bytecode.unpack(archive.read_layer(image), made.plan.home / ROOT)
     image.unlink()
 
 

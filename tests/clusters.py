@@ -5,12 +5,12 @@ snapshots that were taken while something was wrong.
 from __future__ import annotations
 
 import shutil
-import tarfile
 from functools import cache
 from pathlib import Path
 
 from podpath.library.case import Case
 from podpath.library.reading import ReadEvidence, gather, read
+from tests.folders import unpack_archive
 
 RECORDED = Path(__file__).resolve().parent / "data" / "cluster" / "vxlan"
 """`scripts/cluster up --overlay vxlan` with web-node1 and api-node1 on node1, far, web-node2 and
@@ -24,8 +24,7 @@ OBJECTS = RECORDED / "objects.yaml"
 def unpack(folder: Path, fault: str = "") -> dict[str, str]:
     """Unpack the nodes' snapshots, with the files that a fault changed; return where each is."""
     for node in NODES:
-        with tarfile.open(RECORDED / f"{node}.tar.gz") as archive:
-            archive.extractall(folder / node, filter="data")
+        unpack_archive(RECORDED / f"{node}.tar.gz", folder / node)
     if fault:
         shutil.copytree(RECORDED / "faults" / fault, folder, dirs_exist_ok=True)
     return {node: str(folder / node) for node in NODES}

@@ -28,9 +28,12 @@ _LACKING = re.compile(r"^\t(\S+) => not found", re.MULTILINE)
 
 
 def unpack(layer: bytes, folder: Path) -> None:
-    """Write a layer's files into a folder."""
+    """Write a layer's files into a folder. Pythons before 3.11.4, Debian 12's among them,
+    know no filter and apply none.
+    """
     with tarfile.open(fileobj=BytesIO(layer)) as files:
-        files.extractall(folder, filter="fully_trusted")  # noqa: S202  # we have just written it
+        files.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
+        files.extractall(folder)  # noqa: S202  # we have just written it
 
 
 def compile_modules(root: Path, python: str) -> Tree:

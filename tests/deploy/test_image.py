@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
-from scripts.container import archive, debian, files, scan
+from scripts.container import archive, bytecode, debian, files, scan
 from scripts.container.archive import ImageSettings
 from scripts.container.debian import DebianPackage, FetchError
 from scripts.container.files import ImageFile, Tree
@@ -46,8 +46,7 @@ def tree(built: Path) -> Tree:
 def root(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide the built image's files in a folder."""
     folder = tmp_path_factory.mktemp("image")
-    with tarfile.open(fileobj=io.BytesIO(archive.read_layer(built))) as layer:
-        layer.extractall(folder, filter="fully_trusted")  # noqa: S202  # it is our own
+    bytecode.unpack(archive.read_layer(built), folder)
     return folder
 
 

@@ -17,6 +17,7 @@ import yaml
 import podpath
 from podpath.version import __version__
 from scripts.krew import BIN, COMPLETE, PYTHON, parse_archive, render_manifest, write_archive
+from tests.folders import unpack_archive
 
 HOMEPAGE, URI = "https://podpath.example", "https://downloads.example/podpath/"
 
@@ -67,8 +68,7 @@ def test_the_manifest_is_as_krew_wants_it(lib: Path, tmp_path: Path) -> None:
 def test_what_krew_installs_runs_as_a_plugin(lib: Path, tmp_path: Path) -> None:
     """Unpacked and linked into PATH as krew does, kubectl finds it, and it knows its name."""
     archive = write_archive(lib, tmp_path)
-    with tarfile.open(archive.path) as packed:
-        packed.extractall(tmp_path / "store", filter="data")
+    unpack_archive(archive.path, tmp_path / "store")
     (tmp_path / "bin").mkdir()
     for name in (BIN, COMPLETE):
         (tmp_path / "bin" / name).symlink_to(tmp_path / "store" / name)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import json
+import lzma
 import subprocess
 import sys
 import zipfile
@@ -89,7 +89,7 @@ def test_a_wheel_has_them_once(wheel: Path, from_wheel: dict[str, Any]) -> None:
     program = wheel / "podpath"
 
     assert not list(program.rglob("*.toml"))
-    assert "net/owners.toml" in unpack((program / "data.json.gz").read_bytes())
+    assert "net/owners.toml" in unpack((program / "data.json.xz").read_bytes())
     for module, page in from_wheel["modules"].items():
         text = wheel.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
         assert "How to fix" in page
@@ -172,7 +172,7 @@ def read_all(folder: Path) -> dict[str, Any]:
 
 def unpack(packed: bytes) -> dict[str, str]:
     """Return the texts of a packed file by path."""
-    texts: dict[str, str] = json.loads(gzip.decompress(packed))
+    texts: dict[str, str] = json.loads(lzma.decompress(packed))
     return texts
 
 

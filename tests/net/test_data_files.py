@@ -67,7 +67,7 @@ def test_what_is_packed_comes_first(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "__init__.py").touch()
     (package / "net/data_files.py").write_bytes(_source("podpath.net.data_files"))
-    (package / "data.json.gz").write_bytes(
+    (package / "data.json.xz").write_bytes(
         compress_texts(
             {
                 "net/owners.toml": "packed = 'ü'",

@@ -8,14 +8,14 @@ is read when the first of them is asked for.
 
 from __future__ import annotations
 
-import gzip
 import json
+import lzma
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from types import ModuleType
 
-PACKED = "data.json.gz"
+PACKED = "data.json.xz"
 """The file in which a wheel has them."""
 
 
@@ -65,5 +65,5 @@ def load_packed() -> Mapping[str, str]:
     file = resources.files("podpath").joinpath(PACKED)
     if not file.is_file():
         return {}
-    texts: dict[str, str] = json.loads(gzip.decompress(file.read_bytes()))
+    texts: dict[str, str] = json.loads(lzma.decompress(file.read_bytes()))
     return texts

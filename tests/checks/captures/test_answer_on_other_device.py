@@ -101,3 +101,12 @@ def test_an_answer_by_the_bridge_or_its_port_arrives(said: str, back: str) -> No
     text = FORWARDED.format(said=said, out="eth0", back=back)
 
     assert [] == list(check(ticket_of(text)))
+
+
+def test_an_unknown_device_may_be_a_port_of_the_bridge() -> None:
+    """A capture that lacks a line shows the port alone: it is possible, with the question."""
+    text = FORWARDED.format(said=NO_ECHO, out="eth0", back="web1-net")
+    (found,) = check(ticket_of(text))
+
+    assert 0.7 == found.certainty
+    assert "web1-net" in found.asks[0].command

@@ -57,3 +57,13 @@ def test_a_source_that_is_not_answered_is_told() -> None:
 def test_what_only_looks_like_it_is_let_be(entries: tuple[str, ...]) -> None:
     """An answer that is under way, one that came, another server, and the same source."""
     assert [] == list(check(case_of_document(ticket(*entries))))
+
+
+def test_a_hosts_own_timeout_tells_how_old_an_entry_is() -> None:
+    """Where an answer is waited for during 10 s, one with 8 s left is under way."""
+    stated = "```\n$ sysctl net.netfilter.nf_conntrack_udp_timeout\n{}\n```\n"
+    key = "net.netfilter.nf_conntrack_udp_timeout"
+    listed = ticket(POD.format(left=8, silent="[UNREPLIED] "), NODE)
+
+    assert [] == list(check(case_of_document(stated.format(f"{key} = 10") + listed)))
+    assert 1 == len(list(check(case_of_document(stated.format(f"{key} = 30") + listed))))

@@ -33,6 +33,7 @@ def test_a_rule_before_one_that_translates() -> None:
     ("raw", "expected"),
     [
         (TAKEN.replace("-p tcp -m tcp", "-i eth0 -p tcp -m tcp"), [0.6]),
+        (f"-A PREROUTING -s 10.9.0.0/16 -j ACCEPT\n{TAKEN}", [0.6]),
         (TAKEN.replace("8080", "8000:8099"), [1.0]),
         (TAKEN.replace("-p tcp", "-d 192.0.2.0/24 -p tcp"), [1.0]),
         (TAKEN.replace("-p tcp", "-d 192.0.2.9/32 -p tcp"), []),

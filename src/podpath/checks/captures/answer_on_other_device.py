@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from podpath.checks.captured import quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.stated import is_inner_bridge
+from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
 from podpath.checks.told import list_failing
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
         answers = frames.get((netns, protocol, server, service, client, port), [])
         lost = _find_lost(asked, answers) if failing else None
         if lost is not None and lost[1].link not in _list_above(case, lost[0]):
-            yield _report_lost(*lost)
+            yield _report_lost(*lost, sure=_leads_elsewhere(case, lost[1]))
             return
         if not _fails(asked, answers) or not _are_apart(case, asked, answers):
             continue
@@ -93,7 +93,14 @@ def _list_above(case: Case, seen: Sighting) -> frozenset[str]:
     return frozenset(str(link.name) for link in links if link.master == seen.link)
 
 
-def _report_lost(request: Sighting, answer: Sighting) -> Finding:
+def _leads_elsewhere(case: Case, answer: Sighting) -> bool:
+    """Tell whether a device is no port of a bridge, by its name or by the default route."""
+    namespace = case.node.namespaces.get(answer.netns or "host")
+    name = answer.link or ""
+    return is_tunnel(name) or (namespace is not None and name in uplinks(namespace))
+
+
+def _report_lost(request: Sighting, answer: Sighting, *, sure: bool) -> Finding:
     packet, came, left = request.packet, request.link, answer.link
     return Finding(
         check=NAME,
@@ -109,6 +116,16 @@ def _report_lost(request: Sighting, answer: Sighting) -> Finding:
         ),
         breaks=(f"connections from {packet.src} to {packet.dst}",),
         prevention="Leave the containers' networks out of what a VPN's table takes.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=()
+        if sure
+        else (
+            FollowUp(
+                f"whether {left} is a port of {came}",
+                f"ip -d link show {left}; ip route get {packet.src}",
+                f"it has another master or none: answers to {packet.src} are lost there",
+            ),
+        ),
         marks=(str(left), str(packet.src)),
     )
 

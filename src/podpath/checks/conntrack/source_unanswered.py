@@ -31,6 +31,7 @@ from collections.abc import Iterable, Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.topology import known_sysctl
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
@@ -45,9 +46,14 @@ CATEGORIES = (
     Category.NETWORK_POLICY,
 )
 NAME = "source-unanswered"
-FRESH = {protocols.TCP: 120, protocols.UDP: 30, protocols.ICMP: 30, protocols.ICMPV6: 30}
-"""Seconds that an entry without an answer has when it is made (nf_conntrack_proto_tcp.c,
-nf_conntrack_proto_udp.c, nf_conntrack_proto_icmp.c v6.12).
+FRESH = {
+    protocols.TCP: ("net.netfilter.nf_conntrack_tcp_timeout_syn_sent", 120),
+    protocols.UDP: ("net.netfilter.nf_conntrack_udp_timeout", 30),
+    protocols.ICMP: ("net.netfilter.nf_conntrack_icmp_timeout", 30),
+    protocols.ICMPV6: ("net.netfilter.nf_conntrack_icmpv6_timeout", 30),
+}
+"""The sysctl that says for how many seconds an entry without an answer is kept, and what it is
+where nobody changed it (seen on 6.18).
 """
 OLD = 3
 """Seconds without an answer after which none is under way."""
@@ -57,7 +63,7 @@ _Server = tuple[int, Address, int]
 def check(case: Case) -> Iterator[Finding]:
     """Report each server that answers some source and never another."""
     entries = [entry for entry in case.node.host.conntrack.items if entry.span is not None]
-    waiting = _group(entry for entry in entries if _is_waiting(entry))
+    waiting = _group(entry for entry in entries if _is_waiting(case, entry))
     answered = _group(entry for entry in entries if entry.replied)
     for server, silent in waiting.items():
         heard = answered.get(server, {})
@@ -75,10 +81,13 @@ def _group(entries: Iterable[ConntrackEntry]) -> dict[_Server, dict[Address, Con
     return found
 
 
-def _is_waiting(entry: ConntrackEntry) -> bool:
-    fresh = FRESH.get(entry.original.protocol)
-    if entry.replied or entry.timeout is None or fresh is None:
+def _is_waiting(case: Case, entry: ConntrackEntry) -> bool:
+    """Tell whether an entry has had no answer for seconds, by the time that it has left."""
+    if entry.replied or entry.timeout is None or entry.original.protocol not in FRESH:
         return False
+    key, usual = FRESH[entry.original.protocol]
+    stated = known_sysctl(case.node.host, key)
+    fresh = int(stated.value) if stated is not None and stated.value.isdecimal() else usual
     return entry.timeout <= fresh - OLD
 
 

@@ -49,6 +49,7 @@ POSSIBLE = 0.6
 """Where nothing shows which connections of containers use the port."""
 IPVS_TRACKS = "net.ipv4.vs.conntrack"
 _TRANSLATES = frozenset({"DNAT", "REDIRECT"})
+_ENDS = frozenset({"ACCEPT", "RETURN"})
 _PLAIN = frozenset({"comment", "tcp", "udp", "multiport"})
 """Matches that ask for no more than ports."""
 _FLAGS = frozenset({"syn", "tcp-flags"})
@@ -70,8 +71,8 @@ class _Traffic(NamedTuple):
     span: Span
     narrow: bool = False
     """True where it asks for more than ports, a destination and a device."""
-    device: bool = False
-    """True where it takes what comes in on one device alone."""
+    partial: bool = False
+    """True where it takes a part: what comes in on one device, or what earlier rules leave."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -85,7 +86,7 @@ def check(case: Case) -> Iterator[Finding]:
     if not case.mentions & _CONTAINERS or not list_lost(case):
         return
     for rule in rules:
-        wide = rule.dst is None and not rule.device
+        wide = rule.dst is None and not rule.partial
         if wide and any(first not in _LOCAL for first, _ in rule.ports):
             yield _report(rule, None)
             return
@@ -104,9 +105,12 @@ def _takes(rule: _Traffic, wanted: _Traffic) -> bool:
 def _list_in_tables(case: Case) -> Iterator[_Traffic]:
     for table in tables_named(case.node.host, "raw"):
         chain = chains_in(table).get("PREROUTING")
+        ended = False
         for rule in chain.rules if chain is not None else ():
+            ended = ended or (rule.target is not None and rule.target.name in _ENDS)
             if _untracks(rule):
-                yield _read_rule(rule, table.family)
+                taken = _read_rule(rule, table.family)
+                yield taken._replace(partial=taken.partial or ended)
 
 
 def _read_rule(rule: Rule, family: int) -> _Traffic:
@@ -192,7 +196,7 @@ def _report(rule: _Traffic, translated: _Traffic | None) -> Finding:
         f"tcpdump -ni any port {rule.ports[0][0]}; conntrack -L | grep {rule.ports[0][0]}",
         "packets pass untranslated, and there is no entry: the rule takes them",
     )
-    sure = translated is not None and not translated.narrow and not rule.device
+    sure = translated is not None and not translated.narrow and not rule.partial
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

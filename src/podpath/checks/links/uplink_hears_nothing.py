@@ -41,7 +41,6 @@ CATEGORIES = (
 )
 NAME = "uplink-hears-nothing"
 _CARD = re.compile(r"(?:eth|en[opsx]|em|p\d+p|bond|team|vlan|ib)\w*(?:\.\d+)?$")
-
 _VIRTUAL = {"veth", "macvlan", "ipvlan", "dummy", "tun", "bridge"}
 
 

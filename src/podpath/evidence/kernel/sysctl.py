@@ -2,9 +2,8 @@
 tail print it.
 
 A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`, `conntrack -C`) gets it from the
-command. That a key
-does not exist is a fact too: its module is not loaded. In a configuration file a line says what is
-wanted, and not what is in force.
+command. That a key does not exist is a fact too: its module is not loaded. In a configuration file
+a line says what is wanted, and not what is in force.
 """
 
 from __future__ import annotations
