@@ -18,6 +18,11 @@ from podpath_lab.frames import Tap
 from podpath_lab.incidents.incident import Incident
 from podpath_lab.script import emit_removal, emit_twin
 
+PATIENCE = conversation.Timeouts(0.1, predicted=5)
+"""How long to wait for the next frame: a connection that works has five at its client alone, and
+until they are there a silence may only mean that the machine is busy.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class StagedNode:
@@ -29,7 +34,7 @@ class StagedNode:
     servers: conversation.Servers
 
     def probe(
-        self, attempt: int, patience: conversation.Timeouts = conversation.USUAL
+        self, attempt: int, patience: conversation.Timeouts = PATIENCE
     ) -> conversation.Observation:
         """Send the incident's probe, and watch as long as `patience` says."""
         return conversation.send_probe(
