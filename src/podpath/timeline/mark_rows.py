@@ -29,22 +29,38 @@ class MarkRow(NamedTuple):
     """Words that every such message holds: one without them need not meet the pattern."""
 
 
+class MarkRows(NamedTuple):
+    """Rows, of which the first that fits counts; most messages are none of theirs, which is seen at
+    once.
+    """
+
+    rows: tuple[MarkRow, ...]
+    signs: frozenset[str]
+    """One of them stands in every message of a row that has a sign."""
+    unsigned: re.Pattern[str]
+    """It is found wherever one of the other rows' patterns is."""
+
+    def may_fit(self, message: str) -> bool:
+        """Tell whether a message is worth meeting the rows."""
+        return (
+            any(sign in message for sign in self.signs) or self.unsigned.search(message) is not None
+        )
+
+
 _NAMED = re.compile(r"\(\?P<\w+>")
 
 
-def join_rows(rows: tuple[MarkRow, ...]) -> re.Pattern[str]:
-    """Return one pattern that is found wherever one of the rows' is: most messages are none of
-    theirs, which is seen at once.
-    """
-    parts = (
-        re.escape(row.sign) if row.sign else _NAMED.sub("(?:", row.pattern.pattern) for row in rows
-    )
-    return re.compile("|".join(f"(?:{part})" for part in dict.fromkeys(parts)))
+def join_rows(rows: tuple[MarkRow, ...]) -> MarkRows:
+    """Prepare rows to be asked of many messages."""
+    parts = dict.fromkeys(_NAMED.sub("(?:", row.pattern.pattern) for row in rows if not row.sign)
+    unsigned = "|".join(f"(?:{part})" for part in parts)
+    signs = frozenset(row.sign for row in rows if row.sign)
+    return MarkRows(rows, signs, re.compile(unsigned or r"(?!)"))
 
 
 def _read_row(row: Sequence[str]) -> MarkRow:
-    pattern, kind, verb = row
-    return MarkRow(re.compile(pattern), MarkKind(kind), verb)
+    pattern, kind, verb, *sign = row
+    return MarkRow(re.compile(pattern), MarkKind(kind), verb, sign=next(iter(sign), ""))
 
 
 def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[MarkRow, ...]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from podpath.timeline.event import LogEvent
 from podpath.timeline.mark_kinds import MarkKind
-from podpath.timeline.mark_rows import ANYBODY, KERNEL, OWN, READS, SAID, MarkRow, join_rows
+from podpath.timeline.mark_rows import ANYBODY, KERNEL, OWN, READS, SAID, MarkRows, join_rows
 from podpath.timeline.services import find_service
 
 _UNSPOKEN = frozenset(
@@ -194,23 +194,24 @@ _DULL_UNIT = re.compile(
 )
 
 
-_KERNEL = (*SAID, *KERNEL)
-_ANY_KERNEL, _ANY_OTHER = join_rows(_KERNEL), join_rows(ANYBODY)
+_KERNEL, _ANYBODY = join_rows((*SAID, *KERNEL)), join_rows(ANYBODY)
 
 
 def _mark_kernel(program: str, message: str) -> Mark | None:
     if program not in {"kernel", ""}:
         return None
-    return _match_rows(_KERNEL, message) if _ANY_KERNEL.search(message) else None
+    return _match_rows(_KERNEL, message)
 
 
 def _mark_anybody(program: str, message: str) -> Mark | None:
     del program
-    return _match_rows(ANYBODY, message) if _ANY_OTHER.search(message) else None
+    return _match_rows(_ANYBODY, message)
 
 
-def _match_rows(rows: tuple[MarkRow, ...], message: str) -> Mark | None:
-    for row in rows:
+def _match_rows(table: MarkRows, message: str) -> Mark | None:
+    if not table.may_fit(message):
+        return None
+    for row in table.rows:
         found = row.pattern.search(message) if row.sign in message else None
         if found is not None:
             fields = found.groupdict()

@@ -163,3 +163,23 @@ def test_every_row_is_met_by_a_line_of_its_own() -> None:
 def test_no_other_kind_claims_a_line(one: Spelling) -> None:
     """A line tells of its kind, and of no other but those that it is known to tell of besides."""
     assert {kind for kind, _ in said(one.line)} - ASIDE == {one.kind, *one.others} - ASIDE
+
+
+def test_lines_that_differ_by_numbers_and_ids_say_what_each_says_alone() -> None:
+    """A log that says the same again and again is searched by the shapes of its lines: nothing that
+    one line says gets lost.
+    """
+    lines = [spelling.line for spelling in SPELLINGS][:400]
+    alone = {record.kind for line in lines for record in find_messages(source(line))}
+    often = [f"{serial:x}a {line}" for line in lines for serial in range(3)]
+
+    assert alone == {record.kind for record in find_messages(source(*often))}
+
+
+def test_a_shape_does_not_speak_for_a_line() -> None:
+    """Of lines of one shape only the one with the sign says it."""
+    told = "[52.3] IPv4: martian source 10.2.0.9 from 10.1.0.7, on dev eth1"
+    lines = [*[told.replace("martian", "mrtian")] * 3, told]
+    (record,) = find_messages(source(*lines))
+
+    assert (10, 1) == (record.span.line, record.times)

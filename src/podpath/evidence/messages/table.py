@@ -1,7 +1,8 @@
 """The table of all messages, and the search for them in a source.
 
 A source is searched as one text, sign by sign, so that a log of 100 MB without any of them costs
-one pass of the C library for each sign; only lines that hold a sign meet their row's pattern.
+one pass of the C library for each sign, or, where its lines are alike but for numbers and ids, one
+pass over one line of each shape. Only lines that hold a sign meet their row's pattern.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -77,6 +78,7 @@ _BEGINNING = re.compile(
     r"\S+[@:]\S*[#$] |(?i:error|warning|fatal|note): |at )"
 )
 """How a line begins that is no rest of the one before."""
+_VARYING = str.maketrans("", "", "0123456789abcdefABCDEF")
 _BY_SIGN: dict[str, list[MessagePattern]] = {}
 for _row in ROWS:
     _BY_SIGN.setdefault(_row.sign, []).append(_row)
@@ -194,17 +196,46 @@ def _make_record(
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
-    """Yield each line, by its place, with each row whose sign stands in it."""
+    """Yield each line, by its place, with each row whose sign stands in it, sign by sign."""
     text = "\n".join(lines)
     if not text:
         return
-    ends: list[int] = []
+    shapes = _group_by_shape(lines)
+    if 2 * len(shapes) > len(lines):
+        yield from _search(text, lines)
+        return
+    outlines = "\n".join(shapes)
+    alike = list(shapes.values())
+    ends = list(accumulate(len(shape) + 1 for shape in shapes))
     for sign, rows in _BY_SIGN.items():
-        start = text.find(sign)
-        if start >= 0 and not ends:
-            ends = list(accumulate(len(line) + 1 for line in lines))
-        while start >= 0:
-            place = bisect_right(ends, start)
-            for row in rows:
-                yield place, row
-            start = text.find(sign, ends[place])
+        for number in _find_lines(outlines, sign.translate(_VARYING), ends):
+            for place in alike[number]:
+                if sign in lines[place]:
+                    yield from ((place, row) for row in rows)
+
+
+def _search(text: str, lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    for sign, rows in _BY_SIGN.items():
+        for place in _find_lines(text, sign, ends):
+            yield from ((place, row) for row in rows)
+
+
+def _find_lines(text: str, sign: str, ends: Sequence[int]) -> Iterator[int]:
+    """Yield the number of each line of a text that holds the sign."""
+    start = text.find(sign)
+    while start >= 0:
+        place = bisect_right(ends, start)
+        yield place
+        start = text.find(sign, ends[place])
+
+
+def _group_by_shape(lines: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    """Return the places of lines by what they are without hexadecimal digits: a program
+    says one thing again and again, with another time, number or id. What a line holds, its shape
+    holds without these.
+    """
+    shapes: dict[str, list[int]] = {}
+    for place, line in enumerate(lines):
+        shapes.setdefault(line.translate(_VARYING), []).append(place)
+    return shapes
