@@ -46,7 +46,7 @@ class WheelFiles(BuildHookInterface[Any]):
     def _run(self, script: str, folder: Path) -> None:
         """Run a script that writes into a folder."""
         paths = os.pathsep.join(
-            filter(None, (str(Path(self.root, "src")), os.environ.get("PYTHONPATH")))
+            filter(None, (str(Path(self.root, "src")), self.root, os.environ.get("PYTHONPATH")))
         )
         subprocess.run(
             [sys.executable, str(Path(self.root, "scripts", script)), str(folder)],

@@ -3,8 +3,9 @@ of its checks, which are docstrings of their modules and would stand in source a
 
     scripts/packed_data.py FOLDER
 
-writes FOLDER/podpath: the file that `podpath.net.data_files` reads, and the modules of checks
-without their pages, every other line where it was.
+writes FOLDER/podpath: the file that `podpath.net.data_files` reads, the modules of checks without
+their pages, and all modules without what `scripts/stripped_sources.py` strips, every other line
+where it was.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from types import ModuleType
 
 from podpath.checks.registry import MODULES
 from podpath.net.data_files import PACKED, locate_manual
+from scripts.stripped_sources import strip_notes
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
@@ -59,13 +61,17 @@ def strip_manual(text: str, name: str) -> str:
 
 
 def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, str]:
-    """Return the sources of modules without their manual pages, by path below a folder."""
+    """Return the sources below a folder that a wheel has in another form, by path below it: modules
+    of checks without their manual pages, and all without what is only for who changes them.
+    """
+    names = {Path(module.__file__ or ""): module.NAME for module in modules}
     stripped: dict[str, str] = {}
-    for module in modules:
-        path = Path(module.__file__ or "")
-        stripped[path.relative_to(source).as_posix()] = strip_manual(
-            path.read_text(encoding="utf-8"), module.NAME
-        )
+    for path in sorted(source.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        without = strip_manual(text, names[path]) if path in names else text
+        without = strip_notes(without)
+        if without != text:
+            stripped[path.relative_to(source).as_posix()] = without
     return stripped
 
 

@@ -8,6 +8,8 @@ import lzma
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -96,19 +98,25 @@ def test_a_wheel_has_them_once(wheel: Path, from_wheel: dict[str, Any]) -> None:
         assert "How to fix" not in text
 
 
-def test_a_wheel_has_every_other_line(wheel: Path, from_wheel: dict[str, Any]) -> None:
-    """Below the manual page a module is the repository's, line by line; other modules are that to
-    the byte.
-    """
-    stripped = {module.replace(".", "/") + ".py" for module in from_wheel["modules"]}
+def test_a_wheel_has_every_statement(wheel: Path) -> None:
+    """Every module has the repository's statements, each at its line, and loses only strings."""
     sources = {path.relative_to(SOURCE.parent).as_posix(): path for path in SOURCE.rglob("*.py")}
     installed = {path.relative_to(wheel).as_posix(): path for path in wheel.rglob("*.py")}
 
     assert set(sources) == set(installed)
-    assert {name for name, path in sources.items() if differ(path, installed[name])} == stripped
-    for name in stripped:
-        ours, packed = (files[name].read_text("utf-8") for files in (sources, installed))
-        assert dump_body(ours) == dump_body(packed)
+    for name, path in sources.items():
+        ours, packed = path.read_text("utf-8"), installed[name].read_text("utf-8")
+        assert dump_statements(ours) == dump_statements(packed), name
+
+
+def test_a_wheel_documents_what_is_public(wheel: Path) -> None:
+    """Public functions, classes and fields have their docstrings, as has every module."""
+    for name in ("net/data_files.py", "net/probe.py", "library/result.py", "checks/finding.py"):
+        ours, packed = (
+            folder.joinpath(name).read_text("utf-8") for folder in (SOURCE, wheel / "podpath")
+        )
+        assert list(list_public(ours)) == list(list_public(packed)), name
+        assert ast.get_docstring(ast.parse(packed))
 
 
 def test_a_page_is_explained_from_a_wheel(wheel: Path) -> None:
@@ -176,11 +184,28 @@ def unpack(packed: bytes) -> dict[str, str]:
     return texts
 
 
-def differ(one: Path, other: Path) -> bool:
-    """Say whether two files differ."""
-    return one.read_bytes() != other.read_bytes()
+def dump_statements(text: str) -> tuple[str, list[int | None]]:
+    """Return a module's statements without those that are nothing but strings, and where each of
+    their parts begins.
+    """
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [statement for statement in body if not is_text(statement)]
+            node.body = kept or body  # type: ignore[attr-defined]
+    return ast.dump(tree), [getattr(node, "lineno", None) for node in ast.walk(tree)]
 
 
-def dump_body(text: str) -> list[str]:
-    """Return a module's statements below its docstring, with their lines."""
-    return [ast.dump(node, include_attributes=True) for node in ast.parse(text).body[1:]]
+def list_public(text: str) -> Iterator[tuple[str, str | None]]:
+    """Yield a module's public functions, classes and their methods with what is said of them."""
+    tree = ast.parse(text)
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for node in (*tree.body, *chain.from_iterable(each.body for each in classes)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+            yield node.name, ast.get_docstring(node)
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Say whether a statement is nothing but a string."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

@@ -1,0 +1,91 @@
+"""Modules as a wheel has them: without what is written only for those who change the code.
+
+That is what docstrings say of names that begin with an underscore and of functions inside others,
+and what a module's docstring says below its first paragraph. It stands in the repository and in the
+source archive; in an installation it would stand twice, in source and bytecode. Every public name
+keeps its docstring, and every statement its line, so that tracebacks stay true.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+
+def strip_notes(text: str) -> str:
+    """Return a module's source with empty lines in place of those notes."""
+    lines = text.splitlines(keepends=True)
+    tree = ast.parse(text)
+    for note in _list_notes(tree.body, private=False):
+        _blank(lines, note.lineno, note.end_lineno or note.lineno)
+    _shorten_docstring(lines, tree)
+    return "".join(lines)
+
+
+def _list_notes(body: Sequence[ast.stmt], *, private: bool) -> Iterator[ast.stmt]:
+    """Yield the strings of a body that are statements and speak of what is private."""
+    named_before = private
+    for statement in body:
+        if _is_text(statement):
+            if named_before:
+                yield statement
+            continue
+        named_before = private or _is_private(_name_of(statement))
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _list_inside(statement, private=named_before)
+
+
+def _list_inside(
+    defined: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, *, private: bool
+) -> Iterator[ast.stmt]:
+    """Yield those of a class or function: its own docstring, unless that is all it has."""
+    own, rest = defined.body[:1], defined.body[1:]
+    if not _is_text(own[0]):
+        own, rest = [], defined.body
+    if private and rest:
+        yield from own
+    hidden = private or not isinstance(defined, ast.ClassDef)
+    yield from _list_notes(rest, private=hidden)
+
+
+def _is_text(statement: ast.stmt) -> TypeGuard[ast.Expr]:
+    """Tell whether a statement is nothing but a string."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _name_of(statement: ast.stmt) -> str:
+    """Return the name that a statement defines, empty where it defines none or several."""
+    match statement:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case _:
+            return ""
+
+
+def _is_private(name: str) -> bool:
+    """Tell whether a name is for its module alone: `__init__` and its like are not."""
+    return name.startswith("_") and not name.endswith("__")
+
+
+def _blank(lines: list[str], first: int, last: int) -> None:
+    """Empty the lines of a statement, by their numbers from 1."""
+    lines[first - 1 : last] = ["\n"] * (last - first + 1)
+
+
+def _shorten_docstring(lines: list[str], tree: ast.Module) -> None:
+    """Leave the first paragraph of a module's docstring, and empty the lines of the others."""
+    if ast.get_docstring(tree) is None:
+        return
+    first, last = tree.body[0].lineno, tree.body[0].end_lineno or 1
+    for number in range(first, last):
+        if not lines[number].strip() and number < last - 1:
+            _blank(lines, number + 1, last)
+            lines[number - 1] = f'{lines[number - 1].rstrip()}"""\n'
+            return

@@ -1,0 +1,113 @@
+"""Modules as a wheel has them: public names documented, private ones not, every line in place."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from scripts.stripped_sources import strip_notes
+
+MODULE = '''\
+"""Doors of a house.
+
+There are many of them.
+"""
+
+WIDTH = 90
+"""In centimeters."""
+_HEIGHT = 200
+"""Of no interest to others."""
+
+
+class Door:
+    """A door."""
+
+    width: int
+    """In centimeters, too."""
+    _key: str = ""
+    """Who has it
+    may enter.
+    """
+
+    def __init__(self) -> None:
+        """Hang the door."""
+        self.open = False
+
+    def enter(self) -> None:
+        """Go in."""
+
+        def knock() -> None:
+            """Make a noise."""
+            raise RuntimeError
+
+        self._turn()
+        knock()
+
+    def _turn(self) -> None:
+        """Turn the key."""
+        self.open = True
+
+    def _stay(self) -> None:
+        """Do nothing."""
+
+
+class _Hinge:
+    """A hinge."""
+
+    size: int
+    """Small."""
+
+    def squeak(self) -> str:
+        """Return a noise."""
+        return "eek"
+'''
+
+
+def test_what_is_public_stays_documented() -> None:
+    """Public classes, functions, fields and constants keep what is said of them."""
+    stripped = strip_notes(MODULE)
+
+    for kept in ("A door.", "Go in.", "Hang the door.", "In centimeters.", "In centimeters, too."):
+        assert f'"""{kept}"""' in stripped
+
+
+def test_what_is_private_is_not_documented() -> None:
+    """Private names, functions inside others, and all of a private class lose it."""
+    stripped = strip_notes(MODULE)
+
+    for lost in (
+        "Of no interest", "Who has it", "Make a noise", "Turn the key", "A hinge", "Small",
+        "Return a noise", "may enter",
+    ):  # fmt: skip
+        assert lost not in stripped
+
+
+def test_a_function_that_has_nothing_else_keeps_it() -> None:
+    """Without its docstring it would have no body."""
+    assert '"""Do nothing."""' in strip_notes(MODULE)
+
+
+def test_a_modules_first_paragraph_stays() -> None:
+    """What stands below it is gone."""
+    assert ast.get_docstring(ast.parse(strip_notes(MODULE))) == "Doors of a house."
+
+
+def test_every_statement_stays_at_its_line() -> None:
+    """A traceback from an installation names the repository's line."""
+    namespace: dict[str, type] = {}
+    exec(compile(strip_notes(MODULE), "door.py", "exec"), namespace)  # noqa: S102 - the text above
+
+    with pytest.raises(RuntimeError) as raised:
+        namespace["Door"]().enter()
+
+    assert MODULE.splitlines()[raised.traceback[-1].lineno].strip() == "raise RuntimeError"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "import os\n", '"""One line."""\n', '"""Two\nlines."""\n\nNAME = 1\n'],
+)
+def test_what_says_nothing_more_is_left_alone(text: str) -> None:
+    """Modules without notes are the same to the byte."""
+    assert text == strip_notes(text)
