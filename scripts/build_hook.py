@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,14 @@ class WheelFiles(BuildHookInterface[Any]):
             path: f"share/{place}" for path, place in _list_files(share).items()
         }
         self._run("packed_data.py", packed)
-        build_data["force_include"].update(_list_files(packed))
+        apart = _list_apart(Path(self.root, "packages"))
+        build_data["force_include"].update(
+            {
+                file: place
+                for file, place in _list_files(packed).items()
+                if not _is_below(place, apart)
+            }
+        )
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002  # hatchling's signature
         """Remove the files once the wheel has them."""
@@ -53,6 +61,22 @@ class WheelFiles(BuildHookInterface[Any]):
             check=True,
             env=os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"},
         )
+
+
+def _list_apart(packages: Path) -> frozenset[str]:
+    """Return the modules and packages of `podpath` that the wheels of other distributions bring."""
+    places: set[str] = set()
+    for file in packages.glob("*/pyproject.toml"):
+        settings = tomllib.loads(file.read_text(encoding="utf-8"))
+        places |= set(
+            settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values()
+        )
+    return frozenset(places)
+
+
+def _is_below(place: str, folders: frozenset[str]) -> bool:
+    """Tell whether a path is one of those named, or below one."""
+    return any(place == folder or place.startswith(f"{folder}/") for folder in folders)
 
 
 def _list_files(folder: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Make the archive that krew installs `kubectl podpath` from, and the manifest that names it.
 
-    pip install --target lib '.[k8s]'
+    pip install --target lib '.[k8s]' ./packages/podpath-live
     scripts/krew.py --lib lib --uri https://downloads.example/podpath --homepage https://... dist/
 
 An archive is for one system, processor and Python, since one of its packages is compiled; run it on

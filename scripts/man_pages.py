@@ -42,12 +42,12 @@ _LITERAL = re.compile(r"`([^`]+)`")
 
 
 def make_pages() -> Mapping[str, str]:
-    """Return the pages of the core's commands, and their own first, by the files' names."""
+    """Return the pages of podpath's own commands, and their own first, by the files' names."""
     root = click.Context(podpath, info_name="podpath")
     pages = {"podpath.1": _render(root, "podpath", "find out why a pod cannot reach something")}
     for name, entry in COMMANDS.items():
         command = podpath.get_command(root, name)
-        if command is not None and not entry.distribution:
+        if command is not None and entry.is_own:
             context = click.Context(command, info_name=name, parent=root)
             pages[f"podpath-{name}.1"] = _render(context, f"podpath-{name}", entry.summary)
     return pages
@@ -92,7 +92,7 @@ def _render(context: click.Context, name: str, summary: str) -> str:
     if isinstance(command, click.Group):
         lines += [".SH COMMANDS", *_list([(each, COMMANDS[each].summary) for each in COMMANDS])]
     lines += [".SH FILES", *_list(FILES), ".SH ENVIRONMENT", *_list(VARIABLES)]
-    others = [each for each, entry in COMMANDS.items() if not entry.distribution]
+    others = [each for each, entry in COMMANDS.items() if entry.is_own]
     also = ["podpath", *(f"podpath-{each}" for each in others)]
     shown = ", ".join(rf"\fB{_escape(each)}\fP(1)" for each in also if each != name)
     return "\n".join([*lines, ".SH SEE ALSO", shown, ""])

@@ -68,8 +68,9 @@ def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, s
     stripped: dict[str, str] = {}
     for path in sorted(source.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        without = strip_manual(text, names[path]) if path in names else text
-        without = strip_notes(without)
+        without = strip_notes(text, own=path not in names and path.name != "__init__.py")
+        if path in names:
+            without = strip_manual(without, names[path])
         if without != text:
             stripped[path.relative_to(source).as_posix()] = without
     return stripped

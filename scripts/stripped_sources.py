@@ -1,25 +1,35 @@
 """Modules as a wheel has them: without what is written only for those who change the code.
 
-That is what docstrings say of names that begin with an underscore and of functions inside others,
-and what a module's docstring says below its first paragraph. It stands in the repository and in the
-source archive; in an installation it would stand twice, in source and bytecode. Every public name
-keeps its docstring, and every statement its line, so that tracebacks stay true.
+That is comments, and what docstrings say of names that begin with an underscore, of functions
+inside others and of modules that are no packages. It stands in the repository and in the source
+archive; in an installation, docstrings would stand twice, in source and bytecode. Every public
+function, class, field and package keeps its own, and every statement its line, so that tracebacks
+stay true.
 """
 
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 
-def strip_notes(text: str) -> str:
-    """Return a module's source with empty lines in place of those notes."""
+def strip_notes(text: str, *, own: bool = True) -> str:
+    """Return a module's source with empty lines in place of those notes, and of its `own`
+    docstring.
+    """
     lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = f"{lines[row - 1][:column].rstrip()}\n"
     tree = ast.parse(text)
     for note in _list_notes(tree.body, private=False):
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
-    _shorten_docstring(lines, tree)
+    if own and tree.body and _is_text(tree.body[0]):
+        _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
     return "".join(lines)
 
 
@@ -77,15 +87,3 @@ def _is_private(name: str) -> bool:
 def _blank(lines: list[str], first: int, last: int) -> None:
     """Empty the lines of a statement, by their numbers from 1."""
     lines[first - 1 : last] = ["\n"] * (last - first + 1)
-
-
-def _shorten_docstring(lines: list[str], tree: ast.Module) -> None:
-    """Leave the first paragraph of a module's docstring, and empty the lines of the others."""
-    if ast.get_docstring(tree) is None:
-        return
-    first, last = tree.body[0].lineno, tree.body[0].end_lineno or 1
-    for number in range(first, last):
-        if not lines[number].strip() and number < last - 1:
-            _blank(lines, number + 1, last)
-            lines[number - 1] = f'{lines[number - 1].rstrip()}"""\n'
-            return

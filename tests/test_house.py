@@ -28,6 +28,11 @@ APART = tuple(
 )
 """Packages that are distributions of their own: `packages/podpath-lab` builds `src/podpath_lab`."""
 TESTS = Path(__file__).resolve().parent
+PROJECTS = (
+    SOURCE.parent / "pyproject.toml",
+    *sorted(SOURCE.parent.glob("packages/*/pyproject.toml")),
+)
+"""What each distribution is built from: podpath itself, and those beside it."""
 FILES = sorted(path for package in (CORE, *APART) for path in package.rglob("*.py"))
 MODULES = [path for path in FILES if path.name not in {"__init__.py", "__main__.py"}]
 OWED = {
@@ -278,8 +283,8 @@ def test_imports_have_no_side_effects() -> None:
 
 
 def test_core_install_is_small() -> None:
-    """The core and what it needs take less than 6.5 MB; with the bytecode that some installers add,
-    half as large again as the source, and their list of it (RECORD), less than 16.5.
+    """The core and what it needs take less than 6 MB; with the bytecode that some installers add,
+    half as large again as the source, and their list of it (RECORD), less than 15.
     """
 
     def size(distribution: str, *, bytecode: bool) -> int:
@@ -298,8 +303,8 @@ def test_core_install_is_small() -> None:
         names = [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needed]
         return own + sum(size(name, bytecode=bytecode) for name in names)
 
-    assert size("podpath", bytecode=False) < 6.5 * MEGABYTE
-    assert size("podpath", bytecode=True) < 16.5 * MEGABYTE
+    assert size("podpath", bytecode=False) < 6 * MEGABYTE
+    assert size("podpath", bytecode=True) < 15 * MEGABYTE
 
 
 @pytest.mark.parametrize("package", APART, ids=lambda package: package.name)
@@ -313,10 +318,27 @@ def test_what_is_apart_has_the_cores_version(package: Path) -> None:
 
     assert (folder.name, __version__) == (project["name"], project["version"])
     assert f"podpath=={__version__}" in project["dependencies"]
-    assert {f"../../src/{package.name}": package.name} == wheel["force-include"]
+    assert package.name == wheel["force-include"].pop(f"../../src/{package.name}")
+    for source, place in wheel["force-include"].items():
+        assert source == f"../../src/{place}"
 
 
-@pytest.mark.parametrize("extra", ["capture", "fleet", "mcp", "ui"])
+def test_what_others_bring_into_the_core_is_not_in_its_wheel() -> None:
+    """Modules of `podpath` that a wheel beside it brings are there, and its own wheel leaves out
+    these and no others.
+    """
+    settings = [tomllib.loads(file.read_text(encoding="utf-8")) for file in PROJECTS]
+    wheels = [each["tool"]["hatch"]["build"]["targets"]["wheel"] for each in settings]
+    brought = [place for each in wheels for place in each.get("force-include", {}).values()]
+    own = [each for each in wheels if "packages" in each]
+    left_out = [path.removeprefix("/src/") for path in own[0]["exclude"]]
+    within = {place for place in brought if place.startswith("podpath/")}
+
+    assert within == {path for path in left_out if not path.endswith(".toml")}
+    assert all((SOURCE / place).exists() for place in within)
+
+
+@pytest.mark.parametrize("extra", ["capture", "fleet", "live", "mcp", "ui"])
 def test_an_extra_brings_a_distribution_of_the_cores_version(extra: str) -> None:
     """`podpath[capture]` is the distribution that reads captures, as old as the core."""
     settings = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))

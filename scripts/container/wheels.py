@@ -21,7 +21,7 @@ from scripts.container.debian import FetchError
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "deploy" / "image-requirements.txt"
-_OWN = (ROOT, ROOT / "packages" / "podpath-protect")
+_OWN = (ROOT, ROOT / "packages" / "podpath-live", ROOT / "packages" / "podpath-protect")
 _NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-")
 _LIBC = ("2_17", "2_28", "2_34")
 """Versions of glibc that wheels are built for and that Debian 12, which has 2.36, runs."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from podpath.collect.captures import Kept
-from podpath.collect.matched import MatchedCaptures, list_printed, spell_connection
+from podpath.collect.matched import MatchedCaptures, spell_connection
+from podpath.collect.printed_frames import list_printed
 from podpath.collect.read import read_evidence
 from tests.capture import frames
 from tests.checks.made_captures import CLIENT, SERVER, case_of_captures, exchange, handshake, tcp

@@ -14,7 +14,7 @@ MODULE = '''\
 There are many of them.
 """
 
-WIDTH = 90
+WIDTH = 90  # as the norm says
 """In centimeters."""
 _HEIGHT = 200
 """Of no interest to others."""
@@ -41,6 +41,7 @@ class Door:
             """Make a noise."""
             raise RuntimeError
 
+        # Nobody is in.
         self._turn()
         knock()
 
@@ -78,7 +79,7 @@ def test_what_is_private_is_not_documented() -> None:
 
     for lost in (
         "Of no interest", "Who has it", "Make a noise", "Turn the key", "A hinge", "Small",
-        "Return a noise", "may enter",
+        "Return a noise", "may enter", "as the norm says", "Nobody is in",
     ):  # fmt: skip
         assert lost not in stripped
 
@@ -88,9 +89,12 @@ def test_a_function_that_has_nothing_else_keeps_it() -> None:
     assert '"""Do nothing."""' in strip_notes(MODULE)
 
 
-def test_a_modules_first_paragraph_stays() -> None:
-    """What stands below it is gone."""
-    assert ast.get_docstring(ast.parse(strip_notes(MODULE))) == "Doors of a house."
+def test_a_package_keeps_its_docstring() -> None:
+    """Any other module loses its own."""
+    assert ast.get_docstring(ast.parse(MODULE)) == ast.get_docstring(
+        ast.parse(strip_notes(MODULE, own=False))
+    )
+    assert ast.get_docstring(ast.parse(strip_notes(MODULE))) is None
 
 
 def test_every_statement_stays_at_its_line() -> None:
@@ -104,10 +108,7 @@ def test_every_statement_stays_at_its_line() -> None:
     assert MODULE.splitlines()[raised.traceback[-1].lineno].strip() == "raise RuntimeError"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "import os\n", '"""One line."""\n', '"""Two\nlines."""\n\nNAME = 1\n'],
-)
-def test_what_says_nothing_more_is_left_alone(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "import os\n", 'NAME = 1\n"""A name."""\n'])
+def test_what_has_no_notes_is_left_alone(text: str) -> None:
     """Modules without notes are the same to the byte."""
     assert text == strip_notes(text)

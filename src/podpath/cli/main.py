@@ -45,6 +45,11 @@ class CommandEntry(NamedTuple):
     distribution: str = ""
     """What has to be installed beside the core to have it; empty where it comes with the core."""
 
+    @property
+    def is_own(self) -> bool:
+        """Whether its code is podpath's own, and takes the defaults that a file sets."""
+        return self.module.startswith("podpath.")
+
 
 COMMANDS: dict[str, CommandEntry] = {
     "diagnose": CommandEntry(
@@ -62,6 +67,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "watch": CommandEntry(
         "podpath.cli.watch",
         "Watch the kernel drop packets, and name the rule, route, sysctl or device that did it.",
+        distribution="podpath-live",
     ),
     "diff": CommandEntry(
         "podpath.cli.diff",
@@ -146,9 +152,12 @@ def _gathering_no_garbage() -> Iterator[None]:
 
 
 def _is_installed(entry: CommandEntry) -> bool:
-    """Tell whether the package that a command's module is in can be imported."""
+    """Tell whether a command's module can be imported."""
     package = entry.module.partition(".")[0]
-    return importlib.util.find_spec(package) is not None
+    return (
+        importlib.util.find_spec(package) is not None
+        and importlib.util.find_spec(entry.module) is not None
+    )
 
 
 def _make_refusal(name: str, entry: CommandEntry) -> click.Command:
@@ -297,7 +306,7 @@ def _read_defaults(words: Sequence[str]) -> dict[str, Any] | None:
     """
     name = next((word for word in words if not word.startswith("-")), "")
     entry = COMMANDS.get(name)
-    if entry is None or entry.distribution or {"-h", "--help"} & {*words}:
+    if entry is None or not entry.is_own or {"-h", "--help"} & {*words}:
         return None
     from podpath.cli import config  # noqa: PLC0415 - only where there is a command
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -19,6 +19,7 @@ from podpath.capture.measures import ConnectionMeasures
 from podpath.collect import captures
 from podpath.collect.captures import Kept
 from podpath.collect.long_captures import say_unfollowed
+from podpath.collect.printed_frames import PrintedFrames
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
@@ -28,7 +29,6 @@ from podpath.net.packet import endpoint
 from podpath.net.provenance import Gap, GapKind, Source, Span
 from podpath.node.case import (
     CapturedPoint,
-    Case,
     FailureTally,
     LostPacket,
     Sighting,
@@ -48,13 +48,6 @@ MOST_LOST = 1000
 MOST_NAMED = 100_000
 """Connections that are looked through for one by its name."""
 _SECOND = 1_000_000_000
-
-
-class PrintedFrames(NamedTuple):
-    """The packets of a short printed capture, in their order."""
-
-    name: str
-    frames: tuple[Sighting, ...]
 
 
 class _FollowedFile(NamedTuple):
@@ -413,27 +406,6 @@ def _show_printed(printed: PrintedFrames) -> _FollowedFile | None:
         return None
     file = CapturedFile(name=printed.name, capture=packed.capture, devices=packed.devices)
     return _FollowedFile(file, lambda number: printed.frames[number - 1].span, packed.flows)
-
-
-def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedFrames, ...]:
-    """Return the printed captures of a case, each with its packets; those of the files that are
-    kept are no printed ones.
-
-    A text without the commands that printed it is one capture, though notes may stand in it.
-    """
-    groups: dict[int | str, list[Sighting]] = {}
-    for seen in case.sightings:
-        source = seen.span.source
-        if source.name not in kept:
-            groups.setdefault(source.name if source.command is None else seen.capture, []).append(
-                seen
-            )
-    found = []
-    for frames in groups.values():
-        name, line = frames[0].span.source.name, frames[0].span.line
-        alone = sum(each[0].span.source.name == name for each in groups.values()) == 1
-        found.append(PrintedFrames(name if alone else f"{name}:{line}", tuple(frames)))
-    return tuple(found)
 
 
 def _as_point(point: Point, name: str) -> CapturedPoint:

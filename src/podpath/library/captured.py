@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from podpath.assembly.captured_case import assemble_captured
 from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import End, Kept, show_ends
-from podpath.collect.matched import MatchedCaptures, list_printed
+from podpath.collect.printed_frames import list_printed
 from podpath.evidence.formats import NO
 from podpath.evidence.gathered import Evidence
 from podpath.evidence.records import Reading
@@ -18,6 +19,9 @@ from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.net.provenance import Gap, Source, Span
 from podpath.node.case import Case
+
+if TYPE_CHECKING:
+    from podpath.collect.matched import MatchedCaptures
 
 UNKNOWN = "expected the output of a command that podpath knows, saw none"
 
@@ -96,6 +100,8 @@ def match_captures(
         return None
     with stage(progress, "following packets"):
         try:
+            from podpath.collect.matched import MatchedCaptures  # noqa: PLC0415 - an extra
+
             return MatchedCaptures(kept, printed)
         except (
             ImportError

@@ -5,13 +5,16 @@ itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from podpath.collect.matched import MatchedCaptures
 from podpath.library.result import Printable
 from podpath.net.provenance import Gap, Source
 from podpath.node import case
 from podpath.node.node import Node
 from podpath.report.style import Style
+
+if TYPE_CHECKING:
+    from podpath.collect.matched import MatchedCaptures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
