@@ -43,7 +43,7 @@ _LITERAL = re.compile(r"`([^`]+)`")
 
 def make_pages() -> Mapping[str, str]:
     """Return the pages of podpath's own commands, and their own first, by the files' names."""
-    root = click.Context(podpath, info_name="podpath")
+    root = click.Context(podpath, info_name="podpath", **podpath.context_settings)
     pages = {"podpath.1": _render(root, "podpath", "find out why a pod cannot reach something")}
     for name, entry in COMMANDS.items():
         command = podpath.get_command(root, name)

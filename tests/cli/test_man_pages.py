@@ -14,7 +14,7 @@ import pytest
 from podpath.cli.main import COMMANDS, podpath
 from scripts.man_pages import COMPLETIONS, _escape, make_completions, make_pages, write_share
 
-CORE = [name for name, entry in COMMANDS.items() if not entry.distribution]
+CORE = [name for name, entry in COMMANDS.items() if entry.is_own]
 
 
 def test_every_command_has_its_page_with_every_option() -> None:
