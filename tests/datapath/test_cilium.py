@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.datapath.cilium.programs import STAND_IN, is_endpoint
+from podpath.datapath.cilium.programs import STAND_IN, _is_native, is_endpoint
 from podpath.datapath.cilium.services import choose_endpoint, is_service
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Delivered, Trace, Transmitted
@@ -374,3 +374,26 @@ def test_the_maps_count_and_not_what_kubernetes_says() -> None:
     delivered = converse(held, asked).branches[0].traces[0].outcome
     assert isinstance(delivered, Delivered)
     assert 8080 == delivered.packet.dport
+
+
+def test_the_devices_of_pods_and_of_cilium_itself_are_not_the_nodes_own() -> None:
+    """Where nobody names them, Cilium takes those that lead out."""
+    node = given()
+    walk = given_walk(node)
+    namespace = host(walk)
+    config = walk.engine.cilium
+    assert config is not None
+    links = [link for link in namespace.ordered if link.name != "lo"]
+
+    assert {"eth0"} == {link.name for link in links if _is_native(namespace, config, link)}
+
+
+def test_an_endpoint_is_told_with_its_port() -> None:
+    """Among several the kernel draws."""
+    (port,) = SERVICE.ports
+    ends = ((ip("10.1.0.3"), 8080), (ip("10.1.0.4"), 9090))
+    service = replace(SERVICE, ports=(replace(port, endpoints=ends),))
+    walk = given_walk(replace(given(), services=(service,)), 1)
+    choose_endpoint(walk, packet("10.1.0.2", "10.96.0.10"))
+
+    assert ["endpoint 10.1.0.4:9090"] == [made.meaning for made in walk.choices.made]

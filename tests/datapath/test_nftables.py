@@ -84,6 +84,7 @@ def assumed(conversation: Conversation) -> set[str]:
             "drop"
         ), "ALWAYS"),
         ("fib daddr type local drop", "ALWAYS"), ("fib saddr . iif oif missing drop", "ALWAYS"),
+        ("update @seen { ip saddr limit rate over 5/second }", "ALWAYS"),
         ("synproxy mss 1460", "SOMETIMES"), ("frobnicate 7", "SOMETIMES"), ("frobnicate drop; accept", "SOMETIMES"),  # noqa: E501
         ("ip saddr 11.0.0.1 frobnicate drop", "ALWAYS"),
         ("ip dscp set cs1 ip dscp cs1 drop", "NEVER"), ("meta pkttype host drop", "NEVER"),
@@ -182,3 +183,10 @@ def test_the_catch_all_element_is_the_last_resort() -> None:
     assert ["accept", "drop"] == [
         getattr(getattr(elements.find((port,)), "data", None), "kind", "") for port in (80, 81)
     ]
+
+
+def test_a_source_that_is_reached_over_another_device_has_no_way_back() -> None:
+    """A pod that sends in a stranger's name is stopped as by rp_filter."""
+    text = f"{HEAD}fib saddr . iif oif missing drop; }}\n}}"
+
+    assert "NEVER" == walk(text, "tcp 203.0.113.9:40000 > 198.51.100.1:80 in lxc1").verdict

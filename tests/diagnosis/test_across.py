@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from podpath.checks.finding import Finding, Severity
 from podpath.datapath.conversations.conversation import converse
-from podpath.diagnosis.across import NodeView, _assumed_wires, is_own, keep_own, see_from, touched
+from podpath.diagnosis.across import (
+    NodeView,
+    _assumed_wires,
+    diagnose_across,
+    is_own,
+    keep_own,
+    see_from,
+    touched,
+)
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
@@ -72,3 +80,14 @@ def test_a_wire_that_was_taken_to_deliver_is_told() -> None:
 
     assert _assumed_wires([converse(joined, CROSSING)])
     assert () == _assumed_wires([])
+
+
+def test_an_answer_names_the_node_that_it_is_of_unless_nothing_is_wrong() -> None:
+    """What is undecided is asked of that node."""
+    host = given_netns("host", "a peer pod:eth0 10.1.0.1/24")
+    pod = given_netns("pod", "eth0 10.1.0.2/24 peer host:a")
+    case = Case(node=given_node(host, pod))
+    view = NodeView(name="node9", case=case, own=case, sources=frozenset())
+    answer = diagnose_across([(view, Probe.parse("tcp 10.1.0.2 > 10.1.0.1:80 from pod"))])
+
+    assert (Verdict.POSSIBLE, "node9") == (answer.verdict, answer.node)

@@ -184,3 +184,12 @@ def test_what_nothing_fits_is_told_with_examples() -> None:
         narrowed(OTHER, *frames[:9])
     with pytest.raises(UsageError, match="they show none"):
         narrowed(OTHER)
+
+
+def test_an_echo_whose_number_is_the_clients_port_is_another_connection() -> None:
+    """Only over TCP may whoever answers the same client and port belong to it."""
+    mine = talk(CLIENT, SERVER)
+    echo = Packet(ip(CLIENT), ip(OTHER), protocols.ICMP, 1024, 1024, icmp_type=8)
+    ping = replace(mine[0], packet=echo, span=span("ping"))
+
+    assert mine == kept(f"tcp {CLIENT} > {SERVER}", (*mine, ping))

@@ -113,3 +113,13 @@ def test_frames_of_the_connection_that_a_cause_explains_are_not_told_again() -> 
 
     assert () == add_captured((), (shown,), judged(Fit.EXPLAINS, 2))
     assert (shown,) == add_captured((), (shown,), judged(Fit.KEEPS, 2))
+
+
+def test_what_an_arp_frame_explains_hides_nothing_that_stands_behind_it() -> None:
+    """Frames to a wrong MAC are told by the ARP frame that taught it; the next finding is told."""
+    taught = replace(captured("foreign-arp", 1), marks=("10.0.0.2",))
+    lost, reset = replace(captured("wrong-mac", 2), marks=("10.0.0.2",)), captured("reset", 3)
+
+    assert (taught, reset) == add_captured((taught,), (lost, reset), Conclusion())
+    again = captured("foreign-arp", 9)
+    assert (taught, reset) == add_captured((taught,), (again, reset), Conclusion())

@@ -9,12 +9,15 @@ import pytest
 from podpath.checks.cause import Claim
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes import _is_unredirected, find_cause
+from podpath.net import protocols
 from podpath.net.provenance import Listing
-from podpath.node.netfilter import Netfilter
+from podpath.node.netfilter import ConntrackEntry, ConnTuple, Netfilter
 from podpath.node.node import Node
 from podpath.report.sentences.narrative import spell_claim
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe, span
+from tests.checks.scenes import described
 from tests.datapath.given import given_rules, given_tables
+from tests.diagnosis.test_repairs import node as pods
 from tests.nftables import native_tables
 
 RULES = """table %s {
@@ -169,3 +172,35 @@ def test_a_sender_that_no_namespace_is_shown_for_was_not_left_unredirected() -> 
     assert cause is not None
 
     assert not _is_unredirected(made, replace(cause.trace, start="gone"))
+
+
+def translated() -> Node:
+    """Return pods of which one has two entries of conntrack: by one its datagrams to a service go
+    to an endpoint that is gone, as by a rule that nobody took away; the other is of another
+    service.
+    """
+    made = pods(
+        nat=("PREROUTING -d 10.96.0.10/32 -p udp --dport 53 -j DNAT --to-destination 10.2.0.9",)
+    )
+    entries = tuple(
+        ConntrackEntry(
+            original=ConnTuple(ip("10.1.0.2"), ip(service), protocols.UDP, 4000, 53),
+            reply=ConnTuple(ip("10.2.0.9"), ip("10.1.0.2"), protocols.UDP, 53, 4000),
+            span=span(f"udp src=10.1.0.2 dst={service} [UNREPLIED] src=10.2.0.9"),
+        )
+        for service in ("10.96.0.10", "10.96.0.11")
+    )
+    host = replace(made.host, conntrack=Listing(entries, True, "conntrack -L"))
+    return replace(
+        made,
+        namespaces={**made.namespaces, "host": host},
+        services=(described((ip("10.2.0.2"), 53)),),
+    )
+
+
+@pytest.mark.parametrize(("port", "stale"), [(4000, True), (4001, False)])
+def test_an_entry_is_to_blame_for_the_packets_that_it_translates(port: int, *, stale: bool) -> None:
+    """A datagram from another port goes where the rules send it."""
+    check, _ = named(translated(), f"udp 10.1.0.2:{port} > 10.96.0.10:53 from pod")
+
+    assert stale is (check == "stale-conntrack")

@@ -17,27 +17,34 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Source, Span
 from podpath.node.case import Case
 from podpath.node.change import Change, SetLink, SetSysctl
+from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST, Node
-from podpath.testing.nodes import given_netns, given_node, probe
+from podpath.testing.nodes import given_netns, given_node, listening, probe
+from tests.datapath.given import given_rules, given_tables
 
 KEY = "net.ipv4.ip_forward"
 ACROSS = probe("tcp 10.1.0.2 > 10.2.0.2:80 from pod")
 
 
-def node(value: str) -> Node:
+def node(value: str, *rules: str) -> Node:
     """Return a host between two pods that forwards, or not."""
+    netfilter = Netfilter(tables=given_tables(given_rules(*rules)), complete=True)
     return given_node(
         given_netns(
             "host",
             "lxc1 10.1.0.1/24 peer pod:eth0",
             "lxc2 10.2.0.1/24 peer pod2:eth0",
             sysctls={KEY: value, "net.ipv4.conf.all.rp_filter": "0"},
+            netns={"netfilter": {4: netfilter}},
         ),
         given_netns(
             "pod", "eth0 10.1.0.2/24 peer host:lxc1", routes=["default via 10.1.0.1 dev eth0"]
         ),
         given_netns(
-            "pod2", "eth0 10.2.0.2/24 peer host:lxc2", routes=["default via 10.2.0.1 dev eth0"]
+            "pod2",
+            "eth0 10.2.0.2/24 peer host:lxc2",
+            routes=["default via 10.2.0.1 dev eth0"],
+            netns={"sockets": listening(80)},
         ),
     )
 
@@ -141,3 +148,11 @@ def test_a_repair_of_what_no_check_looks_for_stays_unproven() -> None:
         found = finding(made, setting("1"), check=check)
         (repair,) = prove_check(Case(node=made), found, ()).repairs
         assert not repair.proven
+
+
+def test_a_connection_that_works_now_and_then_after_a_repair_is_told() -> None:
+    """What the kernel draws at random is walked each way."""
+    made = node("0", "FORWARD -i lxc1 -m statistic --mode random --probability 0.5 -j DROP")
+    (repair,) = prove_check(Case(node=made), finding(made, setting("1")), (ACROSS,)).repairs
+
+    assert (f"{ACROSS}: fails before, works now and then after",) == repair.side_effects

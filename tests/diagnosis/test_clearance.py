@@ -11,9 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.datapath.tracing.trace import Assumption, Branch, Conversation
+from podpath.datapath.vocabulary import Reachability
+from podpath.diagnosis.clearance import forbid_failure
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
-from podpath.diagnosis.forbids import Forbids, NothingWalked, NotShown, SomeBranchesFail
+from podpath.diagnosis.forbids import (
+    Forbids,
+    NothingWalked,
+    NotShown,
+    RulesLeftOut,
+    SomeBranchesFail,
+)
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
@@ -26,6 +35,7 @@ from podpath.report.json_documents import render_diagnosis_json
 from podpath.report.style import Style
 from tests.checks.nodes import span
 from tests.diagnosis.scenes import GOOD, OUTSIDE, POD, case, cilium_node, known, whole
+from tests.diagnosis.test_repairs import DROP, cause_of, node
 from tests.report.diagnoses import diagnoses
 
 PROBE = Probe.parse(f"tcp {POD}:5000 > {OUTSIDE}:80")
@@ -160,3 +170,23 @@ def test_an_all_clear_that_something_forbids_cannot_be_built() -> None:
     """The value itself refuses it."""
     with pytest.raises(AssertionError, match="an all-clear"):
         Diagnosis(verdict=Verdict.NONE, findings=(), forbids=(NothingWalked(),))
+
+
+def test_a_branch_that_works_hides_none_that_fails_by_rules_left_out() -> None:
+    """Each branch that fails is looked at, whatever stands before it."""
+    dropped = cause_of(node(DROP)).trace
+    made = Assumption("the rest of FORWARD", 1, "no rule of it matches", "iptables -S", 0, False)
+    step = dropped.steps[-1]._replace(assumed=(made,))
+    left_out = replace(dropped, steps=(*dropped.steps[:-1], step))
+    branches = tuple(
+        Branch(assumptions=(), traces=(trace,), works=works)
+        for works, trace in ((True, dropped), (False, dropped), (False, left_out))
+    )
+    held = Conversation(
+        probe=PROBE, branches=branches, verdict=Reachability.SOMETIMES, truncated=False
+    )
+
+    assert [(made,)] == [
+        one.assumed for one in forbid_failure(held) if isinstance(one, RulesLeftOut)
+    ]
+    assert () == forbid_failure(replace(held, branches=branches[:2]))

@@ -8,7 +8,8 @@ import pytest
 
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
-from podpath.diagnosis.conclusion import _look_further
+from podpath.diagnosis.conclusion import _look_further, _weigh_possibilities
+from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World
@@ -50,3 +51,16 @@ def test_only_what_is_asked_about_and_open_is_walked_further(
     before = judged(fit, asked=asked)
 
     assert further is (_look_further(before).conversation is not before.conversation)
+
+
+def test_what_breaks_a_connection_that_works_is_told_only_where_nothing_better_is() -> None:
+    """The explanation that breaks the least comes first, and those that break more are left out."""
+    kept, broken = (
+        judged(fit, asked=False)._replace(symptom=Symptom(probe=ASKED, fails=False))
+        for fit in (Fit.KEEPS, Fit.CONTRADICTS)
+    )
+    sound, harmful = (
+        Explanation(world=World(NODE, ()), judgements=(one,), blames=()) for one in (kept, broken)
+    )
+
+    assert (kept,) == _weigh_possibilities((sound, harmful), (), ()).judgements

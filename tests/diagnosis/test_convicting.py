@@ -45,6 +45,8 @@ def is_settled(finding: Finding, ground: Ground) -> bool:
     [
         ((RULES, FAILED.format(unit="iptables")), True),
         ((RULES, FAILED.format(unit="cups")), False),
+        ((RULES, FAILED.format(unit="ipt")), True),
+        ((RULES, FAILED.format(unit="ip")), False),
         ((FAILED.format(unit="iptables"), RULES), False),
         ((RULES, FAILED.format(unit="iptables"), STARTED), False),
         ((RULES,), False),

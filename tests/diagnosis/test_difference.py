@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.checks.finding import Finding, Severity
+from podpath.diagnosis.difference import compare
 from podpath.diagnosis.difference.chains import compare_chains, merge_chains
 from podpath.diagnosis.difference.compare import compare_cases
 from podpath.diagnosis.difference.difference import Difference, paired_namespaces
@@ -28,7 +30,7 @@ from podpath.node.node import HOST, Netns, Node
 from podpath.report.diff_json import render_diff_json
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
-from podpath.testing.nodes import given_cilium, probe
+from podpath.testing.nodes import given_cilium, given_netns, given_node, probe
 from tests.checks.nodes import address, chain, link, listing, netns, node, route, rule, span, table
 from tests.command import podpath
 from tests.datapath.given import given_rules, given_tables
@@ -435,3 +437,42 @@ def test_namespaces_are_compared_in_the_order_of_their_names_after_the_host() ->
     made = node(netns("host"), netns("a"), netns("z"))
 
     assert ["host", "a", "z"] == [here.name for here, _ in paired_namespaces(made, made)]
+
+
+class ToldBySwitch:
+    """Checks that find what they are told to wherever the node does not forward."""
+
+    def __init__(self, *found: Finding) -> None:
+        """Take what they find."""
+        self.found = found
+
+    def __call__(self, case: Case) -> tuple[Finding, ...]:
+        """Return what they find on a case's node."""
+        fact = case.node.host.sysctls["net.ipv4.ip_forward"]
+        return self.found if isinstance(fact, Known) and fact.value == "0" else ALWAYS
+
+
+ALWAYS = (Finding(check="a fault of both", severity=Severity.FAULT, claim="", evidence=()),)
+
+
+@pytest.mark.parametrize(
+    ("severity", "certainty", "explained"),
+    [
+        (Severity.FAULT, 1.0, ["found"]),
+        (Severity.FAULT, 0.5, []),
+        (Severity.NOTE, 1.0, []),
+    ],
+)
+def test_only_certain_faults_are_explained_by_what_differs(
+    monkeypatch: pytest.MonkeyPatch, severity: Severity, certainty: float, explained: list[str]
+) -> None:
+    """One that goes away with a difference, whatever both nodes have besides."""
+    found = Finding(check="found", severity=severity, claim="", evidence=(), certainty=certainty)
+    monkeypatch.setattr(compare, "run_checks", ToldBySwitch(*ALWAYS, found))
+    bad, good = (
+        Case(node=given_node(given_netns("host", sysctls={"net.ipv4.ip_forward": value})))
+        for value in "01"
+    )
+    cures = compare_cases(bad, good).explanations
+
+    assert explained == [finding.check for cure in cures for finding in cure.findings]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 import podpath
 from podpath.checks.finding import WEIGHTY
-from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
-from podpath.diagnosis.explanations import Explanation, is_certain
+from podpath.diagnosis.explanations import Explanation, _made_up_start, is_certain
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.questions import _decides
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, Supposition, World
 from podpath.library.given import Pasted
-from podpath.testing.nodes import given_node, probe
+from podpath.testing.nodes import given_netns, given_node, probe
+from tests.diagnosis.test_repairs import DROP, cause_of, node
 
 ASKED = probe("tcp 10.0.0.1 > 10.0.0.2:80")
 
@@ -101,3 +103,21 @@ def test_what_left_and_has_no_answer_is_never_certain(connections: int) -> None:
 
     assert ["missing-masquerade"] == [one.check for one in causes]
     assert [] == [one for one in causes if one.certainty == 1]
+
+
+@pytest.mark.parametrize(
+    ("device", "guesses"), [("(device)", 1), ("(port)", 0), ("(elsewhere)", 1), ("eth0", 0)]
+)
+def test_the_device_of_a_sender_that_nothing_shows_is_a_guess(device: str, guesses: int) -> None:
+    """Behind a bridge it is none that matters: rules see the bridge."""
+    trace = cause_of(node(DROP)).trace
+    steps = tuple(step._replace(netns="host", link=device) for step in trace.steps)
+    branch = Branch(
+        assumptions=(), traces=(replace(trace, start="host", steps=steps),), works=False
+    )
+    host = given_netns("host", "cni0 bridge", "(port) master cni0", "(device)", "eth0")
+    judgement = judged(Fit.EXPLAINS, fails=True)._replace(
+        symptom=Symptom(probe=ASKED, fails=True, asked=True), branch=branch
+    )
+
+    assert guesses == len(list(_made_up_start(World(given_node(host), ()), judgement)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.checks.explains import PacketEnd
+from podpath.datapath.tracing.trace import Dropped
 from podpath.diagnosis.felt import can_look_like, felt_by, find_way
 from podpath.net.failures import VAGUE, FailureKind
 from podpath.node.netfilter import Netfilter
@@ -183,3 +186,13 @@ def test_what_is_judged_by_no_way_may_be_any_branch() -> None:
     assert can_look_like(refused, FailureKind.REFUSED)
     assert not can_look_like(refused, FailureKind.TIMEOUT)
     assert can_look_like(ask(network(), TCP).branch, FailureKind.REFUSED)
+
+
+def test_the_error_about_the_packet_is_what_the_sender_is_told() -> None:
+    """Whatever becomes of an error about that error."""
+    branch = ask(reject("tcp-reset"), TCP).branch
+    (told,) = branch.answers
+    lost = replace(told, outcome=Dropped(netns="host", reason="NETFILTER_DROP"))
+
+    assert PacketEnd.RESET is find_way(replace(branch, answers=(told, lost)))
+    assert PacketEnd.LOST is find_way(replace(branch, answers=(lost, told)))

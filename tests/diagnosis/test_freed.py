@@ -17,9 +17,11 @@ from podpath.net.addresses import Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
 from podpath.node.links import Link
+from podpath.node.netfilter import Netfilter
 from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, ip, listening, span
+from tests.datapath.given import given_rules, given_tables
 
 SYN = Packet(ip("10.244.0.5"), ip("198.51.100.7"), protocols.TCP, 40000, 80, protocols.SYN)
 
@@ -232,6 +234,7 @@ def test_a_neighbor_that_does_not_answer_is_no_disagreement() -> None:
     found = explain_drop(Engine(node()), "host", heard)
 
     assert (found.agreement, found.link) == (DropAgreement.OUTSIDE, "eth0")
+    assert [span.text for span in found.spans] == ["eth0 192.0.2.1/24"]
 
 
 def test_a_packet_that_wraps_another_is_no_disagreement() -> None:
@@ -240,3 +243,14 @@ def test_a_packet_that_wraps_another_is_no_disagreement() -> None:
     found = explain(drop("VXLAN_VNI_NOT_FOUND", outer, came="eth0"))
 
     assert found.agreement is DropAgreement.OUTSIDE
+
+
+def test_a_rule_about_the_ttl_sees_what_forwarding_left_of_it() -> None:
+    """A packet freed in FORWARD with a TTL of 1 came in with 2, and the rule meets 1."""
+    rules = given_tables(given_rules("FORWARD -m ttl --ttl-eq 1 -j DROP"))
+    host = replace(node().host, netfilter={4: Netfilter(tables=rules, complete=True)})
+    heard = drop("NETFILTER_DROP", SYN._replace(ttl=1))
+    found = explain_drop(Engine(given_node(host)), "host", heard)
+
+    assert found.agreement is DropAgreement.NAMED
+    assert ["-A FORWARD -m ttl --ttl-eq 1 -j DROP"] == [span.text for span in found.spans]

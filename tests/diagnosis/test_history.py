@@ -65,6 +65,14 @@ def test_another_fault_has_no_history() -> None:
     assert "tuned started, 2.8 s before" in sure.notes[0]
     assert ["sysctl net.ipv4.conf.all.rp_filter"] == [question.ask for question in joined.questions]
     assert () == sure.questions
+    known = finding("rp-filter", certainty=0.5)
+    assert () == join(known, verdict=Verdict.POSSIBLE).questions
+    story = replace(FOUND.stories[0], score=0.1)
+    unsure = replace(FOUND, stories=(story,))
+    assert (
+        ()
+        == join(finding("hairpin", certainty=0.5), told=unsure, verdict=Verdict.POSSIBLE).questions
+    )
 
 
 def test_the_likelier_of_two_possibilities() -> None:

@@ -10,7 +10,9 @@ from podpath.datapath.tracing.trace import Branch, Dropped
 from podpath.diagnosis.connections import ConnectionFrame, FramePlace, Observed
 from podpath.diagnosis.observation import compare
 from podpath.diagnosis.symptoms import Symptom
+from podpath.testing.conversations import ask
 from podpath.testing.nodes import probe, span
+from tests.diagnosis.test_felt import TCP, network
 from tests.diagnosis.test_repairs import DROP, OUT, cause_of, node
 
 
@@ -49,3 +51,29 @@ def test_a_frame_counts_where_the_walk_takes_the_packet(
     branch = Branch(assumptions=(), traces=(dropped,), works=False)
 
     assert expected == compare(branch, _seen_at(link, netns)).matched
+
+
+def _heard_back(link: str | None, netns: str | None, direction: str | None) -> Symptom:
+    """Return a connection of which the answer was captured at a place."""
+    back = ask(network(), TCP).branch.traces[1].packet
+    frame = ConnectionFrame(
+        "SYN-ACK", False, back, FramePlace(0, netns, link, direction), None, span("SYN-ACK")
+    )
+    return Symptom(
+        probe=probe(TCP),
+        fails=True,
+        observed=(Observed(probe=probe(TCP), seen=(frame,), missing=()),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("netns", "direction", "against"),
+    [("client", "in", 1), ("client", None, 1), ("server", "in", 0), ("host", "in", 0)],
+)
+def test_an_answer_that_came_to_its_client_was_not_lost_on_the_way(
+    netns: str, direction: str | None, against: int
+) -> None:
+    """Where it was captured before it was lost, it agrees with the loss."""
+    branch = ask(network("FORWARD -s 10.2.0.2 -j DROP"), TCP).branch
+
+    assert against == len(compare(branch, _heard_back(None, netns, direction)).against)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
+from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.proof import describe
+from podpath.diagnosis.proof import Prover, describe
+from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.worlds import World, judge
+from podpath.net.probe import Probe
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, listening, probe
@@ -101,3 +107,41 @@ def test_a_policy_is_lifted_where_it_drops() -> None:
     assert [("simulated", ("iptables -t filter -P FORWARD ACCEPT",))] == [
         (repair.proven, repair.commands) for repair in found.repairs
     ]
+
+
+HALF = "FORWARD -p tcp --dport 443 -m statistic --mode random --probability 0.5 -j DROP"
+
+
+def effects(cured: Node, *more: Symptom, flows: tuple[Probe, ...] = ()) -> tuple[str, ...]:
+    """Return what a repair changes besides curing WEB, which fails for another reason than all
+    else.
+    """
+    world = World(network("FORWARD -i lxc1 -p tcp -j DROP"))
+    judgement = judge(world, Symptom(probe=probe(WEB), fails=True))
+    assert judgement.branch is not None
+    found = find_cause(world.node, judgement.branch)
+    assert found is not None
+    proof = Prover(
+        world, judgement, replace(found, check="another"), (judgement.symptom, *more), flows
+    )
+    return proof._effects(cured)
+
+
+def test_what_works_after_a_repair_is_an_effect_unless_it_was_seen_to_fail() -> None:
+    """A connection that somebody may have closed on purpose is opened; one of the evidence that
+    fails is cured.
+    """
+    opened = network()
+    told = (f"{ADMIN}: fails before, works after",)
+    asked = probe(ADMIN)
+
+    assert told == effects(opened, flows=(asked,))
+    assert told == effects(opened, Symptom(probe=asked, fails=False))
+    assert () == effects(opened, Symptom(probe=asked, fails=True))
+
+
+def test_what_works_now_and_then_after_a_repair_is_an_effect() -> None:
+    """It is not cured, whatever is said of it; what the kernel draws is walked each way."""
+    told = (f"{ADMIN}: fails before, works now and then after",)
+
+    assert told == effects(network(HALF), Symptom(probe=probe(ADMIN), fails=True))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.repairs_settings import answer_arp
+from podpath.diagnosis.repairs_settings import answer_arp, forget_connection
 from podpath.testing.nodes import given_netns, given_node
+from tests.diagnosis.test_causes import translated
 from tests.diagnosis.test_repairs import cause_of, node
 
 
@@ -21,3 +22,14 @@ def test_only_the_settings_that_keep_it_from_answering_are_written() -> None:
         "sysctl -w net.ipv4.conf.all.arp_ignore=0",
         "sysctl -w net.ipv4.conf.eth1.arp_ignore=0",
     ) == repair.commands
+
+
+def test_the_entry_that_translated_the_packet_is_forgotten() -> None:
+    """No other entry is, though it leads to an endpoint that is gone, too."""
+    asked = "udp 10.1.0.2:4000 > 10.96.0.10:53 from pod"
+    made = translated()
+    cause = cause_of(made, asked)
+    (repair,) = forget_connection(made, cause)
+
+    assert cause.check == "stale-conntrack"
+    assert ("conntrack -D -p udp --orig-dst 10.96.0.10",) == repair.commands

@@ -16,16 +16,19 @@ from podpath.diagnosis.connections import ConnectionFrame, FramePlace
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.forbids import RestsOnInference
-from podpath.diagnosis.resting import PlacedGuess, _steps_before, is_made_up
+from podpath.diagnosis.resting import PlacedGuess, _guess_of_name, _steps_before, is_made_up
 from podpath.diagnosis.verdict import Verdict
 from podpath.net import protocols
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, IfName
 from podpath.net.packet import Packet
-from podpath.net.provenance import Basis, Inferred, Source, Span
+from podpath.net.provenance import Basis, Inferred, Known, Source, Span
 from podpath.node.case import Case
+from podpath.node.links import Peer
+from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import HOST, Netns
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.style import Style
+from podpath.testing.nodes import given_netns
 from tests.diagnosis.scenes import BAD, GOOD, OUTSIDE, POD, attempt, case, cilium_node, known, whole
 from tests.diagnosis.test_repairs import DROP, cause_of, node
 
@@ -186,3 +189,27 @@ def test_a_cause_rests_on_what_was_decided_before_it() -> None:
 
     assert steps + cause.trace.steps.index(cause.step) == len(before)
     assert cause.step not in [step for trace, step in before if trace is cause.trace]
+
+
+@pytest.mark.parametrize(
+    ("name", "wildcard", "negated", "expected"),
+    [
+        ("lxc1", False, False, GUESS),
+        ("lxc", True, False, None),
+        ("lxc1", False, True, None),
+        ("lxc2", False, False, None),
+        ("lxc2", False, True, None),
+    ],
+)
+def test_a_rule_for_one_pods_device_rests_on_whose_device_it_is(
+    name: str,
+    wildcard: bool,  # noqa: FBT001 # a row
+    negated: bool,  # noqa: FBT001 # a row
+    expected: Inferred | None,
+) -> None:
+    """A rule for all of them holds whichever pod is behind the device."""
+    link = given_netns("host", "lxc1").links.items[0]
+    link = replace(link, peer=Known(Peer(netns="pod", link=IfName("eth0")), inferred=GUESS))
+    match = InterfaceMatch(IfName(name), negated=negated, wildcard=wildcard)
+
+    assert expected == _guess_of_name(match, link)

@@ -180,6 +180,7 @@ def test_a_finding_that_is_gone_without_the_guess_is_possible() -> None:
     (lowered,) = lower_guessed(made, (told,))
 
     assert POSSIBLE == lowered.certainty
+    assert 0 < lowered.certainty < 1
     assert lowered.rests_on
     assert (describe_cure(repair),) == lowered.repairs
     assert () == describe_cure(repair).commands

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.net.provenance import Gap, Known, Option, Source, Span, Unknown, list_spans
+from podpath.net.provenance import Gap, Known, Source, Span, list_spans
 
 SOURCE = Source(name="ticket.md", lines=("a", "b", "c"), first_line=41)
 
@@ -10,15 +10,6 @@ SOURCE = Source(name="ticket.md", lines=("a", "b", "c"), first_line=41)
 def test_a_span_gives_its_lines() -> None:
     """Line numbers are those of the file that the source stands in."""
     assert ("b\nc", "ticket.md:42") == (Span(SOURCE, 42, 43).text, str(Span(SOURCE, 42, 43)))
-
-
-def test_a_fact_is_disputed_where_two_outputs_speak() -> None:
-    """One span is a hint; two are a contradiction."""
-    here, there = Span(SOURCE, 41, 41), Span(SOURCE, 43, 43)
-    hinted = Unknown("x", "sysctl x", (Option("0", "off", here), Option("1", "on")))
-    disputed = Unknown("x", "sysctl x", (Option("0", "off", here), Option("1", "on", there)))
-
-    assert (False, True) == (hinted.disputed, disputed.disputed)
 
 
 def test_spans_of_what_stands_somewhere() -> None:

@@ -204,10 +204,3 @@ def explained_by(categories: Iterable[Category]) -> frozenset[Kind]:
         kind for category in named for kind in frozenset(Kind) - excluded_by(category)
     )
     return found or frozenset(Kind)
-
-
-def can_make(categories: Iterable[Category], kinds: frozenset[Kind]) -> bool:
-    """Tell whether a cause of these sorts may make one of the failures; where none is stated, any
-    may.
-    """
-    return not kinds or bool(kinds & explained_by(categories))

@@ -131,7 +131,7 @@ def explain_drop(
         if bridging and _is_bridged(namespace, link):
             agreement = DropAgreement.OUTSIDE
             drop = drop._replace(key=drop.key._replace(reason=_OF_BRIDGES))
-    unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
+    unheard = branch.unheard if branch is not None else None
     spans = step.spans if step is not None else ()
     quoted = spans or tuple(_list_related(namespace, link, drop, filtered=step is None))
     owners = place_drop(engine, namespace, step, quoted)
@@ -163,6 +163,7 @@ def _without_own_frame(
 
 
 _Found = tuple[DropAgreement, ArrivalBranch | None, Step | None]
+"""The branch where it ends the packet as the kernel did, and the step that ends it."""
 
 
 def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop) -> _Found:
@@ -194,16 +195,16 @@ def _judge(branches: tuple[ArrivalBranch, ...], netns: str, key: DropKey) -> _Fo
             return DropAgreement.NAMED, branch, step
     for branch in branches:
         if isinstance(branch.trace.outcome, Undecided):
-            return DropAgreement.UNDECIDED, branch, branch.trace.deciding
+            return DropAgreement.UNDECIDED, None, branch.trace.deciding
     if key.reason not in MODELED:
         return DropAgreement.OUTSIDE, None, None
     for branch in branches:
         if isinstance(branch.trace.outcome, Dropped | Rejected):
-            return DropAgreement.OTHERWISE, branch, branch.trace.deciding
+            return DropAgreement.OTHERWISE, None, branch.trace.deciding
     leaves = any(isinstance(branch.trace.outcome, Transmitted) for branch in branches)
     if leaves and key.reason in _NEIGHBORS:
         return DropAgreement.OUTSIDE, None, None  # who answers on a wire is what no model knows
-    return DropAgreement.DISAGREES, branches[0], None
+    return DropAgreement.DISAGREES, None, None
 
 
 def _named_step(branch: ArrivalBranch, netns: str, key: DropKey) -> Step | None:

@@ -212,11 +212,6 @@ class Unknown(NamedTuple, Generic[T]):
     why: str = "not in the evidence"
     """Why it is unknown: not in the evidence, elided, or two outputs disagree."""
 
-    @property
-    def disputed(self) -> bool:
-        """Tell whether outputs in the evidence disagree about it."""
-        return sum(option.span is not None for option in self.options) > 1
-
 
 Fact = Known[T] | Unknown[T]
 

@@ -58,12 +58,8 @@ class Mending:
     """Whether anything was written into the pod's namespace."""
 
 
-def families_of(pod: KubePod) -> tuple[int, ...]:
-    """Return the address families that a pod has, 4 and 6."""
-    return _families(pod.addresses)
-
-
 def _families(addresses: Sequence[str]) -> tuple[int, ...]:
+    """Return the families of a pod's addresses, 4 and 6."""
     return tuple(sorted({ip_address(address).version for address in addresses}))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from podpath.datapath.bridging import bridge
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.bridges import (
     FloodedForNobody,
@@ -16,6 +17,7 @@ from podpath.datapath.reasons.bridges import (
     TakesNoUntagged,
 )
 from podpath.datapath.tracing.trace import Delivered, Dropped, Transmitted
+from podpath.datapath.walk.learned import FdbKey
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Listing
 from podpath.node.netfilter import Netfilter
@@ -26,7 +28,11 @@ from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import (
     branch_where,
     decisions,
+    given_skb,
+    given_walk,
+    host,
     last,
+    packet,
     reason_at_end,
     reasons,
 )
@@ -264,3 +270,30 @@ def test_an_error_passes_output_wherever_its_packet_came_from() -> None:
     told = reset_about("INPUT", call="1", answer="icmp-port-unreachable")
 
     assert "host OUTPUT filter: drop" == told[-1]
+
+
+def test_a_bridge_has_learned_what_it_lists_and_what_it_saw() -> None:
+    """A table that is not shown whole may hold any address."""
+    entry, strange, seen = (Mac(f"02:00:00:00:00:0{last}") for last in (1, 2, 3))
+    made = given(rules="")
+    listed = given_netns("host", fdb=[f"{entry} dev veth1 master cni0"]).fdb
+    for complete, expected in ((True, [True, False, True]), (False, [True, True, True])):
+        fdb = listed._replace(complete=complete)
+        walk = given_walk(given_node(replace(made.host, fdb=fdb)))
+        walk.learned.fdb[FdbKey("host", "cni0", seen)] = "veth2"
+        over = host(walk).link("cni0")
+
+        assert expected == [
+            bridge._is_learned(walk, host(walk), over, mac) for mac in (entry, strange, seen)
+        ]
+
+
+def test_a_frame_that_leaves_by_a_port_is_the_bridges_no_more() -> None:
+    """Whatever the port hands it to begins anew."""
+    walk = given_walk(given("0"))
+    skb = given_skb(walk, packet("10.1.0.2", "10.1.0.3"), "veth1")
+    skb.port = host(walk).link("veth2")
+    skb.bridged = skb.prerouted = True
+
+    assert bridge.EMIT is bridge.postrouting(walk, skb)
+    assert (False, False, skb.port) == (skb.bridged, skb.prerouted, skb.link)

@@ -139,3 +139,14 @@ def test_an_echo_entry_is_found_by_its_identifier() -> None:
     assert request is not None
     assert answer is not None
     assert (False, True, False) == (request[1], answer[1], request[0].src_nat)
+
+
+def test_a_zone_of_answers_alone_finds_them_by_its_id() -> None:
+    """With a zone in the reply direction only, the answer's tuple stands under that zone's id."""
+    table = ConntrackTable(TableSnapshot(()))
+    zone = Zone(5, original=False)
+    table.insert(Connection(ORIGINAL, inverse(ORIGINAL), zone=zone))
+    found = table.find(key_of(inverse(ORIGINAL)), zone)
+
+    assert found is not None
+    assert (zone, True) == (found[0].zone, found[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.devices.segment import bridge_over, ingress_vlan, is_bridge, survey, why_held
@@ -162,3 +164,13 @@ def test_what_a_bridge_is() -> None:
         ingress_vlan(links["br0"], links["p0"]),
         ingress_vlan(links["eth0"], links["p0"]),
     )
+
+
+@pytest.mark.parametrize(("complete", "exits"), [(True, set()), (False, {"host/vx"})])
+def test_a_tunnel_that_knows_no_end_sends_nothing_out(*, complete: bool, exits: set[str]) -> None:
+    """Where its forwarding entries are all listed; else there may be one."""
+    node = given_node(given_netns("host", "vx vni 1"))
+    fdb = node.host.fdb._replace(complete=complete)
+    node = given_node(replace(node.host, fdb=fdb))
+
+    assert (set(), exits) == heard(node, "host", "vx")

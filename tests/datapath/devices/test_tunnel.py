@@ -5,16 +5,24 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, WrappedForUnknownEnd
+from podpath.datapath.devices import tunnel
+from podpath.datapath.reasons.devices import (
+    NoRemoteEnd,
+    TunnelFromOther,
+    TunnelsNested,
+    VniUnknown,
+    WrappedForUnknownEnd,
+)
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.datapath.vocabulary import DropCause
 from podpath.net.addresses import Mac
+from podpath.node.links import Geneve
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
+from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe
 from tests.datapath.given import given_rules, given_tables
-from tests.datapath.walks import last, reason_at_end, reason_of, reasons
+from tests.datapath.walks import last, packet, reason_at_end, reason_of, reasons
 
 REMOTE = probe("tcp 10.244.0.1 > 10.244.1.7:80")
 ROUTE = "10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink"
@@ -158,3 +166,18 @@ def test_a_rule_may_meet_the_hash_that_is_the_outer_source_port(rule: str, verdi
     rules = given_rules(f"OUTPUT {rule} -j DROP")
 
     assert verdict == converse(given(rules=rules), REMOTE).verdict
+
+
+def test_a_network_that_no_geneve_device_has_is_told_by_the_first() -> None:
+    """One that has the network, but another end, is nearer."""
+    links = given_netns("host", "g1", "g2").links.items
+    listening = [
+        (link, Geneve(vni=vni, port=6081, remote=ip("192.0.2.9")))
+        for vni, link in enumerate(links, 1)
+    ]
+    outer = packet("192.0.2.2", "192.0.2.1")
+
+    assert (links[0], VniUnknown("g1", 9, 1)) == tunnel._other_geneve(outer, 9, listening)
+    assert (links[1], TunnelFromOther("g2", ip("192.0.2.2"), ip("192.0.2.9"))) == (
+        tunnel._other_geneve(outer, 2, listening)
+    )

@@ -23,8 +23,10 @@ from podpath.datapath.vocabulary import BoundaryName
 from podpath.net.addresses import Prefix
 from podpath.node.cluster import Cluster
 from podpath.node.links import KeyedPeer, Link, Wireguard
+from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, ip, listening, probe
+from tests.datapath.given import given_rules, given_tables
 
 PORT = 51820
 PROBE = probe("tcp 10.1.0.2 > 10.2.0.2:80 from pod")
@@ -196,3 +198,17 @@ def test_a_preshared_key_that_was_used_is_one() -> None:
     yours = replace(B_TO_A, preshared=True)
 
     assert "ALWAYS" == walk(replace(SIDE_A, peers=(mine,)), replace(SIDE_B, peers=(yours,))).verdict
+
+
+def test_what_is_unwrapped_has_no_mark() -> None:
+    """The mark that a rule gave the outer packet was that packet's (`wg_reset_packet`)."""
+    tables = (
+        given_rules("PREROUTING -p udp -j MARK --set-mark 0x7", table="mangle"),
+        given_rules("FORWARD -i wg0 -m mark ! --mark 0x0 -j DROP"),
+    )
+    ruled = tuple(table for text in tables for table in given_tables(text))
+    there = side(2, SIDE_B)
+    host = replace(there.host, netfilter={4: Netfilter(tables=ruled, complete=True)})
+    nodes = {"a": side(1, SIDE_A), "b": given_node(host, there.namespaces["pod"])}
+
+    assert "ALWAYS" == converse(Cluster(nodes=nodes).seen_from("a"), PROBE).verdict

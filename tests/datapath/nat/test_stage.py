@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.icmp import REDIRECT
+from podpath.datapath.conntrack.tuples import inverse
+from podpath.datapath.nat.stage import NatStage
+from podpath.datapath.netfilter.ruleset import ruleset
+from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.vocabulary import CtInfo, Hook
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -134,3 +140,17 @@ def test_a_redirect_about_a_translated_connection_is_dropped(rules: str, ends: s
     verdict = sender.send(sender.skb(told, iif=None, oif="cni0"), "OUTPUT", "POSTROUTING")
 
     assert type(verdict).__name__ == ends
+
+
+def test_a_connection_that_another_one_announced_is_translated_by_rules() -> None:
+    """Its first packet is RELATED, as an ICMP error is, and quotes nothing."""
+    sender = Sender(given(SERVICE))
+    skb = sender.skb(tcp(dst="10.96.0.10"))
+    original = ConnTuple(skb.packet.src, skb.packet.dst, protocols.TCP, 40000, 80)
+    skb.connection, skb.ctinfo = Connection(original, inverse(original)), CtInfo.RELATED
+    state = HookState(sender.walk, skb, Hook.PREROUTING)
+    stages = ruleset(sender.walk, skb.netns, 4).stages[Hook.PREROUTING]
+    (translate,) = (stage for stage in stages if isinstance(stage, NatStage))
+    translate(state)
+
+    assert ("198.51.100.7", 8080) == (str(skb.packet.dst), skb.packet.dport)

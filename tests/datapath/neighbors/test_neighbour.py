@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.neighbors.neighbour import Resolution, resolve
+from podpath.datapath.devices.segment import Station
+from podpath.datapath.neighbors.neighbour import Resolution, _owned_by, resolve
 from podpath.datapath.reasons.failures import PacketRejected
 from podpath.datapath.reasons.neighbours import ArpRequest, ForeignSenderAsked, NobodyAnswers
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.vocabulary import StageName
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName, Mac
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.node import Node
 from podpath.report.sentences import spell_reason
 from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, ip, probe
@@ -289,3 +293,18 @@ def test_ipv6_neighbours_are_the_owners_of_the_address() -> None:
     found = converse(node, probe("tcp 2001:db8::1 > [2001:db8::2]:80"))
 
     assert "ALWAYS" == found.verdict, reasons(last(found))
+
+
+def test_a_station_answers_for_the_address_that_it_has() -> None:
+    """How that one is known is what the answer rests on, not how a lower one is."""
+    guess = Inferred(Basis.GUESSED, "nothing shows it")
+    pod = given_netns("pod", "eth0 10.1.0.2/24 10.1.0.3/24")
+    items = tuple(
+        replace(item, inferred=guess) if str(item.address) == "10.1.0.2" else item
+        for item in pod.addresses.items
+    )
+    pod = replace(pod, addresses=pod.addresses._replace(items=items))
+    walk = given_walk(given_node(pod))
+    station = Station("pod", walk.engine.namespace("pod").link("eth0"))
+
+    assert [guess, None] == [_owned_by(walk, station, ip(f"10.1.0.{last}")) for last in (2, 3)]

@@ -4,6 +4,9 @@ end.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -15,6 +18,7 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Netfilter, Table
+from podpath.testing.nodes import given_netns
 from tests.datapath import rulesets
 from tests.datapath.given import Given, Sender, given, given_rules, tcp, udp, with_netfilter
 
@@ -164,3 +168,43 @@ def test_a_rule_that_does_not_match_changes_nothing(table: Table, place: int) ->
     after = with_netfilter(given(), Netfilter(tables=(grown,), complete=True))
 
     assert outcome(before) == outcome(after)
+
+
+MARKED = given_rules("OUTPUT -j MARK --set-mark 0x1", table="mangle")
+BY_MARK = ("default via 192.0.2.254 dev eth0", "unreachable default table 100")
+
+
+def to(address: str) -> str:
+    """Spell a rule that sends what leaves elsewhere."""
+    return given_rules(f"OUTPUT -j DNAT --to-destination {address}", table="nat")
+
+
+@pytest.mark.parametrize(
+    ("tables", "routes", "verdict"),
+    [
+        ((MARKED,), BY_MARK, Accept("a mangle rule changed the mark")),
+        ((MARKED,), BY_MARK[:1], DROP),
+        ((to("9.9.9.9"),), ("unreachable 9.9.9.9",), Accept("NAT rewrote the destination")),
+        ((to("9.9.9.9"),), (), DROP),
+        ((MARKED, to("9.9.9.9")), ("unreachable 9.9.9.9",), None),
+        ((MARKED, to("203.0.113.9")), ("unreachable 203.0.113.9",), None),
+        ((MARKED, to("203.0.113.9")), (), DROP),
+    ],
+)
+def test_what_has_no_route_any_more_meets_no_later_rule(
+    tables: tuple[str, ...], routes: tuple[str, ...], verdict: object
+) -> None:
+    """Whoever changes mark or destination in OUTPUT looks for the new way at once."""
+    node = given(*tables, given_rules("OUTPUT -j DROP"))
+    shown = given_netns(
+        "host",
+        "eth0 192.0.2.1/24",
+        "cni0 10.244.0.1/24",
+        routes=[BY_MARK[0], *(route for route in routes if route != BY_MARK[0])],
+        rules=["100: fwmark 0x1 lookup 100"],
+    )
+    host = replace(node.netns, routes=shown.routes, rules=shown.rules)
+    sender = Sender(Given(node=replace(node.node, namespaces={"host": host})))
+    found = sender.send(sender.skb(tcp(), iif=None, oif="eth0"), "OUTPUT")
+
+    assert isinstance(found, Accept) if verdict is None else verdict == found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.datapath.netfilter.near import MOST_MISSES
 from podpath.datapath.reasons.near import MissedByOne
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.tracing.trace import NearMiss
@@ -104,3 +105,12 @@ def test_looking_for_misses_leaves_nothing_behind() -> None:
 def test_a_packet_that_passes_has_no_misses() -> None:
     """Only the end of a packet is worth the search."""
     assert [] == misses("FORWARD -p udp -j DROP", "FORWARD -j ACCEPT")
+
+
+def test_no_more_misses_are_told_than_a_reader_takes_in() -> None:
+    """The nearest to the end come first, in a chain long enough to have an index, too."""
+    rules = [f"FORWARD -p tcp -m tcp --dport {port} -j ACCEPT" for port in range(1000, 1020)]
+    found = near_misses(*rules, policy="DROP")
+
+    assert MOST_MISSES == len(found)
+    assert "--dport 1019 " in found[0].span.text

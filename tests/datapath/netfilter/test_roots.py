@@ -8,7 +8,7 @@ import pytest
 
 from podpath.datapath.netfilter.roots import MOST_RULES, find_roots
 from podpath.datapath.tracing.exploration import Choices
-from podpath.net.provenance import Known
+from podpath.net.provenance import Known, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Table
 from tests.datapath.given import (
     Given,
@@ -130,3 +130,37 @@ def test_a_huge_listing_is_not_searched() -> None:
         return len(find_roots(shown(*rules, chains=("KUBE-FORWARD",)), "FORWARD"))
 
     assert (1, 0) == (found(MOST_RULES), found(MOST_RULES + 1))
+
+
+def test_of_a_disputed_chain_the_likeliest_text_counts() -> None:
+    """Where two outputs disagree about what it holds."""
+    names = ("A", "B")
+    table = shown(
+        "A -j DNAT --to-destination 10.0.0.1", "B -j MASQUERADE", chains=names, table="nat"
+    )
+    texts = [fact.value for name in names if isinstance(fact := table.chains[name], Known)]
+    for first, second, hook in ((0, 1, "OUTPUT"), (1, 0, "POSTROUTING")):
+        options = (Option(texts[first], "before"), Option(texts[second], "after"))
+        disputed = Table(
+            name="nat",
+            family=4,
+            flavour="nft",
+            chains={"A": Unknown("chain A", "iptables -S A", options)},
+            complete=False,
+        )
+        found = [
+            name
+            for name in ("OUTPUT", "POSTROUTING")
+            if any(root.likely for root in find_roots(disputed, name))
+        ]
+
+        assert [hook] == found
+
+
+def test_a_base_chain_that_is_not_shown_may_hold_rules_before_the_jump() -> None:
+    """What is concluded by the jump takes for granted that none of them matches."""
+    sender = Sender(node_of(shown(*KUBE, chains=("KUBE-FORWARD",))))
+    sender.send(sender.skb(tcp()), "FORWARD")
+    (step,) = (step for step in sender.walk.trace.steps if step.decision == "drop")
+
+    assert any("chain FORWARD" in made.fact for made in step.assumed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.netns.fib import NO_ROUTE, FlowKey
@@ -88,3 +90,23 @@ def test_the_question_for_a_route_is_of_its_family(target: str, command: str) ->
     look_up(walk.choices, host(walk), FlowKey(ip(target)))
 
     assert [command] == [made.ask for made in walk.choices.made]
+
+
+@pytest.mark.parametrize(("answer", "device"), [(0, "eth1"), (1, "eth0")])
+def test_a_route_with_words_that_nobody_knows_counts_or_does_not(answer: int, device: str) -> None:
+    """Likelier it does, as the rest of its line says."""
+    netns = given_netns(
+        "host",
+        "eth0 192.0.2.2/24",
+        "eth1",
+        routes=["default via 192.0.2.1 dev eth0", "203.0.113.0/24 dev eth1"],
+    )
+    routes = tuple(
+        replace(route, unread="frobnicate 7") if str(route.prefix).startswith("203") else route
+        for route in netns.routes.items
+    )
+    walk = given_walk(
+        given_node(replace(netns, routes=netns.routes._replace(items=routes))), answer
+    )
+
+    assert device == look_up(walk.choices, host(walk), FLOW).nexthops[0].link

@@ -80,14 +80,15 @@ def test_scopes_have_the_kernels_numbers() -> None:
     )
 
 
-def test_route_localnet_widens_the_host_scope() -> None:
+@pytest.mark.parametrize(("value", "address"), [("1", "127.0.0.5"), ("0", None)])
+def test_route_localnet_widens_the_host_scope(value: str, address: str | None) -> None:
     """With route_localnet a host-scoped address counts as a link-scoped one."""
     netns = given_netns(
-        "host", "eth0 127.0.0.5/8", sysctls={"net.ipv4.conf.eth0.route_localnet": "1"}
+        "host", "eth0 127.0.0.5/8", sysctls={"net.ipv4.conf.eth0.route_localnet": value}
     )
     items = tuple(replace(item, scope="host") for item in netns.addresses.items)
 
-    assert "127.0.0.5" == chosen(
+    assert address == chosen(
         replace(netns, addresses=Listing(items, True, "ip addr")), "eth0", None, "link"
     )
 

@@ -10,6 +10,7 @@ from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons.routes import ReversePathHolds
 from podpath.datapath.routing.validation import SourceCheck, check_source
+from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.node.node import Node
 from podpath.testing.nodes import Fields, given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
@@ -223,3 +224,19 @@ def test_a_made_up_device_is_what_the_answer_rests_on() -> None:
 
     assert ("reverse path", "reverse path") == (shown.cause, unseen.cause)
     assert (None, UNSEEN.inferred) == (shown.rests_on, unseen.rests_on)
+
+
+def test_an_rp_filter_that_turns_out_off_checks_no_more_than_own_addresses() -> None:
+    """As where it is known to be off: a broadcast address is let in, and refused by any mode."""
+    node = given_node(given_netns("host", *DEVICES, routes=ROUTES, complete=False))
+    namespace = host(given_walk(node))
+    flow = FlowKey(ip("8.8.8.8"), ip("10.7.0.255"), "numbered")
+
+    def judge(choices: Choices) -> tuple[bool, str | None]:
+        found = check_source(
+            choices, namespace, flow, namespace.link("numbered"), namespace.link("eth0")
+        )
+        filters = [made.value for made in choices.made if ".rp_filter" in made.fact]
+        return set(filters) == {"0"}, found.cause
+
+    assert {(True, None), (False, "invalid source")} == set(explore(judge).results)

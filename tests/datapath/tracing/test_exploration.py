@@ -82,3 +82,13 @@ def test_what_might_have_been_leaves_no_trace() -> None:
 
     assert ("tails", "heads") == (other.choose("coin", COIN), other.choose("dice", COIN))
     assert ["coin"] == [made.fact for made in choices.made]
+
+
+def test_what_the_kernel_draws_behind_an_unknown_fact_is_explored() -> None:
+    """Though no other answer to the fact is tried."""
+
+    def run(choices: Choices) -> str:
+        fact = choices.choose("fact", COIN)
+        return fact + choices.choose("draw", COIN, random=True)
+
+    assert (("headsheads", "headstails"), False, True) == explore(run, deviations=0)

@@ -21,7 +21,7 @@ def test_neighbour_tables_name_the_macs_of_the_nodes_own_devices() -> None:
     host = given_netns("host", "cni0 bridge 10.1.0.1/24",
                        neighbours=[
                            "10.1.0.2 dev cni0 lladdr 02:00:00:00:00:02 STALE",
-                           "10.1.0.3 dev cni0 FAILED",
+                           "10.1.0.3 dev cni0 lladdr 02:00:00:00:00:03 FAILED",
                        ])  # fmt: skip
     engine = Engine(
         given_node(

@@ -74,3 +74,11 @@ def test_walks_that_meet_a_boundary_are_undecided(node: Node, text: str, stage: 
     found = converse(node, probe(text))
 
     assert ("UNDECIDED", stage) == (found.verdict, last(found).deciding.stage)
+
+
+def test_what_a_walk_passes_is_told_apart_from_what_ends_it() -> None:
+    """docs/modelled.md lists both."""
+    passed = {name for name, item in BOUNDARIES.items() if not item.ends}
+
+    assert {BoundaryName.TEE, BoundaryName.SET_TARGETS} <= passed
+    assert {BoundaryName.VRF, BoundaryName.TUNNEL, BoundaryName.FRAGMENTS}.isdisjoint(passed)

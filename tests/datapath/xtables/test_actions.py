@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.tuples import inverse
 from podpath.datapath.netfilter.state import HookState
-from podpath.datapath.reasons.rules import MarkSet, TosSet, ZoneSet
+from podpath.datapath.reasons.rules import MarkSet, MarksSet, TosSet, ZoneSet
 from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.datapath.xtables.actions import Actions
+from podpath.net import protocols
+from podpath.node.netfilter import ConnTuple
+from podpath.testing.nodes import ip
 from podpath.xtables.seen import ZoneWanted
 from tests.datapath.given import Sender, given, given_rules, given_tables, tcp
 
@@ -51,3 +56,17 @@ def test_a_zone_by_mark_is_the_lower_half_of_the_mark() -> None:
     assert (5, "ftp") == (acting.skb.template.zone.id, acting.skb.template.helper)
     assert acting.state.decision is not None
     assert ZoneSet(acting.rule, 5, "ftp") == acting.state.decision.reason
+
+
+def test_both_marks_are_set_where_the_packet_has_a_connection() -> None:
+    """One that conntrack did not see has its own mark alone."""
+    tracked, untracked = actions(), actions()
+    original = ConnTuple(ip("10.244.0.5"), ip("198.51.100.7"), protocols.TCP, 40000, 80)
+    tracked.skb.connection = Connection(original, inverse(original))
+    for acting in (tracked, untracked):
+        acting.set_marks(3, 4)
+        assert 3 == acting.skb.mark
+        assert acting.state.decision is not None
+        assert MarksSet(acting.rule, 3, 4) == acting.state.decision.reason
+
+    assert 4 == tracked.skb.connection.mark

@@ -18,7 +18,7 @@ from msgspec import structs
 from podpath.collect.netns import inside as inside_of
 from podpath_protect.apply import Applier
 from podpath_protect.cluster.objects import EnvironmentVariable, KubePod
-from podpath_protect.repair.mend import MendError, families_of, hold, mend, see
+from podpath_protect.repair.mend import MendError, _families, hold, mend, see
 from podpath_protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
 from podpath_protect.repair.redirect import ISTIO_DUAL, LINKERD_LISTENS
 from tests.kube_objects import LINKERD_PROXY
@@ -439,7 +439,7 @@ def test_a_namespace_that_is_held_is_the_same_one() -> None:
 def test_families_are_those_of_the_addresses() -> None:
     """A pod with addresses of both families is looked at in both."""
     assert ((4, 6), (6,)) == (
-        families_of(meshed("10.0.0.1", "fd00::1")),
-        families_of(meshed("fd00::1")),
+        _families(("10.0.0.1", "fd00::1")),
+        _families(("fd00::1",)),
     )
     assert socket.has_ipv6

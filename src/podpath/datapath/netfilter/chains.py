@@ -59,8 +59,8 @@ class Traversal:
         self.base = base
         self.frames: list[Frame] = [(base, base.select(state), 0, state.skb.mark)]
         """Where the chains under way go on, the innermost last."""
-        self.visits: list[Frame] = []
-        """How far the chains were walked that are done."""
+        self.visits: list[tuple[CompiledChain, int]] = []
+        """The chains that are done, and how many of their rules the packet came by."""
         self.jumps = 0
         self.left: list[int] = [0]
         """For each chain under way, how many were left by `goto` to come there: the kernel counts
@@ -77,7 +77,7 @@ class Traversal:
             in_line = chain.in_line
             if skb.mark != mark:
                 if chain.index is not None and chain.index.by_mark:
-                    rules, index = _reselect(chain, rules, index, state), 0
+                    rules, index = chain.select(state, rules[index - 1].index), 0
                 mark = skb.mark
             end = len(rules)
             while (index := self._next(rules, index) + 1) <= end:
@@ -88,7 +88,7 @@ class Traversal:
                 if rule.index >= in_line:
                     pass_left_out(state, chain.source, self.table.label, self.table.ask)
                 if rule.kind == RETURN:
-                    self.visits.append((chain, rules, index, mark))
+                    self.visits.append((chain, rule.index + 1))
                     break
                 frames.append((chain, rules, index, mark))
                 verdict = self._enter(rule) if rule.act is None else rule.act(state, rule)
@@ -98,7 +98,7 @@ class Traversal:
                     break
                 frames.pop()
             else:
-                self._leave(chain, rules)
+                self._leave(chain)
         return self._policy()
 
     def _next(self, rules: Sequence[CompiledRule], index: int) -> int:
@@ -140,7 +140,7 @@ class Traversal:
         state, target = self.state, rule.rule.target
         del self.left[len(self.frames) :]
         if rule.kind == GOTO:
-            self.visits.append(self.frames.pop())
+            self.visits.append(place_of(self.frames.pop()))
             self.left[-1] += 1
         else:
             self.left.append(0)
@@ -179,9 +179,9 @@ class Traversal:
             return Queued(ChainsTooDeep(chain.source.name, MOST_LEVELS), self.table.ask)
         return None
 
-    def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
+    def _leave(self, chain: CompiledChain) -> None:
         """Come to a chain's end."""
-        self.visits.append((chain, rules, len(rules), 0))
+        self.visits.append((chain, len(chain)))
         if not chain.source.complete:
             pass_left_out(self.state, chain.source, self.table.label, self.table.ask)
 
@@ -203,8 +203,9 @@ class Traversal:
         return DROP
 
 
-def _reselect(
-    chain: CompiledChain, rules: Sequence[CompiledRule], index: int, state: HookState
-) -> Sequence[CompiledRule]:
-    """Pick the rules behind the last one again, by the mark that the packet has now."""
-    return chain.select(state, rules[index - 1].index if index else -1)
+def place_of(frame: Frame) -> tuple[CompiledChain, int]:
+    """Return a frame's chain, and how many of its rules the packet came by: also those that an
+    index leaves out, since they cannot match.
+    """
+    chain, rules, index, _ = frame
+    return chain, rules[index - 1].index + 1

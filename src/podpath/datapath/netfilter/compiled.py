@@ -61,13 +61,13 @@ class CompiledChain:
         """None where the chain is walked rule by rule."""
 
     def select(self, state: HookState, after: int = -1) -> Sequence[CompiledRule]:
-        """Return the rules to try for a packet, in order, from those behind a position (counted
-        from 0).
+        """Return the rules to try for a packet, in order; of an indexed chain, by the mark that the
+        packet has now, those behind a position (counted from 0).
         """
         if self.index is None:
             if self._whole is None:
                 self._whole = [self.rule(position) for position in range(len(self._compiled))]
-            return self._whole if after < 0 else self._whole[after + 1 :]
+            return self._whole
         compiled = self._compiled
         return [
             compiled[position] or self.rule(position)

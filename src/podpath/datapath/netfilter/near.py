@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.datapath.netfilter import snapshot
-from podpath.datapath.netfilter.chains import Frame, Traversal
+from podpath.datapath.netfilter.chains import Traversal, place_of
 from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.rules import describe_conditions
 from podpath.datapath.reasons.near import AcceptsTooLate, LeadsTooLate, MissedByOne
@@ -71,13 +71,14 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
 
 def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
     """Yield the rules that the packet came by without a match, the last ones first."""
-    frames: list[Frame] = [*traversal.frames[::-1], *traversal.visits[::-1]]
+    under_way = map(place_of, reversed(traversal.frames))
     count = 0
-    for _, rules, index, _ in frames:
-        for rule in reversed(rules[:index]):
+    for chain, place in (*under_way, *reversed(traversal.visits)):
+        for position in reversed(range(place)):
             count += 1
             if count > MOST_RULES:
                 return
+            rule = chain.rule(position)
             if rule.rule.target is not None and rule.rule.target.name in SAVING:
                 yield rule
 

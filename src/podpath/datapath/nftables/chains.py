@@ -109,10 +109,8 @@ def _refuse(frames: list[NftFrame], jumps: int, level: int, name: str) -> Verdic
 def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.NftVerdict | Verdict | None:
     for op in ops:
         result: nft.NftVerdict | Verdict | None = op(state)  # type: ignore[operator]  # an Op
-        if result is BREAK or (isinstance(result, nft.NftVerdict) and result.kind == "break"):
-            return None
         if result is not None:
-            return result
+            return None if result == BREAK else result
     return None
 
 
