@@ -96,13 +96,13 @@ class SeenPod:
     """When its validator was first seen to have failed; 0 where it never was."""
     passed: float = 0.0
     gone: float = 0.0
-    deeds: list[str] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
     """Reasons of the agent's events about it."""
 
     @property
     def touched_well(self) -> bool:
         """Whether the agent did something to it although it was never broken."""
-        return bool(self.deeds) and not self.failed
+        return bool(self.actions) and not self.failed
 
 
 @dataclass(slots=True)
@@ -179,11 +179,11 @@ def _run_steps(steps: Iterator[None]) -> None:
 
 
 class Repeated:
-    """A deed that is done again and again in a thread of its own; what fails is counted."""
+    """An action that is done again and again in a thread of its own; what fails is counted."""
 
-    def __init__(self, record: Record, name: str, every: float, deed: Callable[[], None]) -> None:
+    def __init__(self, record: Record, name: str, every: float, action: Callable[[], None]) -> None:
         """Begin, after the first pause."""
-        self._record, self._name, self._every, self._deed = record, name, every, deed
+        self._record, self._name, self._every, self._action = record, name, every, action
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
         self._thread.start()
@@ -191,7 +191,7 @@ class Repeated:
     def _live(self) -> None:
         while not self._stop.wait(self._every):
             try:
-                self._deed()
+                self._action()
                 self._record.counts[self._name] += 1
             except (KubeError, OSError, ValueError, subprocess.SubprocessError, MemberError):
                 self._record.counts[f"{self._name}, failed"] += 1
@@ -406,7 +406,7 @@ def look(client: Client, record: Record) -> None:
         if event["metadata"]["uid"] not in record.events:
             record.events.add(event["metadata"]["uid"])
             seen = record.pods.setdefault(about["uid"], SeenPod(about.get("name", ""), now))
-            seen.deeds.append(event["reason"])
+            seen.actions.append(event["reason"])
 
 
 def _hear_validator(seen: SeenPod, status: Mapping[str, Any], now: float) -> None:
@@ -479,10 +479,10 @@ def soak(made: Cluster, record: Record, chosen: argparse.Namespace) -> dict[str,
     turn = itertools.cycle(meshes.values())
     lock = threading.Lock()
 
-    def with_lock(deed: Callable[[], None]) -> Callable[[], None]:
+    def with_lock(action: Callable[[], None]) -> Callable[[], None]:
         def locked() -> None:
             with lock:
-                deed()
+                action()
 
         return locked
 
@@ -588,7 +588,7 @@ def judge(
     """Say what does not hold."""
     seen = record.pods.values()
     found = [
-        f"{each.name} was well and touched: {each.deeds}" for each in seen if each.touched_well
+        f"{each.name} was well and touched: {each.actions}" for each in seen if each.touched_well
     ]
     found += [f"{each.name} stayed without its rules" for each in left_broken(record)]
     found += [f"{name} was restarted {count} times" for name, count in restarts.items() if count]
@@ -614,7 +614,7 @@ def report(record: Record, broken: list[str]) -> None:
     seen = list(record.pods.values())
     misborn = [each for each in seen if each.failed]
     mended = [each.passed - each.failed for each in misborn if each.passed]
-    deeds = Counter(deed for each in seen for deed in each.deeds)
+    actions = Counter(action for each in seen for action in each.actions)
     shown: dict[str, object] = {
         "pods seen": len(seen),
         "born well": sum(1 for each in seen if each.passed and not each.failed),
@@ -626,7 +626,7 @@ def report(record: Record, broken: list[str]) -> None:
         "seconds until well": (
             f"median {statistics.median(mended):.0f}, longest {max(mended):.0f}" if mended else "-"
         ),
-        "deeds": dict(deeds),
+        "actions": dict(actions),
         "done to them": dict(record.counts) | {KILLED: len(record.killed)},
     }
     for name, held in sorted(record.memory.items()):

@@ -1,4 +1,4 @@
-"""A file replaced so that nobody's write between the look and the deed is lost.
+"""A file replaced so that nobody's write between the look and the change is lost.
 
 What comes in are two names of one directory, opened; what goes out is whether the kernel did it.
 `renameat2` exchanges two names in one step, so what was there comes out and can be held against

@@ -65,14 +65,14 @@ def test_its_verdict_names_what_does_not_hold() -> None:
     good = Record(
         pods={
             "a": SeenPod("well", 0.0, passed=1.0),
-            "b": SeenPod("mended", 0.0, failed=1.0, passed=2.0, deeds=["MendBrokenPod"]),
+            "b": SeenPod("mended", 0.0, failed=1.0, passed=2.0, actions=["MendBrokenPod"]),
             "c": SeenPod("gone", 0.0, failed=1.0, gone=2.0),
         },
         memory={"node1": [40.0, 44.0, 44.0, 45.0]},
     )
     bad = Record(
         pods={
-            "a": SeenPod("touched", 0.0, passed=1.0, deeds=["EvictBrokenPod"]),
+            "a": SeenPod("touched", 0.0, passed=1.0, actions=["EvictBrokenPod"]),
             "b": SeenPod("left", 0.0, failed=1.0),
         },
         memory={"node1": [40.0, 41.0, 44.0, 49.0]},

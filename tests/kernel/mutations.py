@@ -114,8 +114,8 @@ def _return_accepts(patch: Patch) -> None:
     original = chains.Traversal._policy
 
     def policy(self: chains.Traversal) -> Verdict | None:
-        _, tried, index, _ = self.visits[-1]
-        returned = index and tried[index - 1].kind == rules.RETURN
+        chain, place = self.visits[-1]
+        returned = place and chain.rule(place - 1).kind == rules.RETURN
         return None if returned else original(self)
 
     patch.setattr(chains.Traversal, "_policy", policy)

@@ -89,17 +89,17 @@ class CniNode:
     def kept(self, **more: object) -> Iterator[Kept]:
         """Keep the chain for a block."""
         kept = Kept()
-        desk = KeeperContext(kept.heard.append)
+        context = KeeperContext(kept.heard.append)
         options = replace(self.options, **more)  # type: ignore[arg-type]  # as above
-        thread = threading.Thread(target=keep_chain, args=(desk, options, Applier()))
+        thread = threading.Thread(target=keep_chain, args=(context, options, Applier()))
         thread.start()
         try:
             yield kept
         finally:
-            desk.stop()
+            context.stop()
             thread.join(PATIENCE)
             assert not thread.is_alive()
-            desk.close()
+            context.close()
 
 
 @dataclass

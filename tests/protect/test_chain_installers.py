@@ -34,7 +34,7 @@ SEEDS = int(os.environ.get("PODPATH_INTERLEAVINGS", "12"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted(Applier):
-    """An applier beside which others run between the look and the deed."""
+    """An applier beside which others run between the look and the action."""
 
     others: list[Steps] = field(default_factory=list)
     draw: random.Random = field(default_factory=random.Random)

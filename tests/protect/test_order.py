@@ -280,7 +280,7 @@ def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
     """
     start_kube_proxy_after_cilium("iptables-nft")
     keeper = ThreadKeeper(
-        "order", lambda desk: keep_order(desk, OrderOptions(mode="fix", poll=60.0), Applier())
+        "order", lambda context: keep_order(context, OrderOptions(mode="fix", poll=60.0), Applier())
     )
     with inside(HANDLE):
         keeper.start()

@@ -111,7 +111,7 @@ def kept(root: Path, *keys: str, poll: float = 60.0) -> ThreadKeeper:
         for name, value in (key.split("=") for key in keys)
     )
     options = SysctlOptions(profiles=(), key=settings, root=str(root), poll=poll)
-    keeper = ThreadKeeper("sysctl", lambda desk: keep_sysctls(desk, options, Applier()))
+    keeper = ThreadKeeper("sysctl", lambda context: keep_sysctls(context, options, Applier()))
     with inside(HANDLE):
         keeper.start()
     assert wait_until(lambda: keeper.status().ready)
@@ -661,7 +661,7 @@ def test_the_proposed_commands_mend_what_all_forces(root: Path) -> None:
 def test_the_automatic_profile_follows_the_node(root: Path) -> None:
     """A keeper that starts before the CNI keeps its keys as soon as the node shows it."""
     options = SysctlOptions(root=str(root), proc=str(root), poll=1.0)
-    keeper = ThreadKeeper("sysctl", lambda desk: keep_sysctls(desk, options, Applier()))
+    keeper = ThreadKeeper("sysctl", lambda context: keep_sysctls(context, options, Applier()))
     subprocess.run(["ip", "-n", NAME, "link", "delete", "lxc1"], check=True)
     with inside(HANDLE):
         keeper.start()

@@ -35,17 +35,17 @@ def test_what_happens_before_the_first_wait_is_seen(tmp_path: Path) -> None:
         assert DirectoryChange(tmp_path, "10-a.conflist") in settle(watched)
 
 
-@pytest.mark.parametrize("deed", ["rename", "hardlink", "symlink", "truncate", "delete", "chmod"])
-def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, deed: str) -> None:
+@pytest.mark.parametrize("action", ["rename", "hardlink", "symlink", "truncate", "delete", "chmod"])
+def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, action: str) -> None:
     """Renaming in, linking in, writing in place, removing and changing the mode are all told, by
     the entry's name.
     """
     folder, other, path = tmp_path / "net.d", tmp_path / "other", tmp_path / "net.d" / "a.conf"
     folder.mkdir()
     other.write_text("{}")
-    if deed in {"truncate", "delete", "chmod"}:
+    if action in {"truncate", "delete", "chmod"}:
         path.write_text("old")
-    deeds: dict[str, Callable[[], object]] = {
+    actions: dict[str, Callable[[], object]] = {
         "rename": lambda: other.rename(path),
         "hardlink": lambda: path.hardlink_to(other),
         "symlink": lambda: path.symlink_to(other),
@@ -54,7 +54,7 @@ def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, deed: str) -> None
         "chmod": lambda: path.chmod(0o600),
     }
     with DirectoryWatch([folder]) as watched:
-        deeds[deed]()
+        actions[action]()
 
         assert {DirectoryChange(folder, "a.conf")} == settle(watched)
 
@@ -228,11 +228,11 @@ def test_without_the_package_it_polls(tmp_path: Path, monkeypatch: pytest.Monkey
     with DirectoryWatch([folder], poll_seconds=0.05) as watched:
         assert "pip install inotify-simple" in watched.why_polling
         assert () == watched.descriptors()
-        for deed in (
+        for action in (
             folder.mkdir,
             (folder / "a.conf").touch,
             (folder / "a.conf").unlink,
             folder.rmdir,
         ):
-            deed()
+            action()
             assert (DirectoryChange(folder, ""),) == watched.wait(PATIENCE)

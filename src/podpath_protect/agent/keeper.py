@@ -152,8 +152,8 @@ class KeeperContext:
 
 
 Body = Callable[[KeeperContext], None]
-"""Watches, mends and reports until `desk.stopping`; what it opens it closes. It begins anew where
-it returns before, and ever more slowly where `PodpathError` or `OSError` ended it.
+"""Watches, mends and reports until `context.stopping`; what it opens it closes. It begins anew
+where it returns before, and ever more slowly where `PodpathError` or `OSError` ended it.
 """
 
 
@@ -201,14 +201,14 @@ class ThreadKeeper:
     def _hear(self, status: KeeperStatus) -> None:
         self._status = status
 
-    def _live(self, desk: KeeperContext) -> None:
+    def _live(self, context: KeeperContext) -> None:
         log = logging.getLogger(f"podpath.protect.{self._name}")
         pause = self._pause
-        while not desk.stopping:
+        while not context.stopping:
             began = time.monotonic()
             try:
-                self._body(desk)
-                desk.wait(SHORTEST_PAUSE)
+                self._body(context)
+                context.wait(SHORTEST_PAUSE)
             except (PodpathError, OSError) as error:
                 self._hear(
                     KeeperStatus(
@@ -224,5 +224,5 @@ class ThreadKeeper:
                     "the part failed and begins anew",
                     extra={"fields": {"error": str(error), "pause": pause}},
                 )
-                desk.wait(pause)
+                context.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)

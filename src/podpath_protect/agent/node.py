@@ -72,32 +72,33 @@ def find_access(options: KubernetesOptions) -> access.Access:
     )
 
 
-def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standings) -> None:
-    """Keep the taint and publish events until the desk says stop: a keeper's body."""
-    options = voice.options
+def speak_of_node(context: KeeperContext, reporting: NodeReporting, standings: Standings) -> None:
+    """Keep the taint and publish events until it is told to stop: a keeper's body."""
+    options = reporting.options
     found = find_access(options)
     _log.info(
         "the API server is known",
-        extra={"fields": {"server": found.server, "by": found.origin, "node": voice.node}},
+        extra={"fields": {"server": found.server, "by": found.origin, "node": reporting.node}},
     )
     draw = random.SystemRandom().random
     with Client(found) as client:
-        recorder = Recorder(client, voice.node, clock=time.monotonic, wall=time.time, draw=draw)
-        speaker = _Publisher(voice, client, recorder, Backoff(draw))
-        while not desk.stopping:
+        recorder = Recorder(client, reporting.node, clock=time.monotonic, wall=time.time, draw=draw)
+        speaker = _Publisher(reporting, client, recorder, Backoff(draw))
+        while not context.stopping:
             speaker.step(standings(), time.monotonic())
-            desk.report(speaker.status())
-            desk.wait(STEP_SECONDS)
+            context.report(speaker.status())
+            context.wait(STEP_SECONDS)
 
 
 class _Publisher:
     """What has been said so far."""
 
     def __init__(
-        self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff
+        self, reporting: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff
     ) -> None:
-        self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
-        self._taint = TaintPolicy(voice.options.grace)
+        self._reporting, self._client = reporting, client
+        self._recorder, self._backoff = recorder, backoff
+        self._taint = TaintPolicy(reporting.options.grace)
         self._applied: bool | None = None
         self._checked = self._reported = 0.0
         self._stood: NodeStanding | None = None
@@ -106,25 +107,25 @@ class _Publisher:
         self._pending: list[KubeEvent] = []
         self._error = self._held_back = ""
         self._places: LeaseBudget | None = None
-        if voice.options.budget is not None and not voice.dry_run:
-            self._places = LeaseBudget(client, voice.options.budget, voice.node, time.time)
+        if reporting.options.budget is not None and not reporting.dry_run:
+            self._places = LeaseBudget(client, reporting.options.budget, reporting.node, time.time)
         self.written = 0
 
     def step(self, statuses: Mapping[str, KeeperStatus], now: float) -> None:
         """Say what is to be said now; where the server is away, wait."""
         ready = all_hold(statuses)
-        wanted = self._taint.hear(ready, now) if self._voice.options.taint else False
+        wanted = self._taint.hear(ready, now) if self._reporting.options.taint else False
         self._gather(statuses)
         if now < self._not_before:
             return
         try:
-            if self._voice.options.taint and self._is_due(wanted, now):
+            if self._reporting.options.taint and self._is_due(wanted, now):
                 self._apply(wanted, statuses)
                 self._checked = now
-            if self._voice.options.condition and not self._voice.dry_run:
+            if self._reporting.options.condition and not self._reporting.dry_run:
                 self._report_condition(NodeStanding(ready, _why_unready(statuses)), now)
             while self._pending:
-                if not self._voice.dry_run:
+                if not self._reporting.dry_run:
                     self._recorder.publish(self._pending[0])
                 del self._pending[0]
         except (KubeError, Contended) as error:
@@ -147,7 +148,7 @@ class _Publisher:
         """Write the node's condition where it is another, and now and then as a sign of life."""
         if standing == self._stood and now - self._reported < CHECK_SECONDS:
             return
-        conditions.report(self._client, self._voice.node, standing, time.time())
+        conditions.report(self._client, self._reporting.node, standing, time.time())
         self._stood, self._reported = standing, now
 
     def _has_place(self) -> bool:
@@ -163,7 +164,7 @@ class _Publisher:
         return False
 
     def _apply(self, wanted: bool, statuses: Mapping[str, KeeperStatus]) -> None:  # noqa: FBT001  # whether it shall be there
-        options, node, dry = self._voice.options, self._voice.node, self._voice.dry_run
+        options, node, dry = self._reporting.options, self._reporting.node, self._reporting.dry_run
         if wanted:
             if not self._has_place():
                 return
@@ -198,7 +199,7 @@ class _Publisher:
         """Queue an event for each finding that is new; one that ended may be told again when it
         comes back.
         """
-        if not self._voice.options.events:
+        if not self._reporting.options.events:
             return
         present = {
             (name, f.check, f.subject): f
@@ -213,7 +214,7 @@ class _Publisher:
 
     def _queue(self, reason: str, action: str, note: str, *, warn: bool) -> None:
         if len(self._pending) < MOST_PENDING:
-            about = Regarding.of_node(self._voice.node)
+            about = Regarding.of_node(self._reporting.node)
             self._pending.append(
                 KubeEvent(
                     regarding=about,

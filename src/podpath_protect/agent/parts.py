@@ -100,14 +100,14 @@ def _sysctl(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: A
     from podpath_protect.sysctl.keeper import keep_sysctls  # noqa: PLC0415  # only where it runs
 
     options, applier = _required(config.sysctl), Applier(dry_run=config.dry_run)
-    return lambda desk: keep_sysctls(desk, options, applier)
+    return lambda context: keep_sysctls(context, options, applier)
 
 
 def _order(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # as above
     from podpath_protect.order.keeper import keep_order  # noqa: PLC0415  # as above
 
     options, applier = _required(config.order), Applier(dry_run=config.dry_run)
-    return lambda desk: keep_order(desk, options, applier)
+    return lambda context: keep_order(context, options, applier)
 
 
 def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # as above
@@ -119,7 +119,7 @@ def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
         options = replace(options, remember=str(Path(config.state) / "chain-entry.json"))
     running = RunningRuntimes(time.monotonic)
     if not options.config_map:
-        return lambda desk: keep_chain(desk, options, applier, running=running.look)
+        return lambda context: keep_chain(context, options, applier, running=running.look)
     try:
         from podpath.kube.client import Client  # noqa: PLC0415  # needs an extra
         from podpath_protect.agent.node import find_access  # noqa: PLC0415  # as above
@@ -128,10 +128,10 @@ def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
         raise MissingExtra(_EXTRA) from error
     kubernetes = _required(config.kubernetes)
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         with Client(find_access(kubernetes)) as client:
             mesh = MeshConfigMap(client, options, time.monotonic)
-            keep_chain(desk, options, applier, mesh.look, running.look)
+            keep_chain(context, options, applier, mesh.look, running.look)
 
     return body
 
@@ -149,7 +149,7 @@ def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
     )
     names = environment.get("POD_NAMESPACE", ""), environment.get("POD_NAME", "")
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         assignment = RepairScope(
             node=node_name(config, environment),
             policy=replace(policy, dry_run=policy.dry_run or config.dry_run),
@@ -159,7 +159,7 @@ def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
             state=Path(config.state) / "repair.json" if config.state else None,
             cluster=kubernetes.budget,
         )
-        make_body(assignment)(desk)
+        make_body(assignment)(context)
 
     return body
 
@@ -178,7 +178,7 @@ def _snapshot(config: AgentConfig, surroundings: AgentContext) -> Body:
         raise MissingExtra(_EXTRA) from error
     options, kubernetes = _required(config.snapshot), _required(config.kubernetes)
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         scope = SnapshotScope(
             node=node_name(config, surroundings.environment),
             options=options,
@@ -186,7 +186,7 @@ def _snapshot(config: AgentConfig, surroundings: AgentContext) -> Body:
             environment=surroundings.environment,
             drops=surroundings.drops,
         )
-        make_body(scope)(desk)
+        make_body(scope)(context)
 
     return body
 
@@ -205,7 +205,7 @@ def _metrics(config: AgentConfig, surroundings: AgentContext) -> Body:
         raise MissingExtra(_EXTRA) from error
     options, kubernetes = _required(config.metrics), _required(config.kubernetes)
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         scope = ScrapeScope(
             node=node_name(config, surroundings.environment),
             options=options,
@@ -213,7 +213,7 @@ def _metrics(config: AgentConfig, surroundings: AgentContext) -> Body:
             environment=surroundings.environment,
             render=surroundings.metrics,
         )
-        make_body(scope)(desk)
+        make_body(scope)(context)
 
     return body
 
@@ -224,14 +224,14 @@ def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     options = _required(config.kubernetes)
-    voice = NodeReporting(
+    reporting = NodeReporting(
         node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run
     )
 
     def standings() -> Mapping[str, KeeperStatus]:
         return {name: status for name, status in surroundings.statuses().items() if name != NODE}
 
-    return lambda desk: speak_of_node(desk, voice, standings)
+    return lambda context: speak_of_node(context, reporting, standings)
 
 
 _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {

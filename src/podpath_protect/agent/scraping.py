@@ -56,7 +56,7 @@ class ScrapeScope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScrapeDesk:
+class ScrapeBackend:
     """What requests are served from."""
 
     gate: Gate
@@ -68,8 +68,8 @@ class ScrapeDesk:
 class _ScrapeListener(SecureServer):
     """The server of one address."""
 
-    def __init__(self, end: SocketEnd, desk: ScrapeDesk, certificate: Certificate) -> None:
-        self.desk = desk
+    def __init__(self, end: SocketEnd, backend: ScrapeBackend, certificate: Certificate) -> None:
+        self.backend = backend
         super().__init__(end, _ScrapeRequest, certificate, most=MOST_CONNECTIONS)
 
 
@@ -83,15 +83,15 @@ class _ScrapeRequest(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer."""
-        desk = self.server.desk
+        backend = self.server.backend
         if self.path.partition("?")[0] != PATH:
             self._reply(HTTPStatus.NOT_FOUND, f"expected {PATH}\n", "text/plain")
             return
         scheme, _, token = (self.headers.get("Authorization") or "").partition(" ")
-        admission = desk.gate.admit(token.strip() if scheme.lower() == "bearer" else "")
-        desk.counts[admission.entry] += 1
+        admission = backend.gate.admit(token.strip() if scheme.lower() == "bearer" else "")
+        backend.counts[admission.entry] += 1
         if admission.entry == "allowed":
-            self._reply(HTTPStatus.OK, desk.render(), CONTENT_TYPE)
+            self._reply(HTTPStatus.OK, backend.render(), CONTENT_TYPE)
         else:
             self._reply(REFUSALS[admission.entry], f"{admission.why}\n", "text/plain")
 
@@ -112,10 +112,10 @@ class ScrapeServer(ServerGroup):
     """The endpoint at every address that it has."""
 
     def __init__(
-        self, ends: tuple[SocketEnd, ...], desk: ScrapeDesk, certificate: Certificate
+        self, ends: tuple[SocketEnd, ...], backend: ScrapeBackend, certificate: Certificate
     ) -> None:
         """Bind; `OSError` where an address is taken or not ours."""
-        super().__init__(ends, lambda end: _ScrapeListener(end, desk, certificate), "metrics")
+        super().__init__(ends, lambda end: _ScrapeListener(end, backend, certificate), "metrics")
 
 
 def make_body(scope: ScrapeScope) -> Body:
@@ -130,43 +130,43 @@ def _keep(context: KeeperContext, scope: ScrapeScope) -> None:
         gate = Gate(
             client, scope.node, right=right_to_scrape, audience=options.audience, part="metrics"
         )
-        desk = ScrapeDesk(gate=gate, render=scope.render)
+        backend = ScrapeBackend(gate=gate, render=scope.render)
         while not context.stopping:
             why = UNKNOWN
             if ends:
                 try:
                     certificate = Certificate(options.certificate, options.key)
-                    server = ScrapeServer(ends, desk, certificate)
+                    server = ScrapeServer(ends, backend, certificate)
                 except OSError as error:
                     places = ", ".join(map(str, ends))
                     why = f"cannot serve at {places} with {options.certificate}: {error}"
                 else:
-                    _serve(context, server, desk)
+                    _serve(context, server, backend)
                     return
             if why != told:
                 _log.warning("metrics cannot be served", extra={"fields": {"why": why}})
                 told = why
             context.report(
-                KeeperStatus(ready=True, degraded=True, why=why, samples=_samples(desk, 0))
+                KeeperStatus(ready=True, degraded=True, why=why, samples=_samples(backend, 0))
             )
             context.wait(REPORT_SECONDS)
 
 
-def _serve(context: KeeperContext, server: ScrapeServer, desk: ScrapeDesk) -> None:
+def _serve(context: KeeperContext, server: ScrapeServer, backend: ScrapeBackend) -> None:
     _log.info("metrics are served", extra={"fields": {"ports": list(server.ports)}})
     try:
         while not context.stopping:
-            context.report(KeeperStatus(ready=True, samples=_samples(desk, 1)))
+            context.report(KeeperStatus(ready=True, samples=_samples(backend, 1)))
             context.wait(REPORT_SECONDS)
     finally:
         server.close()
 
 
-def _samples(desk: ScrapeDesk, listening: int) -> tuple[Sample, ...]:
+def _samples(backend: ScrapeBackend, listening: int) -> tuple[Sample, ...]:
     requests = (
         Sample(
             "metrics_requests",
-            desk.counts[entry],
+            backend.counts[entry],
             (("outcome", entry),),
             "counter",
             "Requests for metrics over TLS, by what became of them.",

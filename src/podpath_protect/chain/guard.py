@@ -197,8 +197,8 @@ class ChainGuard:
         now: float,
         change: Callable[[ConfFile, Sequence[ConfFile]], str],
     ) -> None:
-        """Change one file, again where somebody wrote between the look and the deed: what he wrote
-        is read, and the change made in it.
+        """Change one file; where somebody writes between the look and the change, read what was
+        written and make the change in it.
         """
         if not self.fights.may_mend(name, now):
             edits.held.append(name)

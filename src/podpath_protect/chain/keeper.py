@@ -49,13 +49,13 @@ class ChainKeeperState:
 
 
 def keep_chain(
-    desk: KeeperContext,
+    context: KeeperContext,
     options: ChainOptions,
     applier: Applier,
     mesh: Mesh | None = None,
     running: Callable[[], frozenset[str]] = frozenset,
 ) -> None:
-    """Watch and mend until the desk says stop: a keeper's body. `mesh` says whether there is a
+    """Watch and mend until it is told to stop: a keeper's body. `mesh` says whether there is a
     mesh at all, and `running` which runtimes run here.
     """
     guard, memory = ChainGuard(options, applier, mesh, running), ChainKeeperState()
@@ -65,7 +65,7 @@ def keep_chain(
     try:
         with DirectoryWatch(watched(options), poll_seconds=min(options.poll, 2.0)) as watch:
             _sweep(applier, guard.directory)
-            _keep(desk, guard, memory, watch)
+            _keep(context, guard, memory, watch)
     finally:
         if memory.writers is not None:
             memory.writers.close()
@@ -75,27 +75,27 @@ def keep_chain(
 
 
 def _keep(
-    desk: KeeperContext, guard: ChainGuard, memory: ChainKeeperState, watch: DirectoryWatch
+    context: KeeperContext, guard: ChainGuard, memory: ChainKeeperState, watch: DirectoryWatch
 ) -> None:
-    while not desk.stopping:
+    while not context.stopping:
         now = time.monotonic()
         watch.changes()
         look = guard.look(now)
         memory.took.observe(time.monotonic() - now)
         _count(memory, look)
         rival = _find_rival(guard, memory, look, now)
-        desk.report(make_status(guard, memory, look, rival, watch.why_polling))
+        context.report(make_status(guard, memory, look, rival, watch.why_polling))
         held = guard.fights.next_mend(now) if look.held else None
         pending = guard.pending(now)
         soonest = guard.options.poll if pending is None else min(pending, guard.options.poll)
         due = now + (soonest if held is None else held)
-        while (left := due - time.monotonic()) > 0 and not desk.stopping:
+        while (left := due - time.monotonic()) > 0 and not context.stopping:
             if held is not None:
-                desk.wait(left)  # a rival's writes wake nobody meanwhile
+                context.wait(left)  # a rival's writes wake nobody meanwhile
                 continue
-            desk.wait(min(left, watch.pause()), *watch.descriptors())
+            context.wait(min(left, watch.pause()), *watch.descriptors())
             if watch.changes():
-                desk.wait(GATHER_SECONDS)
+                context.wait(GATHER_SECONDS)
                 break
 
 

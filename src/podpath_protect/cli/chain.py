@@ -148,13 +148,13 @@ def keep(*, dry_run: bool, once: bool, **given: object) -> None:
         guard = ChainGuard(options, applier)
         status = _look_once(guard)
         click.get_current_context().exit(0 if status.ready else 1)
-    desk = KeeperContext(lambda _: None)
+    context = KeeperContext(lambda _: None)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: desk.stop())
+        signal.signal(number, lambda *_: context.stop())
     try:
-        keep_chain(desk, options, applier)
+        keep_chain(context, options, applier)
     finally:
-        desk.close()
+        context.close()
 
 
 @chain.command()

@@ -71,7 +71,7 @@ def order(
         return
     if watch:
         held = run_part(
-            lambda desk: keep_order(desk, options, Applier(dry_run=dry_run)),
+            lambda context: keep_order(context, options, Applier(dry_run=dry_run)),
             WATCH_SCHEMA,
             as_json=as_json,
         )

@@ -146,13 +146,13 @@ def repair(**given: object) -> None:
         click.get_current_context().exit(
             int(any(judgement.state == "broken" for _, judgement in found))
         )
-    desk = KeeperContext(_quiet)
+    context = KeeperContext(_quiet)
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: desk.stop())
+        signal.signal(number, lambda *_: context.stop())
     try:
-        make_body(assignment)(desk)
+        make_body(assignment)(context)
     finally:
-        desk.close()
+        context.close()
 
 
 def _assign(given: dict[str, object]) -> RepairScope:
@@ -242,7 +242,7 @@ def _report(
     as_json: bool,
 ) -> None:
     held = {finding.subject: finding.evidence for finding in work.controller.findings()}
-    deeds = [
+    actions = [
         {"action": action, "result": result, "count": count}
         for (action, result), count in sorted(work.controller.counts.items())
     ]
@@ -264,15 +264,15 @@ def _report(
             "node": assignment.node,
             "dry_run": assignment.policy.dry_run,
         }
-        click.echo(json.dumps({**head, "pods": pods, "deeds": deeds}, indent=2))
+        click.echo(json.dumps({**head, "pods": pods, "deeds": actions}, indent=2))
         return
     for pod, one in found:
         if one.state != "healthy":
             click.echo(f"{one.state:<9}{escape(pod.key)}: {escape(one.why)}")
             for why in held.get(pod.key, ()):
                 click.echo(f"         {escape(why)}")
-    for deed in deeds:
-        click.echo(f"{deed['action']}: {deed['result']} {deed['count']}")
+    for action in actions:
+        click.echo(f"{action['action']}: {action['result']} {action['count']}")
     broken = sum(one.state == "broken" for _, one in found)
     click.echo(f"{len(found)} pods, {broken} broken")
 

@@ -125,7 +125,7 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     applier = Applier(dry_run=dry_run)
     if watch:
         held = run_part(
-            lambda desk: keep_sysctls(desk, options, applier), WATCH_SCHEMA, as_json=as_json
+            lambda context: keep_sysctls(context, options, applier), WATCH_SCHEMA, as_json=as_json
         )
         click.get_current_context().exit(0 if held else WRONG)
     duty, chosen = make_duty(options)

@@ -30,17 +30,17 @@ def run_part(body: Body, schema: str, *, as_json: bool) -> bool:
             click.echo(f"{said}\n{render_findings(status.findings, style)}", nl=False)
         last[:] = [status]
 
-    desk = KeeperContext(hear)
+    context = KeeperContext(hear)
 
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
-        desk.stop()
+        context.stop()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        while not desk.stopping:
-            body(desk)  # it returns before where it wants to begin anew
+        while not context.stopping:
+            body(context)  # it returns before where it wants to begin anew
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        desk.close()
+        context.close()
     return bool(last) and last[-1].ready

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from podpath.kube.client import MERGE_PATCH, Client, KubeError, Refused, decode
 from podpath_protect.cluster import shared
-from podpath_protect.cluster.limits import ClusterLimits, SharedDeed
+from podpath_protect.cluster.limits import ClusterLimits, SharedAction
 from podpath_protect.cluster.objects import KubeLease
 from podpath_protect.cluster.shared import SharedState, Stored
 
@@ -34,16 +34,16 @@ class LeaseBudget:
         namespace, _, name = limits.lease.partition("/")
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
 
-    def spend(self, deed: SharedDeed) -> float:
+    def spend(self, action: SharedAction) -> float:
         """Take a token and return 0; or take nothing and return the seconds to wait. `PodpathError`
         where it cannot be told.
         """
-        return self._settle(lambda state, now: shared.spend(state, self._limits, deed, now))
+        return self._settle(lambda state, now: shared.spend(state, self._limits, action, now))
 
-    def refund(self, deed: SharedDeed) -> None:
+    def refund(self, action: SharedAction) -> None:
         """Put a token back, as far as the server can be asked: one that is lost was spent."""
         try:
-            self._settle(lambda state, now: shared.refund(state, self._limits, deed, now))
+            self._settle(lambda state, now: shared.refund(state, self._limits, action, now))
         except (KubeError, shared.Contended):
             return
 

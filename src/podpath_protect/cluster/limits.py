@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal
 
-SharedDeed = Literal["evict", "mend"]
-DEEDS: Final[tuple[SharedDeed, ...]] = ("evict", "mend")
+SharedAction = Literal["evict", "mend"]
+SHARED_ACTIONS: Final[tuple[SharedAction, ...]] = ("evict", "mend")
 HOUR: Final = 3600.0
 
 
@@ -37,10 +37,10 @@ class ClusterLimits:
         if not all(math.isfinite(each) and each > 0 for each in rates):
             raise ValueError("cluster-wide rates above 0")
 
-    def burst(self, deed: SharedDeed) -> float:
+    def burst(self, action: SharedAction) -> float:
         """Return how many tokens there are at most."""
-        return float(self.evictions if deed == "evict" else self.mends)
+        return float(self.evictions if action == "evict" else self.mends)
 
-    def per_hour(self, deed: SharedDeed) -> float:
+    def per_hour(self, action: SharedAction) -> float:
         """Return how many tokens come back in an hour."""
-        return self.evictions_per_hour if deed == "evict" else self.mends_per_hour
+        return self.evictions_per_hour if action == "evict" else self.mends_per_hour

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from podpath.net.errors import PodpathError
-from podpath_protect.cluster.limits import DEEDS, HOUR, ClusterLimits, SharedDeed
+from podpath_protect.cluster.limits import HOUR, SHARED_ACTIONS, ClusterLimits, SharedAction
 
 T = TypeVar("T")
 HELD_SECONDS: Final = HOUR
@@ -56,13 +56,13 @@ class _Stored(msgspec.Struct):
 def parse_state(text: str, limits: ClusterLimits, now: float) -> SharedState:
     """Read what is stored: nothing yet is a full budget, and what cannot be read an empty one."""
     if not text:
-        full: dict[str, float] = {deed: limits.burst(deed) for deed in DEEDS}
+        full: dict[str, float] = {action: limits.burst(action) for action in SHARED_ACTIONS}
         return SharedState(stamp=now, tokens=full)
     try:
         stored = msgspec.json.decode(text, type=_Stored)
     except (msgspec.MsgspecError, UnicodeError):
-        return SharedState(stamp=now, tokens={str(deed): 0.0 for deed in DEEDS})
-    tokens = {str(deed): max(0.0, stored.tokens.get(deed, 0.0)) for deed in DEEDS}
+        return SharedState(stamp=now, tokens={str(action): 0.0 for action in SHARED_ACTIONS})
+    tokens = {str(action): max(0.0, stored.tokens.get(action, 0.0)) for action in SHARED_ACTIONS}
     return SharedState(stamp=stored.stamp, tokens=tokens, held=stored.held)
 
 
@@ -76,35 +76,35 @@ def advance(state: SharedState, limits: ClusterLimits, now: float) -> SharedStat
     """Let time pass: tokens come back, places lapse; a clock that is behind changes nothing."""
     later = max(now, state.stamp)
     tokens: dict[str, float] = {
-        deed: min(
-            limits.burst(deed),
-            state.tokens[deed] + (later - state.stamp) * limits.per_hour(deed) / HOUR,
+        action: min(
+            limits.burst(action),
+            state.tokens[action] + (later - state.stamp) * limits.per_hour(action) / HOUR,
         )
-        for deed in DEEDS
+        for action in SHARED_ACTIONS
     }
     held = {node: said for node, said in state.held.items() if later - said < HELD_SECONDS}
     return SharedState(stamp=later, tokens=tokens, held=held)
 
 
 def spend(
-    state: SharedState, limits: ClusterLimits, deed: SharedDeed, now: float
+    state: SharedState, limits: ClusterLimits, action: SharedAction, now: float
 ) -> tuple[SharedState, float]:
     """Take a token and return 0; or take nothing and return the seconds to wait."""
     current = advance(state, limits, now)
-    there = current.tokens[deed]
+    there = current.tokens[action]
     if there < WHOLE:
-        missing = (1.0 - there) * HOUR / limits.per_hour(deed)
+        missing = (1.0 - there) * HOUR / limits.per_hour(action)
         return state, missing + current.stamp - now
-    return replace(current, tokens={**current.tokens, deed: max(0.0, there - 1.0)}), 0.0
+    return replace(current, tokens={**current.tokens, action: max(0.0, there - 1.0)}), 0.0
 
 
 def refund(
-    state: SharedState, limits: ClusterLimits, deed: SharedDeed, now: float
+    state: SharedState, limits: ClusterLimits, action: SharedAction, now: float
 ) -> tuple[SharedState, None]:
     """Put a token back, since nothing happened."""
     current = advance(state, limits, now)
-    there = min(limits.burst(deed), current.tokens[deed] + 1.0)
-    return replace(current, tokens={**current.tokens, deed: there}), None
+    there = min(limits.burst(action), current.tokens[action] + 1.0)
+    return replace(current, tokens={**current.tokens, action: there}), None
 
 
 def hold(

@@ -23,33 +23,33 @@ AGAIN_SECONDS = 1.0
 """When chains that could not be listed are asked for again: a lock is free in a moment."""
 
 
-def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> None:
-    """Watch and mend until the desk says stop: a keeper's body."""
+def keep_order(context: KeeperContext, options: OrderOptions, applier: Applier) -> None:
+    """Watch and mend until it is told to stop: a keeper's body."""
     guard = OrderGuard(gather_rules(options), applier, mend=options.mode == "fix")
     chains = frozenset(rule.chain for rule in guard.rules)
     monitor = _listen()
     looks = moved = 0
     told: frozenset[tuple[str, str]] = frozenset()
     try:
-        while not desk.stopping:
+        while not context.stopping:
             outcome = guard.look(time.monotonic())
             looks, moved = looks + 1, moved + sum(move.state == "done" for move in outcome.moves)
-            desk.report(_make_status(outcome, looks, moved, mends=guard.mend))
+            context.report(_make_status(outcome, looks, moved, mends=guard.mend))
             told = _tell(outcome, told)
-            desk.wait(GATHER_SECONDS)
+            context.wait(GATHER_SECONDS)
             pause = min(options.poll, AGAIN_SECONDS) if outcome.unknown else options.poll
-            _wait(desk, monitor, time.monotonic() + pause, chains)
+            _wait(context, monitor, time.monotonic() + pause, chains)
     finally:
         if monitor is not None:
             monitor.close()
 
 
 def _wait(
-    desk: KeeperContext, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]
+    context: KeeperContext, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]
 ) -> None:
     """Wait until a base chain changes, or it is time to look anyway."""
-    while not desk.stopping and (left := until - time.monotonic()) > 0:
-        desk.wait(left, *(() if monitor is None else (monitor.fileno(),)))
+    while not context.stopping and (left := until - time.monotonic()) > 0:
+        context.wait(left, *(() if monitor is None else (monitor.fileno(),)))
         if monitor is not None and any(_concerns(event, chains) for event in monitor.events()):
             return
 

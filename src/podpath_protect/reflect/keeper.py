@@ -29,16 +29,16 @@ UNKNOWN = (
 
 def make_body(options: ReflectOptions, environment: Mapping[str, str]) -> Body:
     """Make what the agent runs as its part `reflect`."""
-    return lambda desk: _keep(desk, options, resolve(options.listen, environment))
+    return lambda context: _keep(context, options, resolve(options.listen, environment))
 
 
-def _keep(desk: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, ...]) -> None:
+def _keep(context: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, ...]) -> None:
     told = ""
-    while not desk.stopping:
+    while not context.stopping:
         why = UNKNOWN
         if ends:
             try:
-                _serve(desk, Reflector(ends, options.allow, per_second=options.per_second), ends)
+                _serve(context, Reflector(ends, options.allow, per_second=options.per_second), ends)
             except OSError as error:
                 why = f"cannot listen at {', '.join(map(str, ends))}: {error.strerror}"
             else:
@@ -48,22 +48,22 @@ def _keep(desk: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, .
                 "inbound redirection cannot be proven to pods", extra={"fields": {"why": why}}
             )
             told = why
-        desk.report(
+        context.report(
             KeeperStatus(
                 ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False)
             )
         )
-        desk.wait(REPORT_SECONDS)
+        context.wait(REPORT_SECONDS)
 
 
-def _serve(desk: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...]) -> None:
+def _serve(context: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...]) -> None:
     _log.info("the reflector listens", extra={"fields": {"at": [str(end) for end in ends]}})
     try:
-        while not desk.stopping:
-            desk.report(
+        while not context.stopping:
+            context.report(
                 KeeperStatus(ready=True, samples=_samples(reflector.counts, listening=True))
             )
-            reflector.serve(REPORT_SECONDS, desk.descriptor)
+            reflector.serve(REPORT_SECONDS, context.descriptor)
     finally:
         reflector.close()
 

@@ -1,13 +1,13 @@
 """How much may be done: a token bucket for the node, one for each namespace and one for each owner,
-and a pause after deeds that did not help.
+and a pause after actions that did not help.
 
 Time is an argument: the seconds of a clock that runs evenly since boot, so that a clock that is set
 forward or back buys nothing, and that a controller that is killed and begins again finds its budget
 as it left it (`save`, `load`). Sending a pod away needs a token of the node's bucket, one of the
 namespace's and one of the owner's; mending in place needs one of each of three wider buckets. A
 namespace has a share of what the node has, and an owner a share of its mendings, so that a tenant
-whose pods break all the time spends its own. Where a deed did not happen (the server refused), its
-tokens are given back.
+whose pods break all the time spends its own. Where an action did not happen (the server refused),
+its tokens are given back.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Bucket:
 class _Owner:
     bucket: _Bucket
     in_vain: int = 0
-    """Deeds in a row after which no healthy pod came."""
+    """Actions in a row after which no healthy pod came."""
     not_before: float = 0.0
     touched: float = 0.0
 
@@ -117,15 +117,15 @@ class RepairBudget:
         whose = dict.fromkeys((_space(owner), owner))
         return self._mends, *(self._share("mend", name, now) for name in whose)
 
-    def _share(self, deed: str, whose: str, now: float) -> _Bucket:
+    def _share(self, action: str, whose: str, now: float) -> _Bucket:
         """Return the bucket of a namespace, or for mending of an owner: a share of the node's, and
         of the namespace's.
         """
-        name = f"{deed} {whose}"
+        name = f"{action} {whose}"
         if name not in self._shares:
             if len(self._shares) >= MOST_SHARES:
                 self._forget_full(now)
-            whole = self._mends if deed == "mend" else self._node
+            whole = self._mends if action == "mend" else self._node
             part = self._policy.share ** (2 if "/" in whose else 1)
             burst = max(1.0, math.ceil(whole.burst * part))
             self._shares[name] = _Bucket(burst, whole.per_hour * part, burst, now)
@@ -159,7 +159,7 @@ class RepairBudget:
             held.in_vain, held.not_before = 0, 0.0
 
     def in_vain(self, owner: str) -> int:
-        """Return how many deeds in a row did not help an owner's pods."""
+        """Return how many actions in a row did not help an owner's pods."""
         held = self._owners.get(owner)
         return 0 if held is None else held.in_vain
 
@@ -198,8 +198,8 @@ class RepairBudget:
         for bucket, (tokens, filled) in ((self._node, state.node), (self._mends, state.mends)):
             bucket.tokens, bucket.filled = min(bucket.burst, max(0.0, tokens)), min(now, filled)
         for name, (tokens, filled) in state.shares.items():
-            deed, _, whose = name.partition(" ")
-            share = self._share(deed, whose, now)
+            action, _, whose = name.partition(" ")
+            share = self._share(action, whose, now)
             share.tokens, share.filled = min(share.burst, max(0.0, tokens)), min(now, filled)
         for name, (tokens, filled, in_vain, not_before, touched) in state.owners.items():
             held = self._owner(name, now)

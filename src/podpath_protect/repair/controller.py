@@ -2,11 +2,11 @@
 done where nothing is.
 
 What comes in are pods as the watch tells of them, what was seen in their namespaces, and the time;
-what goes out are deeds. Before each deed all of this must hold, and the first that does not is told
-as the reason for waiting: the node's own CNI chain is healthy (a successor would be born as
+what goes out are actions. Before each action all of this must hold, and the first that does not is
+told as the reason for waiting: the node's own CNI chain is healthy (a successor would be born as
 broken), the pod waited out its pauses, somebody makes it again if it is to be sent away, the node's
 and the owner's budgets have a token, a fresh look at the API server still shows it broken, and the
-event that tells of the deed is written. There is one controller on each node and it acts on that
+event that tells of the action is written. There is one controller on each node and it acts on that
 node's pods alone, so there is no leader.
 """
 
@@ -22,8 +22,8 @@ from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.cluster.shared import Contended
+from podpath_protect.repair.actions import PodActions, RepairOutcome
 from podpath_protect.repair.budget import RepairBudget
-from podpath_protect.repair.deeds import PodActions, RepairOutcome
 from podpath_protect.repair.judgement import (
     NamespaceObservation,
     PodJudgement,
@@ -45,7 +45,7 @@ class Controller:
     def __init__(
         self,
         policy: Policy,
-        deeds: PodActions,
+        actions: PodActions,
         budget: RepairBudget,
         *,
         own_pod: str = "",
@@ -55,9 +55,9 @@ class Controller:
         """Begin with nothing known.
 
         `chain` says why the node's CNI chain is unhealthy, empty where it is well. `spent` hears
-        that the budget changed: before each deed, and after it.
+        that the budget changed: before each action, and after it.
         """
-        self._policy, self._deeds, self._budget = policy, deeds, budget
+        self._policy, self._actions, self._budget = policy, actions, budget
         self._own_pod, self._chain, self._spent = own_pod, chain, spent
         self._memories: dict[str, BrokenPod] = {}
         self._first_seen: dict[str, float] = {}
@@ -67,7 +67,7 @@ class Controller:
         self.counts: Counter[tuple[str, str]] = Counter()
         """(action, result): how often."""
         self.event_errors = 0
-        self.took = Histogram("repair_deed_seconds", "How long deeds on pods took.")
+        self.took = Histogram("repair_deed_seconds", "How long actions on pods took.")
 
     def consider(
         self, pod: KubePod, now: float, sight: NamespaceObservation | None = None
@@ -148,14 +148,14 @@ class Controller:
         uid = pod.metadata.uid
         known = sight or self._sights.get(uid)
         if sight is None and known is not None and known.redirected is False:
-            known = self._deeds.see(pod)
+            known = self._actions.see(pod)
         if known is not None:
             self._sights[uid] = known
         return known
 
     def _relieve(self, pod: KubePod, judgement: PodJudgement) -> None:
         """Let a pod that is not broken be: its owner's pauses end if it was born after the last
-        deed and is well.
+        action and is well.
         """
         memory = self._memories.pop(pod.metadata.uid, None)
         if judgement.state != "healthy":
@@ -169,7 +169,7 @@ class Controller:
         if memory is not None:
             self._tell("the pod is well again", pod, judgement.why)
         if self._policy.label in pod.metadata.labels and "label" in self._policy.actions:
-            self._count("unlabel", self._deeds.unlabel(pod), pod)
+            self._count("unlabel", self._actions.unlabel(pod), pod)
 
     def _act(self, pod: KubePod, memory: BrokenPod, now: float) -> str:
         """Do what is next to a broken pod; why nothing is done, empty where something was or all is
@@ -223,7 +223,7 @@ class Controller:
             self._settle(outcome, owner, now)
         elif outcome.result in {"skip", "impossible"}:
             self._give_back(action, owner, now)
-            self._deeds.cluster.refund("mend")
+            self._actions.cluster.refund("mend")
         self._spent()
         memory.note(action, outcome, self._policy, now)
         self._count(action, outcome, pod)
@@ -234,11 +234,11 @@ class Controller:
         back what the node's own gave.
         """
         try:
-            wait = self._deeds.cluster.spend("mend" if action == "mend" else "evict")
+            wait = self._actions.cluster.spend("mend" if action == "mend" else "evict")
         except (KubeError, Contended) as error:
             wait, why = RECHECK, f"the cluster's budget cannot be asked: {error}"
         else:
-            why = f"the cluster's budget allows the next deed in {wait:.0f} s"
+            why = f"the cluster's budget allows the next action in {wait:.0f} s"
         if wait <= 0:
             return ""
         self._give_back(action, owner, now)
@@ -252,18 +252,18 @@ class Controller:
             self._budget.give_back(owner, now)
 
     def _settle(self, outcome: RepairOutcome, owner: str, now: float) -> None:
-        """Keep what a deed cost where it was done, and give it back where it was not."""
+        """Keep what an action cost where it was done, and give it back where it was not."""
         if outcome.result in {"success", "would"}:
             self._budget.sent_away(owner, now)
             self._sent[owner] = now
         elif not outcome.unsure:
             self._budget.give_back(owner, now)
-            self._deeds.cluster.refund("evict")
+            self._actions.cluster.refund("evict")
 
     def _do(self, action: Action, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
-        """Look once more, tell of the deed, do it."""
+        """Look once more, tell of the action, do it."""
         try:
-            fresh = self._deeds.read(pod)
+            fresh = self._actions.read(pod)
         except KubeError as error:
             return RepairOutcome("fail", str(error))
         if fresh is None:
@@ -271,7 +271,7 @@ class Controller:
         judgement = judge(fresh, self._policy, self._see(fresh, None))
         if judgement.state != "broken":
             return RepairOutcome("skip", f"it is {judgement.state} by now: {judgement.why}")
-        untold = self._deeds.announce(fresh, action, judgement)
+        untold = self._actions.announce(fresh, action, judgement)
         if untold:
             self.event_errors += 1
             if self._policy.require_event and action in {"evict", "delete"}:
@@ -279,10 +279,10 @@ class Controller:
                     "fail", f"its event cannot be written, so it is not done: {untold}"
                 )
         self._tell(f"the pod is broken, {action} is next", fresh, memory.judgement.why)
-        return self._deeds.do(action, fresh)
+        return self._actions.do(action, fresh)
 
     def _label(self, pod: KubePod, memory: BrokenPod, now: float) -> None:
-        """Label a pod once; where that fails, again with the next look, so often as any deed."""
+        """Label a pod once; where that fails, again with the next look, so often as any action."""
         if "label" not in self._policy.actions or memory.labeled or "label" in memory.hopeless:
             return
         outcome = self._set_label(pod, memory)
@@ -294,11 +294,11 @@ class Controller:
         self._count("label", outcome, pod)
 
     def _set_label(self, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
-        untold = self._deeds.announce(pod, "label", memory.judgement)
+        untold = self._actions.announce(pod, "label", memory.judgement)
         self.event_errors += bool(untold)
         if untold and self._policy.require_event:
             return RepairOutcome("fail", f"its event cannot be written: {untold}")
-        return self._deeds.do("label", pod)
+        return self._actions.do("label", pod)
 
     def _describe_wait(self, owner: str, wait: float) -> str:
         vain = self._budget.in_vain(owner)
@@ -307,7 +307,7 @@ class Controller:
             if vain > 1
             else ""
         )
-        return f"the budget of the node or of {owner} allows the next deed in {wait:.0f} s{again}"
+        return f"the budget of the node or of {owner} allows the next action in {wait:.0f} s{again}"
 
     def _count(self, action: str, outcome: RepairOutcome, pod: KubePod) -> None:
         self.counts[action, outcome.result] += 1

@@ -2,8 +2,8 @@
 into namespaces now and then.
 
 What the watch hears is put down by pod, newest state only: a thousand changes of one pod are one
-look, nothing overflows and nothing is dropped. The budget's state is written down after each deed,
-so that a controller that is killed again and again spends no more.
+look, nothing overflows and nothing is dropped. The budget's state is written down after each
+action, so that a controller that is killed again and again spends no more.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from podpath_protect.cluster.limits import ClusterLimits
 from podpath_protect.cluster.listwatch import ListWatch
 from podpath_protect.cluster.objects import KubePod, MetadataFilter
 from podpath_protect.cluster.pods import Evictor
+from podpath_protect.repair.actions import PodActions, Unbounded
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
-from podpath_protect.repair.deeds import PodActions, Unbounded
 from podpath_protect.repair.judgement import (
     MIRROR,
     NamespaceObservation,
@@ -90,15 +90,15 @@ def query_of(node: str, policy: Policy) -> dict[str, str]:
 def make_body(assignment: RepairScope) -> Body:
     """Make what the agent runs as its part `repair`."""
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         with Client(assignment.access) as client:
             work = Work(assignment, client)
             work.start()
             try:
-                while not desk.stopping:
-                    desk.report(work.status())
+                while not context.stopping:
+                    context.report(work.status())
                     pause = min(work.step(time.monotonic()), REPORT_SECONDS)
-                    if desk.wait(pause, work.descriptor):
+                    if context.wait(pause, work.descriptor):
                         work.heard()
             finally:
                 work.stop()
@@ -122,7 +122,7 @@ class Work:
         self.recorder = Recorder(client, instance, clock=time.monotonic, wall=time.time, draw=draw)
         limits = None if policy.dry_run else assignment.cluster
         shared = None if limits is None else LeaseBudget(client, limits, assignment.node, time.time)
-        deeds = PodActions(
+        actions = PodActions(
             policy=policy,
             client=client,
             recorder=self.recorder,
@@ -135,7 +135,7 @@ class Work:
         self._load(now)
         self.controller = Controller(
             policy,
-            deeds,
+            actions,
             self.budget,
             own_pod=assignment.own_pod,
             chain=assignment.chain,
@@ -264,18 +264,18 @@ class Work:
 
     def _samples(self) -> tuple[Sample, ...]:
         figures, counts = self.watch.figures, self.controller.counts
-        deeds = [
+        actions = [
             Sample(
                 "repair_deeds",
                 count,
                 (("action", action), ("result", result)),
                 "counter",
-                "Deeds on pods, by how they came out.",
+                "Actions on pods, by how they came out.",
             )
             for (action, result), count in sorted(counts.items())
         ]
         return (
-            *deeds,
+            *actions,
             *self.controller.took.samples(),
             Sample(
                 "repair_pods_broken",

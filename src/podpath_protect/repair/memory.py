@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from podpath_protect.repair.deeds import RepairOutcome
+from podpath_protect.repair.actions import RepairOutcome
 from podpath_protect.repair.judgement import PodJudgement
 from podpath_protect.repair.policy import Action, Policy
 
@@ -18,9 +18,9 @@ class BrokenPod:
     key: str
     judgement: PodJudgement
     failures: dict[Action, int] = field(default_factory=dict)
-    """How often a deed failed in a row."""
+    """How often an action failed in a row."""
     hopeless: set[Action] = field(default_factory=set)
-    """Deeds that cannot help this pod."""
+    """Actions that cannot help this pod."""
     labeled: bool = False
     mended_at: float | None = None
     """When it was mended in place, while it has not shown since whether that helped."""
@@ -33,7 +33,7 @@ class BrokenPod:
     """Why nothing is done now; empty where something may."""
 
     def next_action(self, policy: Policy) -> Action | None:
-        """Return the gentlest deed that may still help; None where all were tried."""
+        """Return the gentlest action that may still help; None where all were tried."""
         for action in policy.escalation:
             limit = policy.mend_attempts if action == "mend" else policy.attempts
             if action not in self.hopeless and self.failures.get(action, 0) < limit:
@@ -41,7 +41,7 @@ class BrokenPod:
         return None
 
     def note(self, action: Action, outcome: RepairOutcome, policy: Policy, now: float) -> None:
-        """Remember how a deed came out, and when the next may be."""
+        """Remember how an action came out, and when the next may be."""
         if outcome.result in {"success", "would"}:
             if action == "label":
                 self.labeled = True

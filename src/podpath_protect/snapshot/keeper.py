@@ -21,7 +21,7 @@ from podpath_protect.reflect.options import resolve
 from podpath_protect.serving import Certificate
 from podpath_protect.snapshot.gate import ENTRIES, Gate
 from podpath_protect.snapshot.options import SnapshotOptions
-from podpath_protect.snapshot.server import DropDesk, SnapshotDesk, SnapshotServer
+from podpath_protect.snapshot.server import DropBackend, SnapshotBackend, SnapshotServer
 from podpath_protect.snapshot.taking import SnapshotStore, TakingLimits, command, take
 
 _log = logging.getLogger("podpath.protect.snapshot")
@@ -49,7 +49,7 @@ class SnapshotScope:
 
 def make_body(scope: SnapshotScope) -> Body:
     """Make what the agent runs as its part `snapshot`."""
-    return lambda desk: _keep(desk, scope)
+    return lambda backend: _keep(backend, scope)
 
 
 def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
@@ -61,59 +61,59 @@ def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
     store = SnapshotStore(partial(take, command(options.node_netns), limits), options.cache)
     told = ""
     with Client(scope.access) as client:
-        desk = SnapshotDesk(
+        backend = SnapshotBackend(
             node=scope.node,
             gate=Gate(client, scope.node),
             store=store,
             counts=Counter(),
-            drops=_make_drop_desk(client, scope),
+            drops=_make_drop_backend(client, scope),
         )
         while not context.stopping:
             why = UNKNOWN
             if ends:
                 try:
                     certificate = Certificate(options.certificate, options.key)
-                    server = SnapshotServer(ends, desk, certificate)
+                    server = SnapshotServer(ends, backend, certificate)
                 except OSError as error:
                     places = ", ".join(map(str, ends))
                     why = f"cannot serve at {places} with {options.certificate}: {error}"
                 else:
-                    _serve(context, server, desk)
+                    _serve(context, server, backend)
                     return
             if why != told:
                 _log.warning("snapshots cannot be served", extra={"fields": {"why": why}})
                 told = why
             context.report(
                 KeeperStatus(
-                    ready=True, degraded=True, why=why, samples=_samples(desk, listening=False)
+                    ready=True, degraded=True, why=why, samples=_samples(backend, listening=False)
                 )
             )
             context.wait(REPORT_SECONDS)
 
 
-def _make_drop_desk(client: Client, scope: SnapshotScope) -> DropDesk | None:
+def _make_drop_backend(client: Client, scope: SnapshotScope) -> DropBackend | None:
     if scope.drops is None:
         return None
     gate = Gate(client, scope.node, right=right_to_watch)
-    return DropDesk(gate=gate, board=scope.drops, counts=Counter())
+    return DropBackend(gate=gate, board=scope.drops, counts=Counter())
 
 
-def _serve(context: KeeperContext, server: SnapshotServer, desk: SnapshotDesk) -> None:
+def _serve(context: KeeperContext, server: SnapshotServer, backend: SnapshotBackend) -> None:
     _log.info("snapshots are served", extra={"fields": {"ports": list(server.ports)}})
     try:
         while not context.stopping:
-            desk.store.forget()
-            context.report(KeeperStatus(ready=True, samples=_samples(desk, listening=True)))
+            backend.store.forget()
+            context.report(KeeperStatus(ready=True, samples=_samples(backend, listening=True)))
             context.wait(REPORT_SECONDS)
     finally:
         server.close()
 
 
-def _samples(desk: SnapshotDesk, *, listening: bool) -> tuple[Sample, ...]:
+def _samples(backend: SnapshotBackend, *, listening: bool) -> tuple[Sample, ...]:
     requests = (
         Sample(
             "snapshot_requests",
-            desk.counts[outcome],
+            backend.counts[outcome],
             (("outcome", outcome),),
             "counter",
             "Requests for a snapshot, by what became of them.",
@@ -122,19 +122,19 @@ def _samples(desk: SnapshotDesk, *, listening: bool) -> tuple[Sample, ...]:
     )
     return (
         *requests,
-        *_watch_samples(desk.drops),
+        *_watch_samples(backend.drops),
         Sample(
-            "snapshot_taken", desk.store.taken, kind="counter", help="Snapshots that were taken."
+            "snapshot_taken", backend.store.taken, kind="counter", help="Snapshots that were taken."
         ),
         Sample("snapshot_listening", int(listening), help="Whether snapshots can be asked for."),
     )
 
 
-def _watch_samples(desk: DropDesk | None) -> Iterator[Sample]:
-    for outcome in WATCH_OUTCOMES if desk is not None else ():
+def _watch_samples(backend: DropBackend | None) -> Iterator[Sample]:
+    for outcome in WATCH_OUTCOMES if backend is not None else ():
         yield Sample(
             "drops_requests",
-            0 if desk is None else desk.counts[outcome],
+            0 if backend is None else backend.counts[outcome],
             (("outcome", outcome),),
             "counter",
             "Requests to watch drops, by what became of them.",

@@ -53,7 +53,7 @@ REFUSALS: Final[Mapping[Entry, HTTPStatus]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DropDesk:
+class DropBackend:
     """What watchers are served from."""
 
     gate: Gate
@@ -63,7 +63,7 @@ class DropDesk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotDesk:
+class SnapshotBackend:
     """What requests are served from."""
 
     node: str
@@ -71,15 +71,15 @@ class SnapshotDesk:
     store: SnapshotStore
     counts: Counter[str]
     """Requests, by what became of them."""
-    drops: DropDesk | None = None
+    drops: DropBackend | None = None
     """What watchers are served from; None where nobody may watch."""
 
 
 class _SnapshotListener(SecureServer):
     """The server of one address, with what requests are served from."""
 
-    def __init__(self, end: SocketEnd, desk: SnapshotDesk, certificate: Certificate) -> None:
-        self.desk = desk
+    def __init__(self, end: SocketEnd, backend: SnapshotBackend, certificate: Certificate) -> None:
+        self.backend = backend
         super().__init__(end, _SnapshotRequest, certificate, most=MOST_CONNECTIONS)
 
 
@@ -93,29 +93,29 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer."""
-        desk = self.server.desk
+        backend = self.server.backend
         path, _, query = self.path.partition("?")
         if path == DROPS_PATH:
-            self._watch(desk.drops, query)
+            self._watch(backend.drops, query)
             return
         if path != PATH:
             self._refuse(HTTPStatus.NOT_FOUND, f"expected {PATH} or {DROPS_PATH}")
             return
-        admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
+        admission = backend.gate.admit(self.headers.get(TOKEN_HEADER) or "")
         if admission.entry != "allowed":
-            desk.counts[admission.entry] += 1
+            backend.counts[admission.entry] += 1
             self._refuse(REFUSALS[admission.entry], admission.why)
             return
-        self._serve(desk, admission)
+        self._serve(backend, admission)
 
-    def _serve(self, desk: SnapshotDesk, admission: Admission) -> None:
+    def _serve(self, backend: SnapshotBackend, admission: Admission) -> None:
         try:
-            content = memoryview(desk.store.current().content)
+            content = memoryview(backend.store.current().content)
         except TakingError as error:
-            desk.counts["failed"] += 1
+            backend.counts["failed"] += 1
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
             return
-        desk.counts[admission.entry] += 1
+        backend.counts[admission.entry] += 1
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "application/gzip")
         self.send_header("Content-Length", str(len(content)))
@@ -124,29 +124,29 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
         for place in range(0, len(content), _PIECE):
             self.wfile.write(content[place : place + _PIECE])
 
-    def _watch(self, desk: DropDesk | None, query: str) -> None:
+    def _watch(self, backend: DropBackend | None, query: str) -> None:
         """Stream drops to whoever may have them, until one of both has enough."""
-        feed = None if desk is None else desk.board.feed
-        if desk is None or feed is None or not feed.options.watchers:
+        feed = None if backend is None else backend.board.feed
+        if backend is None or feed is None or not feed.options.watchers:
             self._refuse(
                 HTTPStatus.NOT_FOUND, "no drops are served: [drops] watchers says how many"
             )
             return
-        admission = desk.gate.admit(self.headers.get(TOKEN_HEADER) or "")
+        admission = backend.gate.admit(self.headers.get(TOKEN_HEADER) or "")
         if admission.entry != "allowed":
-            desk.counts[admission.entry] += 1
+            backend.counts[admission.entry] += 1
             self._refuse(REFUSALS[admission.entry], admission.why)
             return
         try:
             wish = parse_wish(query)
             with feed.subscribe(wish, PATIENCE_SECONDS) as told:
-                desk.counts[admission.entry] += 1
+                backend.counts[admission.entry] += 1
                 self._stream(feed, told)
         except RequestError as error:
-            desk.counts["mistaken"] += 1
+            backend.counts["mistaken"] += 1
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         except BusyError as error:
-            desk.counts["held"] += 1
+            backend.counts["held"] += 1
             self._refuse(HTTPStatus.TOO_MANY_REQUESTS, str(error))
 
     def _stream(self, feed: DropFeed, told: DropSubscription) -> None:
@@ -181,7 +181,7 @@ class _SnapshotRequest(BaseHTTPRequestHandler):
             "status": "Failure",
             "code": int(code),
             "reason": code.phrase.replace(" ", ""),
-            "message": f"podpath's agent of {self.server.desk.node}: {why}",
+            "message": f"podpath's agent of {self.server.backend.node}: {why}",
         }
         body = json.dumps(status).encode()
         self.send_response(code)
@@ -207,7 +207,7 @@ class SnapshotServer(ServerGroup):
     """The endpoint at every address that it has."""
 
     def __init__(
-        self, ends: tuple[SocketEnd, ...], desk: SnapshotDesk, certificate: Certificate
+        self, ends: tuple[SocketEnd, ...], backend: SnapshotBackend, certificate: Certificate
     ) -> None:
         """Bind; `OSError` where an address is taken or not ours."""
-        super().__init__(ends, lambda end: _SnapshotListener(end, desk, certificate), "snapshot")
+        super().__init__(ends, lambda end: _SnapshotListener(end, backend, certificate), "snapshot")

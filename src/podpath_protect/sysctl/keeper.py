@@ -45,8 +45,8 @@ class _SysctlKeeperState:
     told: frozenset[tuple[str, str]] = frozenset()
 
 
-def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) -> None:
-    """Watch and mend until the desk says stop, or the node shows that it needs other profiles: a
+def keep_sysctls(context: KeeperContext, options: SysctlOptions, applier: Applier) -> None:
+    """Watch and mend until it is told to stop, or the node shows that it needs other profiles: a
     keeper's body.
     """
     duty, chosen = make_duty(options)
@@ -64,7 +64,7 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
         ) as watch,
     ):
         due = next_thorough = may_read = time.monotonic()
-        while not desk.stopping:
+        while not context.stopping:
             now = time.monotonic()
             if now >= due:
                 thorough = now >= next_thorough
@@ -78,9 +78,9 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
                     next_thorough, may_read = now + options.poll, now + READ_SECONDS
                 outcome = guard.look(now, thorough=thorough)
                 _remember(memory, outcome)
-                desk.report(make_status(outcome, memory, guard, now, watch.why_polling))
+                context.report(make_status(outcome, memory, guard, now, watch.why_polling))
                 due = min(next_thorough, now + (guard.fights.next_mend(now) or options.poll))
-            desk.wait(
+            context.wait(
                 min(due - time.monotonic(), watch.pause()), monitor.fileno(), *watch.descriptors()
             )
             changes = watch.changes()
@@ -90,7 +90,7 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
             if concerns(monitor.events(), keys) or any(
                 change.directory not in folders for change in changes
             ):
-                desk.wait(GATHER_SECONDS)
+                context.wait(GATHER_SECONDS)
                 due = min(due, time.monotonic())
 
 

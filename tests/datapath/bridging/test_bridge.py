@@ -16,6 +16,7 @@ from podpath.datapath.reasons.bridges import (
     PortState,
     TakesNoUntagged,
 )
+from podpath.datapath.tracing.paths import EMIT
 from podpath.datapath.tracing.trace import Delivered, Dropped, Transmitted
 from podpath.datapath.walk.learned import FdbKey
 from podpath.net.addresses import Mac
@@ -280,7 +281,7 @@ def test_a_bridge_has_learned_what_it_lists_and_what_it_saw() -> None:
     for complete, expected in ((True, [True, False, True]), (False, [True, True, True])):
         fdb = listed._replace(complete=complete)
         walk = given_walk(given_node(replace(made.host, fdb=fdb)))
-        walk.learned.fdb[FdbKey("host", "cni0", seen)] = "veth2"
+        walk.learned.fdb[FdbKey("host", "cni0", seen)] = host(walk).link("veth2")
         over = host(walk).link("cni0")
 
         assert expected == [
@@ -295,5 +296,5 @@ def test_a_frame_that_leaves_by_a_port_is_the_bridges_no_more() -> None:
     skb.port = host(walk).link("veth2")
     skb.bridged = skb.prerouted = True
 
-    assert bridge.EMIT is bridge.postrouting(walk, skb)
+    assert EMIT is bridge.postrouting(walk, skb)
     assert (False, False, skb.port) == (skb.bridged, skb.prerouted, skb.link)

@@ -33,9 +33,9 @@ def wait_for(keeper: ThreadKeeper, *, ready: bool) -> KeeperStatus:
 def test_a_body_reports_and_stops_at_once() -> None:
     """What a body reports is the keeper's status; stop wakes it from a long wait."""
 
-    def body(desk: KeeperContext) -> None:
-        desk.report(KeeperStatus(ready=True))
-        desk.wait(60)
+    def body(context: KeeperContext) -> None:
+        context.report(KeeperStatus(ready=True))
+        context.wait(60)
 
     keeper = ThreadKeeper("part", body)
     keeper.start()
@@ -54,12 +54,12 @@ def test_a_body_that_fails_begins_anew() -> None:
     """
     tries: list[int] = []
 
-    def body(desk: KeeperContext) -> None:
+    def body(context: KeeperContext) -> None:
         tries.append(len(tries))
         if len(tries) < 3:
             raise PodpathError("the disk is full")
-        desk.report(KeeperStatus(ready=True))
-        desk.wait(60)
+        context.report(KeeperStatus(ready=True))
+        context.wait(60)
 
     keeper = ThreadKeeper("part", body, first_pause=0.05)
     keeper.start()
@@ -89,10 +89,10 @@ def test_a_wait_ends_with_a_descriptor() -> None:
     heard: list[tuple[int, ...]] = []
     done = threading.Event()
 
-    def body(desk: KeeperContext) -> None:
-        heard.append(desk.wait(60, reader))
+    def body(context: KeeperContext) -> None:
+        heard.append(context.wait(60, reader))
         done.set()
-        desk.wait(60)
+        context.wait(60)
 
     keeper = ThreadKeeper("part", body)
     keeper.start()
@@ -107,7 +107,7 @@ def test_a_wait_ends_with_a_descriptor() -> None:
 
 def test_a_keeper_that_never_started_stops() -> None:
     """Stop before start does nothing."""
-    keeper = ThreadKeeper("part", lambda desk: desk.report(STARTING))
+    keeper = ThreadKeeper("part", lambda context: context.report(STARTING))
     keeper.stop()
 
     assert keeper.status() is STARTING

@@ -63,9 +63,9 @@ def speaking(server: ApiServer) -> Iterator[Callable[..., tuple[Parts, ThreadKee
         chosen = replace(
             KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options
         )
-        voice = NodeReporting(node=NODE, options=chosen, dry_run=False)
+        reporting = NodeReporting(node=NODE, options=chosen, dry_run=False)
         keeper = ThreadKeeper(
-            "node", lambda desk: speak_of_node(desk, voice, parts), first_pause=0.2
+            "node", lambda context: speak_of_node(context, reporting, parts), first_pause=0.2
         )
         keeper.start()
         started.append(keeper)

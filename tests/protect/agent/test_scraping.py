@@ -20,7 +20,7 @@ from podpath_protect.agent.health import Answer, Endpoints, answer
 from podpath_protect.agent.keeper import KeeperContext, KeeperStatus, ThreadKeeper
 from podpath_protect.agent.scraping import (
     UNKNOWN,
-    ScrapeDesk,
+    ScrapeBackend,
     ScrapeScope,
     ScrapeServer,
     make_body,
@@ -94,8 +94,8 @@ def test_metrics_are_for_those_whom_the_api_server_lets_have_them(
     """Who has the right for this node gets them; a stranger, nobody and another path do not."""
     client, known = tokens
     gate = Gate(client, NODE, right=right_to_scrape, audience="", part="metrics")
-    desk = ScrapeDesk(gate=gate, render=lambda: TOLD)
-    server = ScrapeServer((SocketEnd("127.0.0.1", 0),), desk, Certificate(*certificate))
+    backend = ScrapeBackend(gate=gate, render=lambda: TOLD)
+    server = ScrapeServer((SocketEnd("127.0.0.1", 0),), backend, Certificate(*certificate))
     try:
         (port,) = server.ports
         good = scrape(port, certificate[0], f"Bearer {known['scraper']}")
@@ -112,7 +112,7 @@ def test_metrics_are_for_those_whom_the_api_server_lets_have_them(
     assert (403, True) == (stranger[0], "may not get nodes/metrics" in stranger[1])
     assert [401] * 4 == others
     assert 404 == elsewhere
-    assert {"allowed": 1, "forbidden": 1, "unknown": 4} == dict(desk.counts)
+    assert {"allowed": 1, "forbidden": 1, "unknown": 4} == dict(backend.counts)
 
 
 def test_the_right_is_for_a_node(tokens: tuple[Client, dict[str, str]]) -> None:

@@ -19,12 +19,12 @@ LOOKS = (
 )
 
 
-def look_and_end(desk: KeeperContext) -> None:
+def look_and_end(context: KeeperContext) -> None:
     """Report three looks, as a keeper does, until SIGTERM comes."""
     for status in LOOKS:
-        desk.report(status)
+        context.report(status)
     os.kill(os.getpid(), signal.SIGTERM)
-    assert () == desk.wait(5)
+    assert () == context.wait(5)
 
 
 def test_as_text_a_change_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,10 +47,10 @@ def test_signals_are_given_back() -> None:
     """What SIGTERM and SIGINT did before, they do again; a part that fell at its last is told."""
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
 
-    def fall(desk: KeeperContext) -> None:
-        desk.report(LOOKS[2])
-        desk.report(LOOKS[0])
-        desk.stop()
+    def fall(context: KeeperContext) -> None:
+        context.report(LOOKS[2])
+        context.report(LOOKS[0])
+        context.stop()
 
     assert not run_part(fall, "podpath/watch/v1", as_json=True)
     assert before == (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT))

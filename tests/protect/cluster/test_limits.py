@@ -28,7 +28,7 @@ def test_limits_that_cannot_be_meant_are_refused(given: dict[str, Any], word: st
         ClusterLimits(**given)
 
 
-def test_each_deed_has_its_limits() -> None:
+def test_each_action_has_its_limits() -> None:
     """Evictions and mendings are counted apart."""
     limits = ClusterLimits(evictions=2, evictions_per_hour=3.0, mends=4, mends_per_hour=5.0)
 

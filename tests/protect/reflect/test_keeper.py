@@ -83,14 +83,14 @@ def test_an_address_that_is_not_there_makes_no_node_unready(
 ) -> None:
     """It is told, tried again, and ready all the same: pods start without that proof."""
     heard: list[KeeperStatus] = []
-    desk = KeeperContext(heard.append)
-    thread = threading.Thread(target=make_body(ReflectOptions(listen=listen), {}), args=(desk,))
+    context = KeeperContext(heard.append)
+    thread = threading.Thread(target=make_body(ReflectOptions(listen=listen), {}), args=(context,))
     thread.start()
     until(lambda: bool(heard), "it reports")
-    desk.stop()
+    context.stop()
     thread.join(60)
     assert not thread.is_alive()
-    desk.close()
+    context.close()
 
     assert (True, True) == (heard[0].ready, heard[0].degraded)
     assert heard[0].why.startswith(why)

@@ -25,7 +25,7 @@ POLICY = Policy(
 
 @pytest.mark.parity("R7")
 def test_r7_a_node_spends_no_more_than_its_burst() -> None:
-    """Ten owners want a deed at once: three get it, the others are told how long to wait."""
+    """Ten owners want an action at once: three get it, the others are told how long to wait."""
     budget = RepairBudget(POLICY, 0.0)
 
     waits = [budget.take(f"owner-{number}", 0.0) for number in range(10)]
@@ -86,7 +86,7 @@ def test_what_is_given_back_is_one_token() -> None:
 
 
 def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
-    """Each deed in vain doubles the owner's pause, up to the longest."""
+    """Each action in vain doubles the owner's pause, up to the longest."""
     budget = RepairBudget(POLICY, 0.0)
 
     pauses = [budget.sent_away("web", 0.0) for _ in range(9)]
@@ -97,7 +97,7 @@ def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
 
 
 def test_a_healthy_successor_ends_the_pauses() -> None:
-    """Once a pod of the owner came well, the next deed is not held against the last ones."""
+    """Once a pod of the owner came well, the next action is not held against the last ones."""
     budget = RepairBudget(POLICY, 0.0)
     budget.sent_away("web", 0.0)
     budget.came_well("web")
@@ -106,7 +106,7 @@ def test_a_healthy_successor_ends_the_pauses() -> None:
 
 
 def test_a_killed_controller_finds_its_budget_as_it_left_it() -> None:
-    """What was saved is taken over: a controller that is killed after each deed spends no more."""
+    """What was saved is taken over: a controller killed after each action spends no more."""
     spent = 0
     saved: object = None
     for _ in range(20):

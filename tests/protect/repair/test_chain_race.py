@@ -60,7 +60,7 @@ def chain_keeper(runtime: Runtime) -> ThreadKeeper:
         bin_dirs=(str(runtime.programs), "/usr/lib/cni"),
         poll=1.0,
     )
-    return ThreadKeeper("chain", lambda desk: keep_chain(desk, options, Applier()))
+    return ThreadKeeper("chain", lambda context: keep_chain(context, options, Applier()))
 
 
 @pytest.mark.parity("G3")

@@ -57,7 +57,7 @@ def test_one_look_reports_and_acts(ward: Ward) -> None:
 
 
 def test_a_dry_run_prints_json_and_changes_nothing(ward: Ward, repository: Path) -> None:
-    """--dry-run --json: one document with each pod's state and the deed that would be done; the
+    """--dry-run --json: one document with each pod's state and the action that would be done; the
     node by its variable.
     """
     pod = ward.pod("command-2")

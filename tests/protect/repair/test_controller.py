@@ -82,17 +82,17 @@ class Spent:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def spend(self, deed: str) -> float:
+    def spend(self, action: str) -> float:
         """Give the next answer."""
-        self.asked.append(deed)
+        self.asked.append(action)
         answer = self.answers.pop(0)
         if isinstance(answer, KubeError):
             raise answer
         return answer
 
-    def refund(self, deed: str) -> None:
+    def refund(self, action: str) -> None:
         """Note it."""
-        self.asked.append(f"{deed} back")
+        self.asked.append(f"{action} back")
 
 
 def test_what_the_cluster_does_not_allow_is_not_done(ward: Ward) -> None:
@@ -111,7 +111,7 @@ def test_what_the_cluster_does_not_allow_is_not_done(ward: Ward) -> None:
     there = ward.there("rationed")
     controller.consider(pod, 46.0)
 
-    assert ("the cluster's budget allows the next deed in 40 s",) == first
+    assert ("the cluster's budget allows the next action in 40 s",) == first
     assert ("the cluster's budget cannot be asked: no answer",) == second
     assert (True, False) == (there, ward.there("rationed"))
     assert ["evict", "evict", "evict"] == cluster.asked
@@ -133,7 +133,7 @@ def test_what_did_not_happen_is_given_back_to_the_cluster(ward: Ward) -> None:
 
 @pytest.mark.parity("I4")
 def test_i4_a_pod_that_changed_since_is_judged_anew(ward: Ward) -> None:
-    """A pod that became well between the watch's word and the deed is let be: a fresh look comes
+    """A pod that became well between the watch's word and the action is let be: a fresh look comes
     first.
     """
     controller = ward.controller()
@@ -234,7 +234,7 @@ def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
 
     assert ["many-0", "many-1"] == gone == still
     assert [False, True, True] == [ward.there(f"many-{number}") for number in (2, 3, 4)]
-    assert "allows the next deed in 60 s" in controller.findings()[-1].evidence[0]
+    assert "allows the next action in 60 s" in controller.findings()[-1].evidence[0]
 
 
 @pytest.mark.parity("G3")
@@ -384,7 +384,7 @@ def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None
 
 
 @pytest.mark.parity("I7")
-def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -> None:
+def test_i7_an_action_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -> None:
     """Without the right to evict, five tries with doubled pauses, and then no more; deletion is
     next where it is allowed.
     """
@@ -465,7 +465,7 @@ def test_g11_our_own_pod_is_never_touched(ward: Ward) -> None:
 
 
 def test_a_server_that_is_away_costs_nothing_but_time(ward: Ward) -> None:
-    """While the server is down deeds fail and are tried again; nothing is spent that was not
+    """While the server is down actions fail and are tried again; nothing is spent that was not
     done.
     """
     controller = ward.controller(node_burst=1, node_per_hour=1.0, pause=1.0)
@@ -529,7 +529,7 @@ def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> 
 def test_i10_what_is_done_is_logged_with_the_pods_name(
     ward: Ward, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The log names the pod, the deed and the reason, as fields for machines too, and holds no
+    """The log names the pod, the action and the reason, as fields for machines too, and holds no
     token.
     """
     with caplog.at_level(logging.INFO, logger="podpath.protect.repair"):

@@ -34,11 +34,11 @@ class Running:
     """A keeper's body in a thread, as the agent runs it."""
 
     def __init__(self, assignment: RepairScope) -> None:
-        """Prepare the desk."""
+        """Prepare the context."""
         self.heard: KeeperStatus = STARTING
-        self.desk = KeeperContext(self._hear)
+        self.context = KeeperContext(self._hear)
         self._thread = threading.Thread(
-            target=make_body(assignment), args=(self.desk,), daemon=True
+            target=make_body(assignment), args=(self.context,), daemon=True
         )
 
     def __enter__(self) -> Self:
@@ -48,10 +48,10 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         """End, and see that it ends at once."""
-        self.desk.stop()
+        self.context.stop()
         self._thread.join(30)
         assert not self._thread.is_alive()
-        self.desk.close()
+        self.context.close()
 
     def _hear(self, status: KeeperStatus) -> None:
         self.heard = status
@@ -93,7 +93,7 @@ def test_r3_pods_that_were_broken_before_it_began_are_found(ward: Ward) -> None:
         until(gone(ward, "before"), "the pod from before is evicted")
         until(
             lambda: running.sample("repair_deeds", action="evict", result="success") == 1,
-            "the deed is counted",
+            "the action is counted",
         )
 
         assert running.heard.ready
@@ -268,7 +268,7 @@ def test_the_budget_outlives_a_controller_that_is_killed(ward: Ward, tmp_path: P
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"boot": "another", "budget": {}}'])
 def test_a_state_that_is_not_ours_is_no_obstacle(ward: Ward, tmp_path: Path, content: str) -> None:
     """A state of another boot or a broken file is left unread, and written anew at the next
-    deed.
+    action.
     """
     state = tmp_path / "repair.json"
     state.write_text(content, encoding="utf-8")
@@ -306,7 +306,7 @@ def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward)
             )
             until(
                 lambda: running.sample("repair_deeds", action="mend", result="success") == 1,
-                "the deed is counted",
+                "the action is counted",
             )
             until(lambda: running.sample("repair_pods_broken") == 0, "the pod is well")
 
@@ -362,7 +362,7 @@ def test_mending_alone_needs_no_right_to_write(ward: Ward) -> None:
 
 @pytest.mark.parity("R9", "I8")
 def test_r9_i8_what_is_done_is_counted(ward: Ward) -> None:
-    """Deeds by action and result, events, the watch's own figures: each is a sample with its
+    """Actions by action and result, events, the watch's own figures: each is a sample with its
     meaning.
     """
     with Running(assign(ward)) as running:

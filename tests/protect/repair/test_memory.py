@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath_protect.repair.deeds import RepairOutcome
+from podpath_protect.repair.actions import RepairOutcome
 from podpath_protect.repair.judgement import PodJudgement
 from podpath_protect.repair.memory import BrokenPod
 from podpath_protect.repair.policy import Policy
@@ -22,7 +22,7 @@ def memory(seen: str = "1:") -> BrokenPod:
 
 
 @pytest.mark.parity("I7")
-def test_i7_each_deed_is_tried_so_often_and_then_the_next_is() -> None:
+def test_i7_each_action_is_tried_so_often_and_then_the_next_is() -> None:
     """Two tries to mend, five to evict, five to delete, and then nothing more."""
     one, tried = memory(), []
     while (action := one.next_action(POLICY)) is not None:
@@ -97,7 +97,7 @@ def test_a_pod_that_was_sent_away_is_done_with() -> None:
 @pytest.mark.parity("G2")
 def test_a_mending_that_was_not_proven_is_final() -> None:
     """What was written and taken back is not tried again on that pod, and is no mending that is
-    waited for: the next deed is.
+    waited for: the next action is.
     """
     one = memory()
     one.note("mend", RepairOutcome("undone", "not proven"), POLICY, 0.0)

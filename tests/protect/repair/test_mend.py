@@ -383,8 +383,8 @@ def test_what_cannot_be_mended_is_not_tried(pod: KubePod, why: str) -> None:
 
 
 def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
-    """No namespace now is a failure, to be tried again; one that went between look and deed is none
-    at all.
+    """No namespace now is a failure, to be tried again; one that went between look and action is
+    none at all.
     """
     pod = meshed("10.244.96.5")
     vanished = NamespacePath(path="/proc/none/ns/net", inode=7)

@@ -15,9 +15,9 @@ from podpath_protect.apply import Applier
 from podpath_protect.cluster.events import Recorder
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.cluster.pods import Evictor
+from podpath_protect.repair.actions import ClusterBudget, PodActions, Unbounded
 from podpath_protect.repair.budget import RepairBudget
 from podpath_protect.repair.controller import Controller
-from podpath_protect.repair.deeds import ClusterBudget, PodActions, Unbounded
 from podpath_protect.repair.namespaces import Namespaces, read_namespaces
 from podpath_protect.repair.policy import Policy
 from tests import kube_objects as kube
@@ -49,7 +49,7 @@ class Ward:
         self.chain = ""
         """Why the node's chain is unhealthy."""
         self.wall = 1_795_312_800.0
-        self.deeds: PodActions
+        self.actions: PodActions
         self.recorder = Recorder(
             self.client,
             "podpath-agent-x",
@@ -67,7 +67,7 @@ class Ward:
     ) -> Controller:
         """Make a controller with a policy, changed here and there."""
         policy = replace(policy, **changes)
-        self.deeds = PodActions(
+        self.actions = PodActions(
             policy=policy,
             client=self.client,
             recorder=self.recorder,
@@ -78,7 +78,7 @@ class Ward:
         )
         return Controller(
             policy,
-            self.deeds,
+            self.actions,
             RepairBudget(policy, 0.0),
             own_pod=f"{SPACE}/own",
             chain=lambda: self.chain,

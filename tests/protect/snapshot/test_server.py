@@ -29,8 +29,8 @@ from podpath_protect.snapshot.gate import Gate
 from podpath_protect.snapshot.server import (
     MOST_CONNECTIONS,
     PATIENCE_SECONDS,
-    DropDesk,
-    SnapshotDesk,
+    DropBackend,
+    SnapshotBackend,
     SnapshotServer,
     has_hung_up,
 )
@@ -50,7 +50,7 @@ class Served(NamedTuple):
 
     port: int
     authority: str
-    desk: SnapshotDesk
+    backend: SnapshotBackend
     fail: list[str]
     """What the next taking fails with."""
     feed: DropFeed
@@ -90,17 +90,17 @@ def served(tmp_path: Path) -> Iterator[Served]:
             gate = Gate(client, "a")
             board = DropBoard()
             board.feed = feed = DropFeed(DropOptions(watchers=1))
-            desk = SnapshotDesk(
+            backend = SnapshotBackend(
                 node="a",
                 gate=gate,
                 store=SnapshotStore(take, 10.0),
                 counts=Counter(),
-                drops=DropDesk(gate=gate, board=board, counts=Counter()),
+                drops=DropBackend(gate=gate, board=board, counts=Counter()),
             )
             end = SocketEnd("127.0.0.1", 0)
-            running = SnapshotServer((end,), desk, Certificate(*certificate))
+            running = SnapshotServer((end,), backend, Certificate(*certificate))
             try:
-                yield Served(running.ports[0], certificate[0], desk, fail, feed)
+                yield Served(running.ports[0], certificate[0], backend, fail, feed)
             finally:
                 running.close()
 
@@ -109,8 +109,8 @@ def test_a_snapshot_is_served_whole(served: Served) -> None:
     """Byte by byte, and counted."""
     assert served.ask() == (200, CONTENT)
     assert served.ask("/snapshot?x=1")[0] == 200
-    assert served.desk.counts == {"allowed": 2}
-    assert served.desk.store.taken == 1
+    assert served.backend.counts == {"allowed": 2}
+    assert served.backend.store.taken == 1
 
 
 def test_refusals_are_such_as_an_api_server_writes(served: Served) -> None:
@@ -130,7 +130,7 @@ def test_a_taking_that_failed_is_said(served: Served) -> None:
     served.fail.append("expected root")
     code, body = served.ask()
     assert (code, json.loads(body)["message"]) == (500, "podpath's agent of a: expected root")
-    assert served.desk.counts == {"failed": 1}
+    assert served.backend.counts == {"failed": 1}
 
 
 def test_who_does_not_speak_tls_gets_nothing(served: Served) -> None:
@@ -173,8 +173,8 @@ def test_who_watches_and_starts_again_is_not_refused(served: Served) -> None:
             served.feed.take(encode(make_drop(flow=f"flow {number}")))
             assert f"flow {number}".encode() in answer.readline()
 
-    assert served.desk.drops is not None
-    assert served.desk.drops.counts == {"allowed": 3}
+    assert served.backend.drops is not None
+    assert served.backend.drops.counts == {"allowed": 3}
 
 
 def test_who_watches_beside_another_is_refused_after_a_while(served: Served) -> None:
@@ -229,4 +229,4 @@ def test_an_address_that_is_taken_is_refused_and_all_are_let_go(
     certificate = Certificate(*make_certificate(tmp_path, "other"))
     ends = (SocketEnd("127.0.0.1", 0), SocketEnd("127.0.0.1", served.port))
     with pytest.raises(OSError, match="in use"):
-        SnapshotServer(ends, served.desk, certificate)
+        SnapshotServer(ends, served.backend, certificate)

@@ -14,7 +14,7 @@ How to confirm
     calicoctl get workloadendpoint -A | grep ADDRESS
 
 How to fix
-    Make the pod anew, so that the plugin registers it: kubectl delete pod NAME.
+    Recreate the pod, so that the plugin registers it: kubectl delete pod NAME.
 
 References
     projectcalico/calico, felix/ipsets; docs.tigera.io, "Migrate a cluster to Calico"
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(stated.span,),
             reasoning=("Calico puts the address of each pod that a policy selects into a set.",),
             breaks=(f"connections that policies allow {address} by its labels",),
-            prevention="Make all pods anew after a change of the plugin.",
+            prevention="Recreate all pods after a change of the plugin.",
             certainty=POSSIBLE,
             asks=(
                 FollowUp(

@@ -13,8 +13,8 @@ How to confirm
     ls /etc/cni/net.d; crictl info | grep -A4 '"Networks"'; kubectl get pods -A -o wide
 
 How to fix
-    Remove the file of the plugin that is not in use (mv it out of the folder), and start the pods
-    anew that were added to the wrong network.
+    Remove the file of the plugin that is not in use (mv it out of the folder), and restart the pods
+    that were added to the wrong network.
 
 References
     CNI specification 1.1, section 1; containerd/go-cni opts.go (loadFromConfDir)
@@ -34,7 +34,7 @@ CATEGORIES = (Category.CNI_CONFIGURATION, Category.POD_CIDR)
 NAME = "two-plugins"
 CERTAINTY = 0.6
 OF_RUNTIMES = frozenset({"crio", "podman", "containerd-net", "bridge", "k8s", "mynet"})
-"""Files that runtimes and tools bring along: behind the cluster's own they harm nothing."""
+"""Files that runtimes and tools bring along: they do no harm behind the cluster's own."""
 ASK = FollowUp(
     "which of the two plugins the cluster uses",
     "kubectl get pods -A -o wide; crictl info; ls -l /etc/cni/net.d",

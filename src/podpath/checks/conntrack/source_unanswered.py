@@ -6,11 +6,11 @@ What it is
     seconds.
 
 Why it breaks
-    Both packets left, by the same rules of NAT, for the same server, which answers. What differs is
-    whom they come from, so something on the way minds the source: a firewall, security group or
-    policy that knows the nodes' addresses and not those of pods, a router or a cloud's route table
-    without a way back to the pods' range, or a reverse-path filter. Traffic that is masqueraded to
-    the node's address passes, and what keeps the pod's address does not.
+    Both packets left, by the same rules of NAT, for the same server, which answers. Only the source
+    differs, so something on the way treats it differently: a firewall, security group or policy
+    that knows the nodes' addresses and not those of pods, a router or a cloud's route table without
+    a way back to the pods' range, or a reverse-path filter. Traffic that is masqueraded to the
+    node's address passes, and what keeps the pod's address does not.
 
 How to confirm
     tcpdump -nni any host SERVER     # on the server's node: do requests from that source arrive?
@@ -108,7 +108,7 @@ def _report(
         reasoning=(
             (
                 "Both left this host for the same server, which works: something on the way, or "
-                f"the way back, minds the source {source}."
+                f"the way back, does not let the source {source} through."
             ),
         ),
         breaks=(f"{name} from {source} to {goal}",),

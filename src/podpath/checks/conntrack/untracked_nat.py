@@ -188,7 +188,7 @@ def _report(rule: _Traffic, translated: _Traffic | None) -> Finding:
     ports = ", ".join(_name_range(*one) for one in rule.ports)
     taken = f"A rule takes packets to port {ports} out of connection tracking"
     if translated is not None:
-        claim = f"{taken}, which what translates them needs."
+        claim = f"{taken}, but NAT needs it to translate them."
     else:
         claim = f"{taken}, containers' connections to other machines included."
     ask = FollowUp(

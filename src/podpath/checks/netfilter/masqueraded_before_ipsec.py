@@ -6,7 +6,7 @@ What it is
     destination.
 
 Why it breaks
-    Policies are looked up anew after POSTROUTING has changed the source. With the host's own
+    Policies are looked up again after POSTROUTING has changed the source. With the host's own
     address a packet matches no policy for the range, and leaves in the clear by the default route.
 
 How to confirm

@@ -16,7 +16,7 @@ from podpath.kube.client import Client, KubeError, Refused
 from podpath_protect.apply import Applier
 from podpath_protect.cluster import pods
 from podpath_protect.cluster.events import KubeEvent, Recorder, Regarding
-from podpath_protect.cluster.limits import SharedDeed
+from podpath_protect.cluster.limits import SharedAction
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.repair.judgement import NamespaceObservation, PodJudgement
 from podpath_protect.repair.mend import Mending, mend, see
@@ -25,7 +25,7 @@ from podpath_protect.repair.policy import Action, Policy
 
 Result = Literal["success", "skip", "fail", "refused", "undone", "impossible", "would"]
 """`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `undone`: what
-was done did not help, and was taken back. `impossible`: only a harder deed helps.
+was done did not help, and was taken back. `impossible`: only a harder action helps.
 """
 
 WORDS: dict[Action, tuple[str, str]] = {
@@ -38,7 +38,7 @@ _GONE, _CONFLICT, _BUSY = 404, 409, 429
 
 
 class RepairOutcome(NamedTuple):
-    """How a deed came out."""
+    """How an action came out."""
 
     result: Result
     why: str
@@ -51,27 +51,27 @@ class RepairOutcome(NamedTuple):
 class ClusterBudget(Protocol):
     """What all nodes together may do."""
 
-    def spend(self, deed: SharedDeed) -> float:
+    def spend(self, action: SharedAction) -> float:
         """Take a token and return 0; or take nothing and return the seconds to wait."""
 
-    def refund(self, deed: SharedDeed) -> None:
+    def refund(self, action: SharedAction) -> None:
         """Put a token back, since nothing happened."""
 
 
 class Unbounded:
     """A cluster in which each node has its own budgets alone."""
 
-    def spend(self, deed: SharedDeed) -> float:  # noqa: ARG002  # as a budget has it
+    def spend(self, action: SharedAction) -> float:  # noqa: ARG002  # as a budget has it
         """Grant it."""
         return 0.0
 
-    def refund(self, deed: SharedDeed) -> None:
+    def refund(self, action: SharedAction) -> None:
         """Take nothing back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodActions:
-    """The deeds on one cluster's pods."""
+    """The actions on one cluster's pods."""
 
     policy: Policy
     client: Client
@@ -109,7 +109,7 @@ class PodActions:
         return ""
 
     def do(self, action: Action, pod: KubePod) -> RepairOutcome:
-        """Do a deed."""
+        """Do an action."""
         if action == "mend":
             return _of_mending(mend(pod, self.namespaces(), self.applier))
         try:

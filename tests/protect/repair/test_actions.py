@@ -1,4 +1,4 @@
-"""Tests of `protect.repair.deeds`: every answer of the server becomes an outcome."""
+"""Tests of `protect.repair.actions`: every answer of the server becomes an outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podpath.kube.client import Client, Unreachable
 from podpath_protect.apply import Applier
 from podpath_protect.cluster.events import Recorder
 from podpath_protect.cluster.pods import Evictor
-from podpath_protect.repair.deeds import PodActions
+from podpath_protect.repair.actions import PodActions
 from podpath_protect.repair.judgement import judge
 from podpath_protect.repair.namespaces import Namespaces
 from podpath_protect.repair.policy import Action, Policy
@@ -22,8 +22,8 @@ from tests.protect.repair import pods
 POD = pods.pod(kube.CRASH_LOOP, kube.ended(95))
 
 
-def deeds(client: Client, *, dry_run: bool = False) -> PodActions:
-    """Make deeds against a server."""
+def actions(client: Client, *, dry_run: bool = False) -> PodActions:
+    """Make actions against a server."""
     policy = Policy(dry_run=dry_run)
     recorder = Recorder(client, "i", clock=lambda: 0.0, wall=lambda: 1.0, draw=lambda: 0.5)
     return PodActions(
@@ -59,20 +59,20 @@ def test_refusals_are_told_apart(
         Scripted(lambda _: answer) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        outcome = deeds(client).do(action, POD)
+        outcome = actions(client).do(action, POD)
 
     assert (result, False) == (outcome.result, outcome.unsure)
     assert result != "refused" or outcome.retry_after == 7.0
 
 
 def test_an_answer_that_was_lost_leaves_it_open(tmp_path: Path) -> None:
-    """Where the connection breaks after the request was sent, the deed may have been done."""
+    """Where the connection breaks after the request was sent, the action may have been done."""
     answer = Answer(200, [], (("Content-Length", "99"),))
     with (
         Scripted(lambda _: answer) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        outcome = deeds(client).do("delete", POD)
+        outcome = actions(client).do("delete", POD)
 
     assert ("fail", True) == (outcome.result, outcome.unsure)
 
@@ -86,14 +86,14 @@ def test_what_is_announced_names_why_and_what(tmp_path: Path) -> None:
         Scripted(lambda _: Answer(201, [b"{}"])) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        said = deeds(client).announce(POD, "evict", judgement)
-        silent = deeds(client, dry_run=True).announce(POD, "evict", judgement)
+        said = actions(client).announce(POD, "evict", judgement)
+        silent = actions(client, dry_run=True).announce(POD, "evict", judgement)
         asked = server.asked
     with (
         Scripted(lambda _: refusal(403, "Forbidden")) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        refused = deeds(client).announce(POD, "evict", judgement)
+        refused = actions(client).announce(POD, "evict", judgement)
 
     assert (("", ""), 1) == ((said, silent), len(asked))
     assert b"started without its redirect rules (linkerd-network-validator waits" in asked[0].body
@@ -110,9 +110,9 @@ def test_a_pod_is_read_anew(tmp_path: Path) -> None:
         Scripted(lambda _: answers.pop()) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        assert [None, None] == [deeds(client).read(POD) for _ in range(2)]
+        assert [None, None] == [actions(client).read(POD) for _ in range(2)]
     with Client(access.find(server.kubeconfig(tmp_path))) as client, pytest.raises(Unreachable):
-        deeds(client).read(POD)
+        actions(client).read(POD)
 
 
 def test_taking_the_label_off_may_fail(tmp_path: Path) -> None:
@@ -121,4 +121,4 @@ def test_taking_the_label_off_may_fail(tmp_path: Path) -> None:
         Scripted(lambda _: refusal(404, "NotFound")) as server,
         Client(access.find(server.kubeconfig(tmp_path))) as client,
     ):
-        assert "skip" == deeds(client).unlabel(POD).result
+        assert "skip" == actions(client).unlabel(POD).result
