@@ -59,8 +59,10 @@ CITATION = re.compile(
 )
 MEGABYTE = 1_000_000
 
-SYNONYMS = {"Case", "NotModelled"}
-"""Class names that still stand twice; each of them goes, and none comes."""
+SYNONYMS = {"Case"}
+"""The one class name that stands twice: what users read is a Case, and so are one node's facts in
+it.
+"""
 
 CIRCLE = 10
 """How many modules may import each other in a circle: more than that, and none can be read without

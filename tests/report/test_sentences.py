@@ -91,7 +91,7 @@ def test_reasons_are_said_in_words(reason: Any, words: str) -> None:  # noqa: AN
 def test_every_boundary_says_where_it_was_met() -> None:
     """The names that a boundary is told with stand in its sentence."""
     for name in BOUNDARIES:
-        said = boundary_words.spell_boundary(boundaries.NotModelled(name, ("eth7", "br7")))
+        said = boundary_words.spell_boundary(boundaries.BoundaryMet(name, ("eth7", "br7")))
         assert BOUNDARIES[name].why in said
         assert "eth7" in said
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.tracing.trace import Conversation, Undecided
 from podpath.datapath.vocabulary import BoundaryName
 from podpath.node.netfilter import Netfilter
@@ -52,7 +52,7 @@ def test_what_was_translated_is_undecided(loose: str) -> None:
     last = found.branches[0].last.outcome
     assert found.verdict == "UNDECIDED"
     assert isinstance(last, Undecided)
-    assert last.reason == NotModelled(BoundaryName.MIDWAY)
+    assert last.reason == BoundaryMet(BoundaryName.MIDWAY)
 
 
 def test_a_drop_is_certain_whatever_it_was_translated_to() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.reasons.devices import (
     CrossedWire,
     OuterChecksumWrong,
@@ -272,7 +272,7 @@ def test_another_nodes_programs_and_switches_are_not_guessed(
 
     assert found.verdict is Reachability.UNDECIDED
     assert isinstance(last.outcome, Undecided)
-    assert last.deciding.reason == NotModelled(BoundaryName.OTHER_NODE, ("b", kind))
+    assert last.deciding.reason == BoundaryMet(BoundaryName.OTHER_NODE, ("b", kind))
     assert "ofproto/trace" in last.outcome.ask
 
 
@@ -287,7 +287,7 @@ def test_tunnels_whose_other_end_no_device_tells(kind: str) -> None:
 
     assert found.verdict is Reachability.UNDECIDED
     reason = found.branches[0].last.deciding.reason
-    assert isinstance(reason, NotModelled)
+    assert isinstance(reason, BoundaryMet)
     assert reason.about == ("t0", kind)
 
 

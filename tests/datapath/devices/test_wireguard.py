@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.reasons.devices import (
     KeyUnknown,
     NoEndpointOf,
@@ -188,7 +188,7 @@ def test_keys_that_are_not_known_leave_it_undecided(
     outcome = found.branches[0].last.outcome
     assert isinstance(outcome, Undecided)
     reason = found.branches[0].last.deciding.reason
-    assert isinstance(reason, NotModelled)
+    assert isinstance(reason, BoundaryMet)
     assert reason.boundary is BoundaryName.PRIVATE_TUNNEL
 
 

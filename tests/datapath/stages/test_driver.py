@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Delivered, Rejected, Undecided
@@ -60,6 +60,6 @@ def test_a_frame_in_a_ring_of_bridges_is_undecided() -> None:
     walk = given_walk(node)
     outcome = drive(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.9")), paths.OUTPUT)
 
-    assert NotModelled(BoundaryName.CIRCLE) == (
+    assert BoundaryMet(BoundaryName.CIRCLE) == (
         outcome.reason if isinstance(outcome, Undecided) else outcome
     )

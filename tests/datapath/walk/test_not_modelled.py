@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import BOUNDARIES, boundary
 from podpath.node.node import Node
@@ -29,7 +29,7 @@ def test_a_boundary_ends_a_walk_with_its_reason() -> None:
     )
 
     assert ("host", "ip -d link show type vrf; ip vrf") == (outcome.netns, outcome.ask)
-    assert NotModelled(BoundaryName.VRF, ("eth0",)) == outcome.reason
+    assert BoundaryMet(BoundaryName.VRF, ("eth0",)) == outcome.reason
     assert [("VRF", "undecided", outcome.reason)] == [
         (step.stage, step.decision, step.reason) for step in walk.trace.steps
     ]

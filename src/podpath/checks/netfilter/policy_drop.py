@@ -30,27 +30,19 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
-from podpath.checks.stated import statements_of
-from podpath.checks.told import (
-    ROUTERS,
-    WORKLOADS,
-    is_forwarded,
-    is_forwarding_asked,
-    list_failing,
-)
+from podpath.checks.told import is_forwarded, is_forwarding_asked, list_failing
+from podpath.checks.typed_policies import has_workloads, list_typed_policies
 from podpath.net.complaints import Circumstance
-from podpath.net.failures import FailureKind
-from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Table
+from podpath.node.node import Netns
 
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
@@ -62,12 +54,6 @@ ASK = FollowUp(
     "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
     "the policy counts packets with each attempt: they are forwarded and end there",
 )
-DNS = 53
-_OF_NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
-_SHUTS = frozenset({"DROP", "REJECT", "LOG", "RETURN"})
-_ICMP = frozenset({"icmp", "1", "icmpv6", "ipv6-icmp", "58"})
-_OPPOSITE = {"INPUT": "OUTPUT", "OUTPUT": "INPUT"}
-"""Where the other direction of the host's own connections passes."""
 _FIRST = ("OUTPUT", "INPUT", "FORWARD")
 """The order in which policies are told."""
 BREAKS = {
@@ -84,7 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each base chain whose policy drops and that lets nothing new in, as an output shows it
     or as it was typed.
     """
-    typed = _list_typed(case)
+    typed = list_typed_policies(case)
     for name in HOOKS:
         for table, chain in chains_named(case.node.host, "filter", name):
             if (
@@ -95,7 +81,8 @@ def check(case: Case) -> Iterator[Finding]:
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
                 if not _is_asked(case, name):
                     yield _doubt(found)
-                elif _lacks_engine(case, table):
+                elif _is_bare(case.node.host, table) and has_workloads(case):
+                    # what runs containers leaves chains: in the other backend or another namespace
                     yield _doubt_backend(found, table)
                 else:
                     yield found
@@ -131,14 +118,13 @@ def _doubt(finding: Finding) -> Finding:
     )
 
 
-def _lacks_engine(case: Case, table: Table) -> bool:
-    """Tell whether a listing of a whole table has no chain of an engine though containers or pods
-    run: what runs them leaves some, so these stand in the other backend or in another namespace.
+def _is_bare(host: Netns, table: Table) -> bool:
+    """Tell whether a listing of a whole table has the base chains alone, and no output shows the
+    table of the other backend.
     """
-    shown = [one for one in case.node.host.tables if one.name == table.name]
+    shown = [one for one in host.tables if one.name == table.name]
     both = any(one.flavour != table.flavour for one in shown if one.family == table.family)
-    bare = set(table.chains) == set(_FIRST)
-    return bare and not both and _has_workloads(case)
+    return set(table.chains) == set(_FIRST) and not both
 
 
 def _doubt_backend(finding: Finding, table: Table) -> Finding:
@@ -197,97 +183,6 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
     )
 
 
-class _TypedPolicies(NamedTuple):
-    """The chains whose policy was set to drop, each with the command."""
-
-    alone: Mapping[str, Span]
-    """Where no command accepts what fails."""
-    beside: Mapping[str, Span]
-    """Where other commands accept what may be what fails."""
-
-
-def _list_typed(case: Case) -> _TypedPolicies:
-    """List the chains whose policy was set to drop, where none of the typed rules, before it or
-    behind it, lets everything or a container's device in.
-    """
-    policies: dict[str, Span | None] = {}
-    rules: dict[str, list[TypedRule]] = {name: [] for name in HOOKS}
-    for rule, stated in statements_of(case, TypedRule):
-        if rule.table != "filter" or rule.chain not in HOOKS:
-            continue
-        if rule.action == RuleEdit.POLICY:
-            policies[rule.chain] = stated.span if rule.target == "DROP" else None
-        elif rule.action in {RuleEdit.APPEND, RuleEdit.INSERT} and rule.target not in _SHUTS:
-            rules[rule.chain].append(rule)
-    closed = {
-        name: span
-        for name, span in policies.items()
-        if span is not None and not any(map(_opens, rules[name]))
-    }
-    accepted = {name for name in HOOKS if _is_accepted(case, rules[name])}
-    following = {name for name in HOOKS if _follows(rules[name])}
-    replied = {name for name in following if _OPPOSITE.get(name) in accepted}
-    beside = accepted | replied
-    return _TypedPolicies(
-        {name: span for name, span in closed.items() if name not in beside},
-        {name: span for name, span in closed.items() if name in beside},
-    )
-
-
-def _follows(rules: Sequence[TypedRule]) -> bool:
-    """Tell whether one of the rules is about replies."""
-    return any(rule.follows for rule in rules)
-
-
-def _opens(rule: TypedRule) -> bool:
-    """Tell whether a rule lets in more than replies, loopback and single ports: everything, or
-    everything of a device.
-    """
-    if rule.follows:
-        return False
-    return rule.plain or (bool(rule.in_link or rule.out_link) and not _is_of_loopback(rule))
-
-
-def _is_of_loopback(rule: TypedRule) -> bool:
-    return "lo" in (rule.in_link, rule.out_link)
-
-
-def _is_accepted(case: Case, rules: Sequence[TypedRule]) -> bool:
-    """Tell whether a rule accepts a port of what fails; or any port or network, where neither
-    ports nor containers are said to be what fails.
-    """
-    telling = [
-        rule
-        for rule in rules
-        if not _is_of_loopback(rule)
-        and rule.protocol not in _ICMP
-        and (rule.sports or not rule.follows)
-    ]
-    asked = [range_ for rule in telling for range_ in rule.sports or rule.dports]
-    ports = _list_ports(case)
-    if ports and any(port in range_ for port in ports for range_ in asked):
-        return True
-    return not _has_workloads(case) and any(
-        not ports or not (rule.sports or rule.dports) for rule in telling
-    )
-
-
-def _list_ports(case: Case) -> frozenset[int]:
-    """Return the ports of what fails: those that sentences and tries name, and that of names."""
-    ports = {port for one in case.complaints for port in one.ports}
-    ports |= {one.probe.dport for one in case.attempts if one.is_bad}
-    ports |= {one.dport for one in case.unplaced}
-    if any(one.failure in _OF_NAMES for one in list_failing(case)):
-        ports.add(DNS)
-    return frozenset(ports - {0})
-
-
-def _has_workloads(case: Case) -> bool:
-    """Tell whether the ticket speaks of pods, containers or guests."""
-    ends = {end for one in case.complaints for end in (one.source, one.target)}
-    return bool(ends & WORKLOADS or case.mentions & ROUTERS)
-
-
 def _report_beside(typed: Mapping[str, Span]) -> Finding:
     """Report policies that drop what the commands beside them do not accept."""
     order = [name for name in _FIRST if name in typed]
@@ -320,7 +215,7 @@ def _report_beside(typed: Mapping[str, Span]) -> Finding:
 
 def _report_typed(case: Case, spans: Mapping[str, Span]) -> Finding:
     order = [name for name in _FIRST if name in spans]
-    workloads = "FORWARD" in order or _has_workloads(case)
+    workloads = "FORWARD" in order or has_workloads(case)
     what = "containers' packets" if workloads else "the traffic that fails"
     return Finding(
         check=NAME,

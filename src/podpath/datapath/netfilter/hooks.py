@@ -11,7 +11,7 @@ from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.stages import Stage
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Queued, Verdict
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.routing import reroute
 from podpath.datapath.vocabulary import BoundaryName, Hook
 from podpath.datapath.walk.not_modelled import boundary
@@ -59,7 +59,7 @@ def _pass_pieces(walk: Walk, skb: Skb, hook: Hook, stages: Sequence[Stage]) -> V
 
 def _unfollowed(walk: Walk, skb: Skb, hook: Hook) -> Queued:
     ended = boundary(walk, skb, BoundaryName.FRAGMENTS, hook)
-    return Queued(NotModelled(BoundaryName.FRAGMENTS, (hook,)), ended.ask)
+    return Queued(BoundaryMet(BoundaryName.FRAGMENTS, (hook,)), ended.ask)
 
 
 def _pass(walk: Walk, skb: Skb, hook: Hook, stages: Sequence[Stage]) -> Verdict:

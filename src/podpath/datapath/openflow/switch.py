@@ -23,7 +23,7 @@ from podpath.datapath.openflow.pipeline import (
 )
 from podpath.datapath.openflow.tables import CompiledFlow, FlowTables
 from podpath.datapath.openflow.tracking import KernelTracker, packet_of, state_of
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.reasons.bridges import DroppedByFlows, HandedToSwitch, SentByFlows
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import EMIT, RECEIVE, Next
@@ -192,7 +192,7 @@ def _open(bridge: OvsBridge, opened: Opened, result: Pipelined) -> _Unknown:
 
 
 def _end_open(walk: Walk, skb: Skb, unknown: _Unknown) -> Undecided:
-    reason = NotModelled(BoundaryName.FLOW_TABLES, (unknown.bridge.name, unknown.what))
+    reason = BoundaryMet(BoundaryName.FLOW_TABLES, (unknown.bridge.name, unknown.what))
     walk.trace.step(
         BoundaryName.FLOW_TABLES,
         skb,

@@ -9,7 +9,7 @@ from podpath.datapath.vocabulary import BoundaryName
 
 
 @distinct
-class NotModelled(NamedTuple):
+class BoundaryMet(NamedTuple):
     """The walk met something that the model leaves out."""
 
     boundary: BoundaryName
@@ -52,5 +52,5 @@ class StatementNotFollowed(NamedTuple):
 
 
 BoundaryReason = (
-    NotModelled | ChainsCircle | ChainsTooDeep | TargetNotFollowed | StatementNotFollowed
+    BoundaryMet | ChainsCircle | ChainsTooDeep | TargetNotFollowed | StatementNotFollowed
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.tracing.trace import Undecided
 from podpath.datapath.vocabulary import BoundaryName, StepDecision
 from podpath.datapath.walk.skb import Skb
@@ -208,7 +208,7 @@ def boundary(walk: Walk, skb: Skb, name: BoundaryName, *about: object) -> Undeci
     """End a walk at something that is not modeled, with a Step that names it, and what it was met
     at.
     """
-    reason = NotModelled(name, about)
+    reason = BoundaryMet(name, about)
     link = skb.link.name if skb.link is not None else None
     walk.trace.step(
         name, skb, "not modelled", skb.packet, StepDecision.UNDECIDED, reason, link=link

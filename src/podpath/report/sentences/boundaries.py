@@ -27,7 +27,7 @@ DETAILS = {
 def spell_boundary(reason: BoundaryReason) -> str:
     """Say what a walk met that is not modeled."""
     match reason:
-        case boundaries.NotModelled(name, about):
+        case boundaries.BoundaryMet(name, about):
             why = BOUNDARIES[name].why
             return f"{why}: {DETAILS.get(name, '{0}').format(*about)}" if about else why
         case boundaries.ChainsCircle():
