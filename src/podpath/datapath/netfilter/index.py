@@ -9,6 +9,7 @@ checked as ever. So a chain of 20,000 services costs what its few groups cost.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -82,7 +83,7 @@ class ChainIndex:
             _SignatureGroup(signature, width - signature.dst, width - signature.src, positions)
             for signature, positions in groups.items()
         )
-        self._numbers: list[tuple[list[int], list[int], list[int]]] | None = None
+        self._numbers: list[_GroupNumbers] | None = None
         """What each group pins down, in order, for whoever watches a walk."""
         self.length = len(rules)
         self.by_mark = any(group.signature.mark for group in self.groups)
@@ -127,32 +128,56 @@ class ChainIndex:
         have rules for them; return them as numbers.
         """
         if self._numbers is None:
-            self._numbers = [_order_numbers(group) for group in self.groups]
+            self._numbers = [_GroupNumbers(group) for group in self.groups]
         for group, numbers in zip(self.groups, self._numbers, strict=True):
-            parts = (
-                fields[0] >> group.dst_shift,
-                fields[1] >> group.src_shift,
-                fields[2] if group.signature.dport else 0,
-            )
-            for part, known in zip(parts, numbers, strict=True):
-                if is_watched(part) and not part.is_one_of(known):
-                    break  # it has no rule for that one, whatever the others are
+            dst, src = fields[0] >> group.dst_shift, fields[1] >> group.src_shift
+            numbers.note(dst, src, fields[2] if group.signature.dport else 0)
         return [field.peek() if is_watched(field) else field for field in fields]
 
 
+class _GroupNumbers:
+    """What the rules of a group pin down, in order, for whoever watches a walk."""
+
+    __slots__ = ("_dst", "_dst_of", "_port", "_src")
+
+    def __init__(self, group: _SignatureGroup) -> None:
+        keys = group.positions
+        self._dst = sorted({key[0] for key in keys})
+        self._src = sorted({key[1] for key in keys})
+        self._port = sorted({key[3] for key in keys})
+        found: dict[tuple[int, int], set[int]] = {}
+        for key in keys:
+            found.setdefault((key[1], key[3]), set()).add(key[0])
+        self._dst_of = {rest: sorted(numbers) for rest, numbers in found.items()}
+        """The destinations that stand with a source and port."""
+
+    def note(self, dst: Any, src: Any, port: Any) -> None:  # noqa: ANN401 - numbers, watched or not
+        """Note what says whether the group has a rule for a header: one field that is none of its
+        numbers says so for all others; where each is one of them, which destinations stand with
+        that source and port.
+        """
+        for part, known in ((dst, self._dst), (src, self._src), (port, self._port)):
+            if is_watched(part) and not _holds(known, part.peek()):
+                part.is_one_of(known)
+                return
+        for part in (src, port):
+            if is_watched(part):
+                part.note()
+        if is_watched(dst):
+            rest = (_peek(src), _peek(port))
+            dst.is_one_of(self._dst_of.get(rest, ()))
+
+
+def _holds(numbers: Sequence[int], number: int) -> bool:
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
+
+
+def _peek(number: Any) -> int:  # noqa: ANN401 - watched or not
+    return number.peek() if is_watched(number) else number
+
+
 _NOTHING: Key = (0, 0, 0, 0, "", "", 0)
-
-
-def _order_numbers(group: _SignatureGroup) -> tuple[list[int], list[int], list[int]]:
-    """Return the destinations, sources and destination ports that the rules of a group pin down,
-    each in order.
-    """
-    keys = group.positions
-    return (
-        sorted({key[0] for key in keys}),
-        sorted({key[1] for key in keys}),
-        sorted({key[3] for key in keys}),
-    )
 
 
 class _Pinned(NamedTuple):
