@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,37 +58,47 @@ def build_node(services: int) -> Node:
     """Build a node as flannel's host-gw backend keeps it: pods on a bridge, a route to every other
     node's pods.
     """
+    return assemble_node(generate_ruleset(services, ENDPOINTS))
+
+
+def assemble_node(ruleset: str, pods: Sequence[Address] = (POD,)) -> Node:
+    """Build such a node with any ruleset and these pods of its network; the first is named
+    `pod`.
+    """
     source = Source(
-        name="iptables-save.txt",
-        lines=tuple(generate_ruleset(services, ENDPOINTS).splitlines()),
-        command="iptables-save",
+        name="iptables-save.txt", lines=tuple(ruleset.splitlines()), command="iptables-save"
     )
+    names = {"pod" if place == 0 else f"pod{place}": own for place, own in enumerate(pods)}
     tables = assemble_netfilter([(source, read_rules(source))]).netfilter[4]
     host = _netns(
         HOST,
         (
             Link(name=IfName("eth0")),
             Link(name=IfName("cni0"), kind="bridge", bridge=Bridge()),
-            Link(
-                name=IfName("veth5"), kind="veth",
-                peer=Known(Peer(netns="pod", link=IfName("eth0"))), master=IfName("cni0"),
-                port=BridgePort(hairpin=True),
-            ),
+            *(_host_end(name, own) for name, own in names.items()),
         ),
         ("eth0 192.168.0.1/16", "cni0 10.244.250.1/24"),
         (*_other_nodes(), _route("default", "eth0", "192.168.255.254")),
     )  # fmt: skip
-    pod = _netns(
-        "pod",
-        (
-            Link(
-                name=IfName("eth0"), kind="veth", peer=Known(Peer(netns=HOST, link=IfName("veth5")))
-            ),
-        ),
-        (f"eth0 {POD}/24",),
-        (_route("default", "eth0", "10.244.250.1"),),
-    )
-    return Node(name="bench", namespaces={HOST: replace(host, netfilter={4: tables}), "pod": pod})
+    inside = {name: _pod(name, own) for name, own in names.items()}
+    return Node(name="bench", namespaces={HOST: replace(host, netfilter={4: tables}), **inside})
+
+
+def _host_end(name: str, own: Address) -> Link:
+    return Link(
+        name=_veth(own), kind="veth", peer=Known(Peer(netns=name, link=IfName("eth0"))),
+        master=IfName("cni0"), port=BridgePort(hairpin=True),
+    )  # fmt: skip
+
+
+def _pod(name: str, own: Address) -> Netns:
+    peer = Known(Peer(netns=HOST, link=_veth(own)))
+    links = (Link(name=IfName("eth0"), kind="veth", peer=peer),)
+    return _netns(name, links, (f"eth0 {own}/24",), (_route("default", "eth0", "10.244.250.1"),))
+
+
+def _veth(own: Address) -> IfName:
+    return IfName(f"veth{own.value & 0xFF}")
 
 
 def _other_nodes() -> Iterator[Route]:

@@ -67,9 +67,11 @@ COLUMNS = FlowAnswer._fields
 
 
 def answer_flow(
-    header: FlowHeader, conversation: Conversation, forbids: Sequence[Forbids]
+    header: FlowHeader | None, conversation: Conversation, forbids: Sequence[Forbids]
 ) -> FlowAnswer:
-    """Return the row of a conversation whose probe is a header's."""
+    """Return the row of a conversation whose probe is a header's; without a header, how it arrives
+    is left out.
+    """
     branch = representative(conversation)
     verdict = Reachability.UNDECIDED if forbids else conversation.verdict
     if branch is None or not branch.traces:
@@ -90,7 +92,7 @@ def answer_flow(
         ask=_ask(told, forbids),
         open=_plain(name_forbids(forbids)),
         branches=len(conversation.branches),
-        arrives_as=_spell_arrival(header, branch.traces[0]),
+        arrives_as="" if header is None else _spell_arrival(header, branch.traces[0]),
     )
 
 

@@ -55,6 +55,12 @@ class HeaderRegion(NamedTuple):
             left = left._replace(**{name: gone})
 
 
+def holds(ranges: Ranges, number: int) -> bool:
+    """Tell whether a number is in ranges."""
+    place = bisect_left(ranges, number, key=_last)
+    return place < len(ranges) and ranges[place][0] <= number
+
+
 def count_numbers(ranges: Ranges) -> int:
     """Return how many numbers are in ranges."""
     return sum(last - first + 1 for first, last in ranges)
@@ -105,7 +111,7 @@ def _last(part: tuple[int, int]) -> int:
 class LookedRanges(Looked):
     """What a walk was told of its header, field by field."""
 
-    __slots__ = ("_facts", "_names", "_nones")
+    __slots__ = ("_facts", "_names", "_nones", "_told")
 
     def __init__(self, offsets: Mapping[str, int]) -> None:
         """Start with nothing told; `offsets` says where each field begins."""
@@ -113,6 +119,7 @@ class LookedRanges(Looked):
         self._names = {offset: name for name, offset in offsets.items()}
         self._facts: dict[tuple[int, int, int, bool], None] = {}
         self._nones: dict[tuple[int, int, int], Sequence[int]] = {}
+        self._told: set[int] = set()
 
     def learn(self, offset: int, first: int, last: int, *, inside: bool) -> None:
         """Keep that a field is in a range, or not in it."""
@@ -121,6 +128,29 @@ class LookedRanges(Looked):
     def learn_none(self, offset: int, numbers: Sequence[int], shift: int) -> None:
         """Keep that a field, shifted, is none of some numbers, which do not change any more."""
         self._nones[offset, id(numbers), shift] = numbers
+
+    def learn_told(self, offset: int) -> None:
+        """Keep that somebody was told a whole field, and not what for."""
+        self._told.add(offset)
+
+    def is_told(self, offset: int) -> bool:
+        """Tell whether a field was used for more than comparisons."""
+        return offset in self._told
+
+    def narrow_field(self, offset: int, ranges: Ranges, pinned: int | None = None) -> Ranges:
+        """Return the numbers of a field of which the same would have been told; that it is the
+        pinned number does not count.
+        """
+        for place, first, last, inside in self._facts:
+            if place == offset and inside and not first == last == pinned:
+                ranges = intersect(ranges, ((first, last),))
+        for place, first, last, inside in self._facts:
+            if place == offset and not inside and first <= last:
+                ranges = subtract(ranges, ((first, last),))
+        for (place, _, shift), numbers in self._nones.items():
+            if place == offset:
+                ranges = subtract(ranges, _spread(numbers, shift, ranges))
+        return ranges
 
     def narrow(self, region: HeaderRegion) -> HeaderRegion:
         """Return the headers of a region of which the same would have been told."""

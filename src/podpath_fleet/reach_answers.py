@@ -11,11 +11,13 @@ from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Tran
 from podpath.datapath.walk.compiled import Engine
 from podpath.library.case import Case
 from podpath.library.trace import forbid_trace
+from podpath.net.addresses import Family
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.report.escape import escape
 from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
 from podpath_fleet.flow_classes import FlowHeader
+from podpath_fleet.service_shapes import ShapedService, list_shaped_services
 
 
 class ReachAnswer(NamedTuple):
@@ -34,24 +36,41 @@ class ReachWalker:
 
     def __init__(self, case: Case, *, watched: bool = True) -> None:
         """Compile nothing yet; `watched` is for headers that note who looks at them."""
-        self._case = case
-        self._engine = Engine(case.node, watched=watched, any_port=True)
+        self.case = case
+        self.engine = Engine(case.node, watched=watched, any_port=True)
+        """The node as it is compiled."""
+        self._services: dict[Family, tuple[ShapedService, ...]] = {}
 
     def walk(self, header: FlowHeader) -> ReachAnswer:
         """Return what becomes of a watched header."""
-        return self._answer(header, header.probe)
+        return self._answer(header.probe)
 
     def walk_alone(self, probe: Probe) -> ReachAnswer:
         """Return what becomes of a probe that nobody watches."""
-        return self._answer(FlowHeader(probe), probe)
+        return self._answer(probe)
 
-    def _answer(self, header: FlowHeader, probe: Probe) -> ReachAnswer:
+    def services(self, family: Family) -> tuple[ShapedService, ...]:
+        """Return the services that may share walks; none where the evidence leaves other states of
+        the node possible, each of which is walked for each connection.
+        """
+        if family not in self._services:
+            none = bool(self.case.facts.alternatives)
+            self._services[family] = () if none else list_shaped_services(self.case.node, family)
+        return self._services[family]
+
+    def _answer(self, probe: Probe) -> ReachAnswer:
         try:
-            conversation = converse(self._engine, probe)
+            conversation = converse(self.engine, probe)
         except UsageError as error:
             return ReachAnswer(refuse_flow(_without_ends(error)), ())
-        row = answer_flow(header, conversation, forbid_trace(self._case, probe, conversation))
-        return ReachAnswer(row._replace(arrives_as="", branches=0), _list_ends(conversation))
+        return summarize(self.case, conversation)
+
+
+def summarize(case: Case, conversation: Conversation) -> ReachAnswer:
+    """Return what becomes of a conversation's flow."""
+    forbids = forbid_trace(case, conversation.probe, conversation)
+    row = answer_flow(None, conversation, forbids)
+    return ReachAnswer(row._replace(branches=0), _list_ends(conversation))
 
 
 def _without_ends(error: UsageError) -> str:

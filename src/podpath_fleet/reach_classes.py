@@ -14,14 +14,20 @@ out of what is left, until nothing is left or a bound is met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from podpath.net.addresses import Address
 from podpath.net.probe import EPHEMERAL, Probe
 from podpath_fleet.flow_classes import FlowHeader, list_offsets
-from podpath_fleet.header_region import HeaderRegion, LookedRanges, Ranges
+from podpath_fleet.header_region import (
+    HeaderRegion,
+    LookedRanges,
+    Ranges,
+    holds,
+    join_ranges,
+)
 
 A = TypeVar("A")
 _USUAL_PORTS = (443, 80, 53)
@@ -56,6 +62,10 @@ class ReachClass(Generic[A]):
     witness: Probe
     """The one that was walked."""
     answer: A
+    shared: bool = False
+    """True where the witness was not walked by itself: parts of its walk are those of others
+    (`shared_branches`).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +78,18 @@ class Enumeration(Generic[A]):
 
 
 def enumerate_classes(
-    space: HeaderSpace, walk: Callable[[FlowHeader], A], most: int
+    space: HeaderSpace,
+    walk: Callable[[FlowHeader], A],
+    most: int,
+    known: Sequence[ReachClass[A]] = (),
 ) -> Enumeration[A]:
-    """Return the classes of a space, by at most so many walks."""
-    left = [space.region] if space.region else []
+    """Return the classes of a space, by at most so many walks; those that are known have nothing in
+    common.
+    """
+    left = _take_out(space.region, known) if space.region else []
     offsets = list_offsets(space.sample.src.family)
-    classes: list[ReachClass[A]] = []
+    classes: list[ReachClass[A]] = list(known)
+    most += len(known)
     while left and len(classes) < most:
         witness = space.pick(left[-1])
         looked = LookedRanges(offsets)
@@ -82,6 +98,18 @@ def enumerate_classes(
         met, left = _split(left, learned)
         classes.append(ReachClass(space, met, witness, answer))
     return Enumeration(tuple(classes), tuple(left))
+
+
+def _take_out(region: HeaderRegion, known: Sequence[ReachClass[A]]) -> list[HeaderRegion]:
+    """Return what of a region is in no known class."""
+    alike: dict[HeaderRegion, list[tuple[int, int]]] = {}
+    for one in known:
+        for part in one.regions:
+            alike.setdefault(part._replace(dst=()), []).extend(part.dst)
+    left = [region]
+    for rest, parts in alike.items():
+        left = _split(left, rest._replace(dst=join_ranges(parts)))[1]
+    return left
 
 
 def _split(
@@ -112,9 +140,5 @@ def _width(part: tuple[int, int]) -> int:
 
 def _usual(ranges: Ranges, usual: tuple[int, ...]) -> int:
     """Return a usual number that is in the ranges, else their first."""
-    found: Iterator[int] = (number for number in usual if _holds(ranges, number))
+    found: Iterator[int] = (number for number in usual if holds(ranges, number))
     return next(found, ranges[0][0])
-
-
-def _holds(ranges: Ranges, number: int) -> bool:
-    return any(first <= number <= last for first, last in ranges)

@@ -18,7 +18,7 @@ from podpath.net.probe import Probe
 from podpath.report.escape import escape
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
-from podpath_fleet.reach_classes import Enumeration, HeaderSpace, enumerate_classes
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reach_space import (
     ReachQuestion,
     join_regions,
@@ -27,6 +27,7 @@ from podpath_fleet.reach_space import (
     spell_ports,
     spell_regions,
 )
+from podpath_fleet.shared_branches import enumerate_space
 
 SCHEMA = "podpath/reach/v1"
 MOST_WALKS = 20_000
@@ -190,7 +191,7 @@ def _reach(
     found = []
     with stage(progress, "walking a flow of each class") as tell:
         for place, space in enumerate(spaces):
-            found.append((space, enumerate_classes(space, walker.walk, walks)))
+            found.append((space, enumerate_space(walker, space, walks)))
             tell(Counted(place + 1, len(spaces)))
     joined = [one for space, classes in found for one in _join(space, classes)]
     return ReachResult(tuple(joined), tuple(found))

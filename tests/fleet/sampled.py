@@ -4,10 +4,11 @@ and the classes with what is left have to be all of the space.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+from bench.converse import POD
 from podpath.library.case import Case, NodeCase
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address
@@ -15,8 +16,10 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case as Facts
 from podpath_fleet.header_region import HeaderRegion, Ranges, count_numbers
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
-from podpath_fleet.reach_classes import Enumeration, HeaderSpace, enumerate_classes
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace
+from podpath_fleet.shared_branches import enumerate_space
 from podpath_lab.cases.generate import generate_case
+from tests.fleet.served import NEIGHBOR, make_served_case
 
 WALKS = 60
 """Walks that one node is enumerated by."""
@@ -31,6 +34,8 @@ class SampledTally:
     """Nodes whose whole space is in classes."""
     classes: int = 0
     packets: int = 0
+    shared: int = 0
+    """Classes whose witness was not walked by itself."""
     moved: int = 0
     """Packets whose header is not the walked one's."""
     wrong: list[str] = field(default_factory=list)
@@ -39,7 +44,8 @@ class SampledTally:
         """Say it in a line."""
         return (
             f"{self.nodes:,} nodes ({self.complete:,} enumerated to the end), {self.classes:,} "
-            f"classes, {self.packets:,} packets ({self.moved:,} of them not the witness), "
+            f"classes ({self.shared:,} shared), {self.packets:,} packets ({self.moved:,} of them "
+            "not the witness), "
             f"{len(self.wrong):,} wrong"
         )
 
@@ -55,12 +61,28 @@ def sample_nodes(
         made = generate_case(seed, both_families=both_families)
         case = Case(nodes=(NodeCase(name="", facts=Facts(node=made.node)),))
         space = space_around(made.probe)
-        found = enumerate_classes(space, ReachWalker(case).walk, WALKS)
-        sample_space(case, found, tally, Random(f"{seed} sampled"), each)
-        tally.nodes += 1
-        if is_partition(space, found) is False:
-            tally.wrong.append(f"node {seed}: the classes are not the space")
+        _sample_node(f"{seed}", case, space, tally, each)
     return tally
+
+
+def sample_served(seeds: Iterable[int], each: int) -> SampledTally:
+    """Do the same on nodes with kube-proxy's rules, whose services share walks."""
+    tally = SampledTally()
+    for seed in seeds:
+        case = make_served_case(seed)
+        for protocol in (protocols.TCP, protocols.UDP):
+            space = space_around(Probe(protocol, POD, NEIGHBOR, 40000, 80, "pod"))
+            _sample_node(f"served {seed}", case, space, tally, each)
+    return tally
+
+
+def _sample_node(name: str, case: Case, space: HeaderSpace, tally: SampledTally, each: int) -> None:
+    found = enumerate_space(ReachWalker(case), space, WALKS)
+    sample_space(case, found, tally, Random(f"{name} sampled"), each)
+    tally.nodes += 1
+    tally.shared += sum(one.shared for one in found.classes)
+    if is_partition(space, found) is False:
+        tally.wrong.append(f"node {name}: the classes are not the space")
 
 
 def space_around(probe: Probe) -> HeaderSpace:

@@ -32,6 +32,9 @@ class Looked:
     def learn_none(self, offset: int, numbers: Sequence[int], shift: int) -> None:
         """Hear that the field at an offset, shifted, is none of some sorted numbers."""
 
+    def learn_told(self, offset: int) -> None:
+        """Hear that somebody was told the field at an offset, and may do anything with it."""
+
 
 class Watched:
     """A field of a header, or some of its bits: a number to whoever calculates with it."""
@@ -78,6 +81,12 @@ class Watched:
 
     def tell(self) -> int:
         """Return the number; every bit counts as looked at."""
+        self.note()
+        self._looked.learn_told(self._offset)
+        return self.peek()
+
+    def _tell_for_comparison(self) -> int:
+        """Return the number to whoever compares it with another field, and no more than that."""
         self.note()
         return self.peek()
 
@@ -159,8 +168,9 @@ class Watched:
             return True
         if type(other) is Watched:
             if other._offset < self._offset:
-                return other == self.tell()  # sources are asked about one by one, others are not
-            other = other.tell()
+                # sources are asked about one by one, others are not
+                return bool(other == self._tell_for_comparison())
+            other = other._tell_for_comparison()
         if not isinstance(other, int):
             return False
         if (other << self._shift) & ~self._bits:

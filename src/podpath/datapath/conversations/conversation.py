@@ -35,7 +35,7 @@ from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.routing.reasons import kernel_version
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
-from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.tracing.exploration import Choices, Exploration, explore
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import (
     Branch,
@@ -167,24 +167,39 @@ def converse(
     and `settled` are those of `exploration.explore`. `script` gives other packets than the
     protocol's usual ones (`script_of`).
     """
-    acts = script or _script_for(probe)
+    acts = script or _usual_script(probe)
     engine = node if isinstance(node, Engine) else Engine(node)
-    if acts is _SCRIPTS[protocols.TCP] and not script and probe.sending.size is None:
-        acts = (*acts, *_FULL_DATA)
     explored = explore(
         lambda choices: _run(engine, probe, choices, acts),
         limit=limit,
         deviations=deviations,
         settled=settled,
     )
-    branches = explored.results
+    return conclude(probe, explored)
+
+
+def walk_branch(engine: Engine, probe: Probe, choices: Choices) -> Branch:
+    """Walk the probe's connection under one combination of answers, as `converse` does."""
+    return _run(engine, probe, choices, _usual_script(probe))
+
+
+def conclude(probe: Probe, explored: Exploration[Branch]) -> Conversation:
+    """Return the conversation that has these branches."""
     return Conversation(
         probe=probe,
-        branches=branches,
-        verdict=sum_up(branches),
+        branches=explored.results,
+        verdict=sum_up(explored.results),
         truncated=explored.truncated,
         pruned=explored.pruned,
     )
+
+
+def _usual_script(probe: Probe) -> tuple[Act, ...]:
+    """Return the packets of a probe's connection, with the full ones of TCP."""
+    acts = _script_for(probe)
+    if acts is _SCRIPTS[protocols.TCP] and probe.sending.size is None:
+        return (*acts, *_FULL_DATA)
+    return acts
 
 
 def sum_up(branches: tuple[Branch, ...]) -> Reachability:

@@ -34,6 +34,9 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     if connection.dst_nat_done:
         return DROP
     before = inverse(connection.reply)
+    watch_target = state.walk.engine.watch_target
+    if watch_target is not None:
+        allowed = watch_target(rule, allowed)
     set_up(state, connection, allowed, source=False)
     after = inverse(connection.reply)
     state.decision = Decision(

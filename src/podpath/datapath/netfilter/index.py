@@ -174,7 +174,8 @@ def _holds(numbers: Sequence[int], number: int) -> bool:
 
 
 def _peek(number: Any) -> int:  # noqa: ANN401 - watched or not
-    return number.peek() if is_watched(number) else number
+    plain: int = number.peek() if is_watched(number) else number
+    return plain
 
 
 _NOTHING: Key = (0, 0, 0, 0, "", "", 0)

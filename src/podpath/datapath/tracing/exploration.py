@@ -68,6 +68,16 @@ class Choices:
         self.asked = 0
         """How often the run asked: what was worked out without asking holds in every branch."""
 
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """The answers that were settled before the run, by their index."""
+        return tuple(self._prefix)
+
+    def repeat(self, made: Sequence[Assumption], widths: Sequence[int]) -> None:
+        """Stand as after a run that met these forks, without running it."""
+        self.made.extend(made)
+        self.widths.extend(widths)
+
     def likeliest(self) -> Choices:
         """Return choices that answer what was asked before as this run did, and all else by the
         likeliest option.

@@ -34,6 +34,7 @@ class Engine:
         "node",
         "rulesets",
         "tracked",
+        "watch_target",
         "watched",
         "wires",
     )
@@ -46,6 +47,10 @@ class Engine:
         self.any_port = any_port
         """True where the first port that is free stands for one that the kernel draws, and not one
         that a hash of the packet's own ends picks.
+        """
+        self.watch_target: Callable[[Any, Any], Any] | None = None
+        """Puts a watched address in place of the one that a rule rewrites destinations to: given
+        the rule and its range, returns the range; None where nobody watches.
         """
         self.rulesets: dict[tuple[str, Family], Any] = {}
         """By namespace and family. Like what follows, typed where it is made: the engine keeps it
