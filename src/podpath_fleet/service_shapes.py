@@ -44,7 +44,7 @@ class ShapedService(NamedTuple):
     """The chains of the tree by their numbers in the shape."""
 
 
-class _Mention(NamedTuple):
+class _NamedAddress(NamedTuple):
     """An address that a rule names."""
 
     table: int
@@ -78,7 +78,7 @@ class _RulesOfNode:
 
     def __init__(self, node: Node, family: Family) -> None:
         self._family = family
-        self._mentions: dict[int, list[_Mention]] = {}
+        self._mentions: dict[int, list[_NamedAddress]] = {}
         self._shapes: dict[_Part, int] = {}
         self._tables: list[tuple[str, Table, dict[str, Chain]]] = []
         for name, netns in node.namespaces.items():
@@ -95,7 +95,7 @@ class _RulesOfNode:
             for rule in fact.value.rules:
                 for address in _list_mentioned(rule, self._family):
                     header = _pinned_header(rule, self._family)
-                    mention = _Mention(number, name, rule.position, header)
+                    mention = _NamedAddress(number, name, rule.position, header)
                     self._mentions.setdefault(address, []).append(mention)
         self._tables.append((netns, table, chains))
 
