@@ -118,14 +118,18 @@ class SharedBranches:
         self.walked = 0
         """Branches that were walked."""
 
-    def list_classes(self) -> Iterator[ReachClass[ReachAnswer]]:
-        """Yield a class for each service that has one, which have nothing in common."""
+    def list_classes(self, most: int) -> Iterator[ReachClass[ReachAnswer]]:
+        """Yield a class for each service that has one, which have nothing in common, until so many
+        branches are walked.
+        """
         region, sample = self._space.region, self._space.sample
         if len(region.src) != 1 or region.src[0][0] != region.src[0][1] or not region:
             return
         own = region.src[0][0]
         family = sample.src.family
         for service in self._services:
+            if self.walked >= most:
+                return
             apart = own not in service.constants and service.protocol == sample.protocol
             asked = holds(region.dst, service.address) and holds(region.dport, service.port)
             if not (apart and asked):
@@ -258,7 +262,8 @@ def enumerate_space(walker: ReachWalker, space: HeaderSpace, most: int) -> Enume
     most so many walks.
     """
     shared = SharedBranches(walker, space)
-    return enumerate_classes(space, walker.walk, most, tuple(shared.list_classes()))
+    known = tuple(shared.list_classes(most))
+    return enumerate_classes(space, walker.walk, max(0, most - shared.walked), known)
 
 
 def _both(one: Ranges, two: Ranges) -> Ranges:

@@ -8,7 +8,7 @@ from podpath.library.case import Case, NodeCase
 from podpath.net.probe import Probe
 from podpath.node.case import Case as Facts
 from podpath_fleet.reach_answers import ReachWalker
-from podpath_fleet.shared_branches import SharedBranches
+from podpath_fleet.shared_branches import SharedBranches, enumerate_space
 from tests.fleet.sampled import sample_served, space_around
 from tests.seeds import fresh_seed
 
@@ -27,7 +27,7 @@ def share(*lines: str) -> tuple[SharedBranches, dict[str, str]]:
     case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(rules))),))
     walker = ReachWalker(case)
     shared = SharedBranches(walker, SPACE)
-    classes = list(shared.list_classes())
+    classes = list(shared.list_classes(60))
     alone = ReachWalker(case, watched=False)
     assert [one.answer for one in classes] == [alone.walk_alone(one.witness) for one in classes]
     return shared, {str(one.witness.dst): one.answer.row.verdict for one in classes}
@@ -59,3 +59,12 @@ def test_a_rule_about_one_endpoint_is_met_by_its_service_alone() -> None:
 
     assert shared.walked == 3
     assert [dst for dst, verdict in verdicts.items() if verdict == "NEVER"] == [SERVICES[3].address]
+
+
+def test_a_bound_on_walks_holds_for_branches_too() -> None:
+    """One walk is all that was asked for: a service whose branch is another one is left."""
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(emit_ruleset(SERVICES)))),))
+    found = enumerate_space(ReachWalker(case), SPACE, 1)
+
+    assert [one.shared for one in found.classes] == [False]
+    assert found.left != ()
