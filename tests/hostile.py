@@ -4,6 +4,8 @@ and a node whose evidence holds them.
 
 from __future__ import annotations
 
+import re
+
 HOSTILE = {
     "script": "</script><script>alert(1)</script>",
     "markup": '"><img src=x onerror="alert(1)"><b>',
@@ -26,6 +28,7 @@ def node_of(name: str) -> str:
     as would still be read.
     """
     short = name[:4_000]
+    quoted = re.sub(r"""["'\\]""", r"\\\g<0>", name)  # as iptables-save escapes
     return f"""\
 root@node1:~# ip addr
 2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc fq state UP
@@ -44,7 +47,7 @@ root@node1:~# iptables-save
 :INPUT ACCEPT [0:0]
 :FORWARD ACCEPT [0:0]
 :OUTPUT ACCEPT [0:0]
--A FORWARD -s 10.244.1.5/32 -m comment --comment "{name}" -j DROP
+-A FORWARD -s 10.244.1.5/32 -m comment --comment "{quoted}" -j DROP
 COMMIT
 root@node1:~# kubectl get pods -A -o wide
 NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE   IP           NODE    NOMINATED NODE   READINESS GATES

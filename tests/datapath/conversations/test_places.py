@@ -63,6 +63,25 @@ def test_the_sender_is_found(text: str, netns: str, device: str | None) -> None:
     )
 
 
+def test_what_a_bridge_receives_comes_from_the_pod_that_has_the_address() -> None:
+    """Its port leads to one; a host elsewhere that answers to the same address would be another."""
+    node = given_node(
+        given_netns(
+            "host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod:eth0 master cni0",
+            "veth2 kind veth master cni0",
+        ),
+        given_netns("pod", "eth0 10.1.0.5/24 peer host:veth1"),
+    )  # fmt: skip
+    places = [
+        place_sender(given_walk(node), probe(f"tcp {src} > 8.8.8.8:80 in cni0"))
+        for src in ("10.1.0.5", "10.1.0.6")
+    ]
+
+    assert [("pod", None), ("host", "veth2")] == [
+        (place.netns, place.link.name if place.link else None) for place in places
+    ]
+
+
 def test_two_ways_back_are_a_choice() -> None:
     """Where several routes lead back the sender may be behind each."""
     walk = given_walk(NODE, 1)

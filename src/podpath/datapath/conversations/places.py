@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
-from podpath.datapath.devices.bridge_ports import leads_to_one, outside_mac, place_outside
+from podpath.datapath.devices.bridge_ports import (
+    find_owner,
+    leads_to_one,
+    outside_mac,
+    place_outside,
+)
 from podpath.datapath.devices.segment import bridge_over, is_bridge, survey
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
@@ -134,10 +139,17 @@ def check_device(walk: Walk, place: ConnectionEnd, device: str) -> None:
 
 
 def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
+    """Take what comes in on a device to be from behind it, and on a bridge to be from the pod
+    behind one of its ports that has the address, where there is one.
+    """
     for name in sorted(walk.engine.node.namespaces, key=lambda name: name != HOST):
         namespace = walk.engine.namespace(name)
         if device in namespace.links:
-            return _outside(walk, namespace, namespace.links[device], src)
+            link = namespace.links[device]
+            owner = find_owner(walk, namespace, link, src) if is_bridge(link) else None
+            if owner is not None:
+                return ConnectionEnd(owner)
+            return _outside(walk, namespace, link, src)
     namespace = walk.engine.namespace(HOST)
     if namespace.netns.links.complete:
         names = ", ".join(sorted(namespace.links))

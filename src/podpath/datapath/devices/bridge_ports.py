@@ -100,6 +100,17 @@ def outside_mac(walk: Walk, namespace: Namespace, link: Link, address: Address) 
     return known.setdefault(address, Mac(f"(MAC of the host met as number {len(known) + 1})"))
 
 
+def find_owner(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> str | None:
+    """Return the network namespace behind one of a bridge's ports that has an address; None where
+    the model knows of none.
+    """
+    for port in namespace.ports.get(bridge.name, ()):
+        for netns, _ in survey(walk, namespace.name, port).stations:
+            if netns != namespace.name and walk.engine.namespace(netns).owns(address):
+                return netns
+    return None
+
+
 def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
     """Return the port behind which a host outside the model is, the same one throughout a walk.
 
