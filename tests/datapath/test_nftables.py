@@ -19,6 +19,7 @@ from podpath.node.node import HOST
 from podpath.report.sentences import spell_reason
 from podpath_lab.draft import DraftNetns
 from podpath_lab.topologies import routed_pods
+from tests.diagnosis.test_causes import with_tables
 from tests.nftables import native_tables
 
 OUT = "tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1"
@@ -185,8 +186,11 @@ def test_the_catch_all_element_is_the_last_resort() -> None:
     ]
 
 
-def test_a_source_that_is_reached_over_another_device_has_no_way_back() -> None:
-    """A pod that sends in a stranger's name is stopped as by rp_filter."""
-    text = f"{HEAD}fib saddr . iif oif missing drop; }}\n}}"
+@pytest.mark.parametrize(("source", "verdict"), [("10.0.0.5", "ALWAYS"), ("192.0.2.7", "NEVER")])
+def test_a_source_that_is_reached_over_another_device_has_no_way_back(
+    source: str, verdict: str
+) -> None:
+    """Who sends in a stranger's name is stopped as by rp_filter, though that is off."""
+    host = with_tables(f"{HEAD}fib saddr . iif oif missing drop; }}\n}}")
 
-    assert "NEVER" == walk(text, "tcp 203.0.113.9:40000 > 198.51.100.1:80 in lxc1").verdict
+    assert verdict == converse(host, Probe.parse(f"tcp {source} > 192.0.2.9:80 in lan")).verdict

@@ -19,6 +19,7 @@ NAT = "table ip t { chain c { type nat hook prerouting priority -100; "
     [
         (HEAD, "meta mark set foo"),
         (HEAD, "meta mark set ct foo"),
+        (NAT, "dnat to ip daddr map { 198.51.100.1 : 10.9.0.1-10.9.0.9 }"),
         (NAT, "dnat to ip daddr map @not_shown"),
     ],
 )
