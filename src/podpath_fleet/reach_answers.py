@@ -4,6 +4,7 @@ is each flow's own, and where their first packets end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import converse
@@ -17,6 +18,7 @@ from podpath.net.probe import Probe
 from podpath.report.escape import escape
 from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
 from podpath_fleet.flow_classes import FlowHeader
+from podpath_fleet.rules_met import RulePlace, list_places
 from podpath_fleet.service_shapes import ShapedService, list_shaped_services
 
 
@@ -39,6 +41,10 @@ class ReachWalker:
         self.case = case
         self.engine = Engine(case.node, watched=watched, any_port=True)
         """The node as it is compiled."""
+        self.met: set[RulePlace] = set()
+        """The rules that walks met so far."""
+        self.whole = True
+        """False where branches were left out, which may have met others."""
         self._services: dict[Family, tuple[ShapedService, ...]] = {}
 
     def walk(self, header: FlowHeader) -> ReachAnswer:
@@ -63,7 +69,13 @@ class ReachWalker:
             conversation = converse(self.engine, probe)
         except UsageError as error:
             return ReachAnswer(refuse_flow(_without_ends(error)), ())
+        self.note(conversation, list_places(conversation.branches))
         return summarize(self.case, conversation)
+
+    def note(self, conversation: Conversation, met: Iterable[RulePlace]) -> None:
+        """Keep which rules a conversation met, and whether all of it was walked."""
+        self.met.update(met)
+        self.whole = self.whole and not (conversation.truncated or conversation.pruned)
 
 
 def summarize(case: Case, conversation: Conversation) -> ReachAnswer:

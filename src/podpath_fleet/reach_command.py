@@ -47,6 +47,11 @@ from podpath_fleet.reached import MOST_WALKS, ReachDifference, ReachResult
     help="Walks for each source and protocol, after which the rest is told as unknown.",
 )
 @click.option(
+    "--unmet",
+    is_flag=True,
+    help="List as well the rules of iptables that none of these flows meets.",
+)
+@click.option(
     "--diff",
     "other",
     metavar="EVIDENCE",
@@ -61,6 +66,7 @@ def reach(  # noqa: PLR0913 - click gives each option as one argument
     ports: str,
     walks: int,
     *,
+    unmet: bool,
     other: str | None,
     as_json: bool,
 ) -> None:
@@ -80,12 +86,14 @@ def reach(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 all of them work, 1 some never work or only sometimes, 2 usage error, 3 some are
     undecided or unknown. With --diff: 0 nothing changed, 1 something did, 2 usage error, 3 unknown.
     """  # noqa: D301  # click wants the backspace itself
+    if unmet and other is not None:
+        raise click.UsageError("expected --unmet or --diff, saw both")
     progress = ProgressLine()
     question = ReachQuestion(sources, targets, protocols, ports)
     case = read_one(evidence, progress=progress)
     answer: ReachResult | ReachDifference
     if other is None:
-        answer = reached.reach(case, question, walks=walks, progress=progress)
+        answer = reached.reach(case, question, walks=walks, unmet=unmet, progress=progress)
     else:
         after = read_one((other,), progress=progress)
         answer = reached.compare_reach(case, after, question, walks=walks, progress=progress)

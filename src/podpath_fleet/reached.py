@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from podpath.library.case import Case
@@ -15,6 +15,7 @@ from podpath.net.addresses import Family
 from podpath.net.counted import Counted
 from podpath.net.packet import endpoint
 from podpath.net.probe import Probe
+from podpath.net.provenance import Span
 from podpath.report.escape import escape
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
@@ -27,6 +28,7 @@ from podpath_fleet.reach_space import (
     spell_ports,
     spell_regions,
 )
+from podpath_fleet.rules_met import list_unmet
 from podpath_fleet.shared_branches import enumerate_space
 
 SCHEMA = "podpath/reach/v1"
@@ -62,6 +64,11 @@ class ReachResult:
 
     sets: tuple[ReachSet, ...]
     enumerations: tuple[tuple[HeaderSpace, Enumeration[ReachAnswer]], ...]
+    unmet: tuple[Span, ...] | None = None
+    """Rules of iptables that no packet of these flows meets; None where nobody asked, or not all
+    was walked.
+    """
+    unmet_asked: bool = False
 
     @property
     def complete(self) -> bool:
@@ -83,7 +90,18 @@ class ReachResult:
         lines: list[str] = []
         for space, found in self.enumerations:
             lines += self._tell_space(space, found)
+        lines += self._tell_unmet()
         return "\n".join(map(escape, lines)) + "\n"
+
+    def _tell_unmet(self) -> Iterator[str]:
+        title = "rules of iptables that none of these flows meets"
+        if self.unmet is not None:
+            yield f"{title}: {len(self.unmet):,}"
+            yield from (f"  {span} {span.text}" for span in self.unmet[:_SHOWN])
+            if len(self.unmet) > _SHOWN:
+                yield f"  and {len(self.unmet) - _SHOWN:,} more: --json has them all"
+        elif self.unmet_asked:
+            yield f"{title}: UNKNOWN, not all of them were walked"
 
     def _tell_space(self, space: HeaderSpace, found: Enumeration[ReachAnswer]) -> Iterator[str]:
         own = [one for one in self.sets if one.space is space]
@@ -114,7 +132,14 @@ class ReachResult:
             }
             for one in self.sets
         ]
-        document = {"schema": SCHEMA, "complete": self.complete, "sets": sets, "unknown": left}
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "complete": self.complete,
+            "sets": sets,
+            "unknown": left,
+        }
+        if self.unmet_asked:
+            document["unmet"] = None if self.unmet is None else list(map(_tell_line, self.unmet))
         return json.dumps(document, indent=2) + "\n"
 
 
@@ -176,17 +201,24 @@ def reach(
     question: ReachQuestion,
     *,
     walks: int = MOST_WALKS,
+    unmet: bool = False,
     progress: Progress = silent,
 ) -> ReachResult:
     """Enumerate every class of flows that is asked about, by at most so many walks for each source
-    and protocol.
+    and protocol; with `unmet`, list the rules that none of them meets.
     """
-    return _reach(case, list_spaces(question, case.node), walks, progress)
+    spaces = list_spaces(question, case.node)
+    result, walker = _reach(case, spaces, walks, progress)
+    if not unmet:
+        return result
+    whole = result.complete and walker.whole
+    spans = tuple(list_unmet(case.node, walker.met)) if whole else None
+    return replace(result, unmet=spans, unmet_asked=True)
 
 
 def _reach(
     case: Case, spaces: Sequence[HeaderSpace], walks: int, progress: Progress
-) -> ReachResult:
+) -> tuple[ReachResult, ReachWalker]:
     walker = ReachWalker(case)
     found = []
     with stage(progress, "walking a flow of each class") as tell:
@@ -194,7 +226,7 @@ def _reach(
             found.append((space, enumerate_space(walker, space, walks)))
             tell(Counted(place + 1, len(spaces)))
     joined = [one for space, classes in found for one in _join(space, classes)]
-    return ReachResult(tuple(joined), tuple(found))
+    return ReachResult(tuple(joined), tuple(found)), walker
 
 
 def compare_reach(
@@ -209,8 +241,8 @@ def compare_reach(
     second node: another verdict, end, or text of the deciding line.
     """
     spaces = list_spaces(question, before.node)
-    old = _reach(before, spaces, walks, progress)
-    new = _reach(after, spaces, walks, progress)
+    old, _ = _reach(before, spaces, walks, progress)
+    new, _ = _reach(after, spaces, walks, progress)
     changes = [
         change
         for (space, was), (_, now) in zip(old.enumerations, new.enumerations, strict=True)
@@ -295,6 +327,10 @@ def _tell_answer(answer: ReachAnswer) -> str:
     ends = ", ".join(answer.ends)
     parts = (row.verdict, what if row.verdict != "ALWAYS" else "", ends, where, row.open)
     return " | ".join(part for part in parts if part)
+
+
+def _tell_line(span: Span) -> dict[str, Any]:
+    return {"source": span.source.name, "line": span.line, "text": span.text}
 
 
 def _tell_set(space: HeaderSpace, regions: Sequence[HeaderRegion]) -> dict[str, Any]:

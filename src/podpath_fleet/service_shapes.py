@@ -21,6 +21,7 @@ from podpath.net.provenance import Known, Source, Span
 from podpath.node.netfilter import Chain, PrefixMatch, Rule, Table
 from podpath.node.node import HOST, Node
 from podpath.xtables.nat_ranges import parse_nat_range
+from podpath_fleet.rules_met import RulePlace
 
 MOST_RULES = 4096
 """Rules of one tree; a larger one is walked by itself."""
@@ -42,6 +43,16 @@ class ShapedService(NamedTuple):
     """The addresses of the tree by their numbers in the shape; the first is its own."""
     chains: tuple[str, ...]
     """The chains of the tree by their numbers in the shape."""
+    entry: RulePlace
+    """Where its entry stands, in the table of its tree."""
+
+    def put(self, place: RulePlace, other: ShapedService) -> RulePlace:
+        """Return where the rule of this tree stands that is at a place of another one's."""
+        if place == other.entry:
+            return self.entry
+        if place[:4] == other.entry[:4] and place.chain in other.chains:
+            return place._replace(chain=self.chains[other.chains.index(place.chain)])
+        return place
 
 
 class _NamedAddress(NamedTuple):
@@ -121,7 +132,7 @@ class _RulesOfNode:
             if found is not None:
                 yield found
 
-    def _shape(self, number: int, entry: Rule, place: _Part) -> ShapedService | None:
+    def _shape(self, number: int, entry: Rule, before: _Part) -> ShapedService | None:
         header = _pinned_header(entry, self._family)
         if header is None or entry.dst is None:
             return None
@@ -138,9 +149,12 @@ class _RulesOfNode:
                 return None
         if address in self._outside:
             return None
-        shape = self._shapes.setdefault((place, *parts), len(self._shapes))
+        shape = self._shapes.setdefault((before, *parts), len(self._shapes))
         constants, chains = tuple(tree.constants), tuple(tree.chains)
-        return ShapedService(header[0], address, header[1], shape, constants, chains)
+        netns, table, _ = self._tables[number]
+        where = (netns, table.family, table.flavour, table.name, entry.chain, entry.position)
+        place = RulePlace(*where)
+        return ShapedService(header[0], address, header[1], shape, constants, chains, place)
 
 
 class _Tree:

@@ -28,6 +28,7 @@ from podpath_fleet.flow_classes import FlowHeader, list_offsets
 from podpath_fleet.header_region import HeaderRegion, LookedRanges, Ranges, holds, intersect
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker, summarize
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass, enumerate_classes
+from podpath_fleet.rules_met import RulePlace, list_places
 from podpath_fleet.service_shapes import ShapedService
 
 _TARGET = 24
@@ -52,6 +53,7 @@ class _KnownBranch:
     """Endpoints that would have been told the same."""
     region: HeaderRegion
     """Headers that would have been told the same; destinations beside the service's own."""
+    met: frozenset[RulePlace]
 
     def holds(self, service: ShapedService) -> bool:
         """Tell whether the branch of another service of the shape is the same."""
@@ -109,6 +111,7 @@ class SharedBranches:
 
     def __init__(self, walker: ReachWalker, space: HeaderSpace) -> None:
         """Know no branch yet."""
+        self._walker = walker
         self._case = walker.case
         self._engine = walker.engine
         self._space = space
@@ -160,6 +163,8 @@ class SharedBranches:
         if not composed.neutral and any(one.service is not service for one in taken):
             return None
         shared = any(one.service is not service for one in taken)
+        for one in taken:
+            self._walker.note(conversation, (service.put(met, one.service) for met in one.met))
         return ReachClass(self._space, (region,), probe, composed.answer, shared=shared)
 
     def _narrow(self, service: ShapedService, taken: list[_KnownBranch]) -> HeaderRegion:
@@ -247,6 +252,7 @@ class SharedBranches:
             widths=tuple(choices.widths),
             endpoint=endpoint,
             targets=looked.narrow_field(_TARGET, whole),
+            met=list_places((branch,)),
             region=HeaderRegion(
                 space.region.src,
                 looked.narrow_field(offsets["dst"], whole, service.address),

@@ -1,0 +1,58 @@
+"""Which rules of iptables the packets of walked connections met, and which none of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from podpath.datapath.tracing.trace import Branch, RuleHit
+from podpath.net.addresses import Family
+from podpath.net.provenance import Known, Span
+from podpath.node.netfilter import Rule
+from podpath.node.node import Node
+
+
+class RulePlace(NamedTuple):
+    """Where a rule stands: a name for it that is the same in every walk."""
+
+    netns: str
+    family: Family
+    flavour: str
+    table: str
+    chain: str
+    position: int
+
+
+def list_places(branches: Iterable[Branch]) -> frozenset[RulePlace]:
+    """Return the places of all rules of iptables that matched a packet of the branches, answers to
+    what failed among them.
+    """
+    found: set[RulePlace | None] = set()
+    for branch in branches:
+        found.update(map(_place, branch.discovery))
+        for trace in (*branch.traces, *branch.answers):
+            found.update(map(_place, trace.matched))
+    return frozenset(place for place in found if place is not None)
+
+
+def _place(hit: RuleHit) -> RulePlace | None:
+    rule = hit.rule
+    if not isinstance(rule, Rule):
+        return None
+    return RulePlace(hit.netns, hit.family, hit.flavour, rule.table, rule.chain, rule.position)
+
+
+def list_unmet(node: Node, met: Iterable[RulePlace]) -> Iterator[Span]:
+    """Yield the lines of rules that are at none of these places, in the order in which they stand;
+    chains that outputs disagree about are left out.
+    """
+    known = frozenset(met)
+    for name, netns in node.namespaces.items():
+        for table in netns.tables:
+            for chain in table.chains.values():
+                if not isinstance(chain, Known):
+                    continue
+                head = (name, table.family, table.flavour, table.name, chain.value.name)
+                for rule in chain.value.rules:
+                    if RulePlace(*head, rule.position) not in known:
+                        yield rule.span
