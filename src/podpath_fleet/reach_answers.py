@@ -18,7 +18,7 @@ from podpath.net.probe import Probe
 from podpath.report.escape import escape
 from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
 from podpath_fleet.flow_classes import FlowHeader
-from podpath_fleet.rules_met import RulePlace, list_places
+from podpath_fleet.rules_met import MetRule, list_places
 from podpath_fleet.service_shapes import ShapedService, list_shaped_services
 
 
@@ -41,7 +41,7 @@ class ReachWalker:
         self.case = case
         self.engine = Engine(case.node, watched=watched, any_port=True)
         """The node as it is compiled."""
-        self.met: set[RulePlace] = set()
+        self.met: set[MetRule] = set()
         """The rules that walks met so far."""
         self.whole = True
         """False where branches were left out, which may have met others."""
@@ -72,7 +72,7 @@ class ReachWalker:
         self.note(conversation, list_places(conversation.branches))
         return summarize(self.case, conversation)
 
-    def note(self, conversation: Conversation, met: Iterable[RulePlace]) -> None:
+    def note(self, conversation: Conversation, met: Iterable[MetRule]) -> None:
         """Keep which rules a conversation met, and whether all of it was walked."""
         self.met.update(met)
         self.whole = self.whole and not (conversation.truncated or conversation.pruned)

@@ -12,7 +12,7 @@ from podpath.node.netfilter import Rule
 from podpath.node.node import Node
 
 
-class RulePlace(NamedTuple):
+class MetRule(NamedTuple):
     """Where a rule stands: a name for it that is the same in every walk."""
 
     netns: str
@@ -23,11 +23,11 @@ class RulePlace(NamedTuple):
     position: int
 
 
-def list_places(branches: Iterable[Branch]) -> frozenset[RulePlace]:
+def list_places(branches: Iterable[Branch]) -> frozenset[MetRule]:
     """Return the places of all rules of iptables that matched a packet of the branches, answers to
     what failed among them.
     """
-    found: set[RulePlace | None] = set()
+    found: set[MetRule | None] = set()
     for branch in branches:
         found.update(map(_place, branch.discovery))
         for trace in (*branch.traces, *branch.answers):
@@ -35,14 +35,14 @@ def list_places(branches: Iterable[Branch]) -> frozenset[RulePlace]:
     return frozenset(place for place in found if place is not None)
 
 
-def _place(hit: RuleHit) -> RulePlace | None:
+def _place(hit: RuleHit) -> MetRule | None:
     rule = hit.rule
     if not isinstance(rule, Rule):
         return None
-    return RulePlace(hit.netns, hit.family, hit.flavour, rule.table, rule.chain, rule.position)
+    return MetRule(hit.netns, hit.family, hit.flavour, rule.table, rule.chain, rule.position)
 
 
-def list_unmet(node: Node, met: Iterable[RulePlace]) -> Iterator[Span]:
+def list_unmet(node: Node, met: Iterable[MetRule]) -> Iterator[Span]:
     """Yield the lines of rules that are at none of these places, in the order in which they stand;
     chains that outputs disagree about are left out.
     """
@@ -54,5 +54,5 @@ def list_unmet(node: Node, met: Iterable[RulePlace]) -> Iterator[Span]:
                     continue
                 head = (name, table.family, table.flavour, table.name, chain.value.name)
                 for rule in chain.value.rules:
-                    if RulePlace(*head, rule.position) not in known:
+                    if MetRule(*head, rule.position) not in known:
                         yield rule.span

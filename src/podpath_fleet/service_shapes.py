@@ -21,7 +21,7 @@ from podpath.net.provenance import Known, Source, Span
 from podpath.node.netfilter import Chain, PrefixMatch, Rule, Table
 from podpath.node.node import HOST, Node
 from podpath.xtables.nat_ranges import parse_nat_range
-from podpath_fleet.rules_met import RulePlace
+from podpath_fleet.rules_met import MetRule
 
 MOST_RULES = 4096
 """Rules of one tree; a larger one is walked by itself."""
@@ -43,10 +43,10 @@ class ShapedService(NamedTuple):
     """The addresses of the tree by their numbers in the shape; the first is its own."""
     chains: tuple[str, ...]
     """The chains of the tree by their numbers in the shape."""
-    entry: RulePlace
+    entry: MetRule
     """Where its entry stands, in the table of its tree."""
 
-    def put(self, place: RulePlace, other: ShapedService) -> RulePlace:
+    def put(self, place: MetRule, other: ShapedService) -> MetRule:
         """Return where the rule of this tree stands that is at a place of another one's."""
         if place == other.entry:
             return self.entry
@@ -153,7 +153,7 @@ class _RulesOfNode:
         constants, chains = tuple(tree.constants), tuple(tree.chains)
         netns, table, _ = self._tables[number]
         where = (netns, table.family, table.flavour, table.name, entry.chain, entry.position)
-        place = RulePlace(*where)
+        place = MetRule(*where)
         return ShapedService(header[0], address, header[1], shape, constants, chains, place)
 
 

@@ -28,7 +28,7 @@ from podpath_fleet.flow_classes import FlowHeader, list_offsets
 from podpath_fleet.header_region import HeaderRegion, LookedRanges, Ranges, holds, intersect
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker, summarize
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass, enumerate_classes
-from podpath_fleet.rules_met import RulePlace, list_places
+from podpath_fleet.rules_met import MetRule, list_places
 from podpath_fleet.service_shapes import ShapedService
 
 _TARGET = 24
@@ -53,7 +53,7 @@ class _KnownBranch:
     """Endpoints that would have been told the same."""
     region: HeaderRegion
     """Headers that would have been told the same; destinations beside the service's own."""
-    met: frozenset[RulePlace]
+    met: frozenset[MetRule]
 
     def holds(self, service: ShapedService) -> bool:
         """Tell whether the branch of another service of the shape is the same."""
