@@ -46,6 +46,10 @@ class ShapedService(NamedTuple):
     entry: MetRule
     """Where its entry stands, in the table of its tree."""
 
+    def has(self, netns: str, table: str, chain: str) -> bool:
+        """Tell whether a chain is one of the tree's."""
+        return (netns, table) == (self.entry.netns, self.entry.table) and chain in self.chains
+
     def put(self, place: MetRule, other: ShapedService) -> MetRule:
         """Return where the rule of this tree stands that is at a place of another one's."""
         if place == other.entry:

@@ -209,9 +209,10 @@ class SharedBranches:
         looked = LookedRanges({**offsets, "target": _TARGET})
         rewritten: list[int] = []
 
-        def watch(_: Rule, allowed: NatRange) -> NatRange:
-            if allowed.low is None or allowed.low != allowed.high:
-                return allowed
+        def watch(netns: str, rule: Rule, allowed: NatRange) -> NatRange:
+            place = (netns, rule.table, rule.chain)
+            if not service.has(*place) or allowed.low is None or allowed.low != allowed.high:
+                return allowed  # a rule outside the tree rewrites every service's packets alike
             if allowed.low not in service.constants or rewritten not in ([], [allowed.low]):
                 rewritten.append(-1)
                 return allowed

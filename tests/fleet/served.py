@@ -41,6 +41,10 @@ def make_served_case(seed: int) -> Case:
                 ("mangle", f"-A PREROUTING -d {service.address}/32 -j DROP"),
                 ("mangle", f"-A FORWARD -d {endpoint}/32 -j DROP"),
                 ("nat", f"-A KUBE-SERVICES -d {service.address}/32 -j RETURN"),
+                (
+                    "nat",
+                    f"-A PREROUTING {_match_services(443)} -j DNAT --to-destination {endpoint}",
+                ),
                 ("nat", "-A KUBE-SERVICES -p tcp -m tcp --dport 443 -j KUBE-MARK-MASQ"),
             )
         )
@@ -61,6 +65,10 @@ def _move(end: str, chance: Random) -> str:
 
 def _network(address: str) -> str:
     return f"{address.rpartition('.')[0]}.0/24"
+
+
+def _match_services(port: int) -> str:
+    return f"-d 10.96.0.0/16 -p tcp -m tcp --dport {port}"
 
 
 def _insert(lines: list[str], table: str, rule: str, chance: Random) -> list[str]:

@@ -61,6 +61,25 @@ def test_a_rule_about_one_endpoint_is_met_by_its_service_alone() -> None:
     assert [dst for dst, verdict in verdicts.items() if verdict == "NEVER"] == [SERVICES[3].address]
 
 
+def test_a_rule_before_the_services_rewrites_all_of_them_alike() -> None:
+    """It names the endpoint of one of them, and yet is no rule of that service's."""
+    rules = (
+        emit_ruleset(SERVICES)
+        .replace(
+            "-A PREROUTING -m comment",
+            "-A PREROUTING -d 10.96.0.0/16 -j DNAT --to-destination 10.244.7.1\n"
+            "-A PREROUTING -m comment",
+            1,
+        )
+        .replace("-A KUBE-FIREWALL", "-A FORWARD -d 10.244.7.0/30 -j DROP\n-A KUBE-FIREWALL", 1)
+    )
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(rules))),))
+    classes = list(SharedBranches(ReachWalker(case), SPACE).list_classes(60))
+
+    assert len(classes) == 20
+    assert {one.answer.row.verdict for one in classes} == {"NEVER"}
+
+
 def test_a_bound_on_walks_holds_for_branches_too() -> None:
     """One walk is all that was asked for: a service whose branch is another one is left."""
     case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(emit_ruleset(SERVICES)))),))

@@ -36,7 +36,7 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     before = inverse(connection.reply)
     watch_target = state.walk.engine.watch_target
     if watch_target is not None:
-        allowed = watch_target(rule, allowed)
+        allowed = watch_target(state.skb.netns.name, rule, allowed)
     set_up(state, connection, allowed, source=False)
     after = inverse(connection.reply)
     state.decision = Decision(

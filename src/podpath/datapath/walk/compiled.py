@@ -48,9 +48,9 @@ class Engine:
         """True where the first port that is free stands for one that the kernel draws, and not one
         that a hash of the packet's own ends picks.
         """
-        self.watch_target: Callable[[Any, Any], Any] | None = None
+        self.watch_target: Callable[[str, Any, Any], Any] | None = None
         """Puts a watched address in place of the one that a rule rewrites destinations to: given
-        the rule and its range, returns the range; None where nobody watches.
+        the namespace, the rule and its range, returns the range; None where nobody watches.
         """
         self.rulesets: dict[tuple[str, Family], Any] = {}
         """By namespace and family. Like what follows, typed where it is made: the engine keeps it
