@@ -58,7 +58,7 @@ from podpath.evidence.kernel import (
     totals,
     uname,
 )
-from podpath.evidence.kubernetes import cni, corefile, manifest, picked
+from podpath.evidence.kubernetes import cni, corefile, manifest, none_found, picked
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import files as kubernetes_files
@@ -86,6 +86,7 @@ from podpath.evidence.nettools import (
     ifconfig,
     link_mode,
     listed,
+    lsof,
     managers,
     wireguard,
 )
@@ -134,6 +135,7 @@ FORMATS: tuple[Format, ...] = (
     *bridge_vlan.FORMATS,
     *brctl.FORMATS,
     socket_table.FORMAT,
+    lsof.FORMAT,
     ifconfig.FORMAT,
     ethtool.FORMAT,
     link_mode.FORMAT,
@@ -167,6 +169,7 @@ FORMATS: tuple[Format, ...] = (
     kubectl_describe.FORMAT,
     kubectl_events.FORMAT,
     kubectl_get.FORMAT,
+    none_found.FORMAT,
     corefile.FORMAT,
     *kubernetes_files.FORMATS,
     docker_ps.FORMAT,

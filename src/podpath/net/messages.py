@@ -89,6 +89,7 @@ class MessageKind(StrEnum):
     # Container runtimes, kubelet and CNI plugins
     BRIDGE_ADDRESS_DIFFERS = "bridge address differs"
     ADDRESSES_EXHAUSTED = "addresses exhausted"
+    ADDRESS_NOT_GIVEN = "address not given"
     ADDRESS_ALLOCATED_TWICE = "address allocated twice"
     ADDRESS_OUTSIDE_RANGE = "address outside range"
     PLUGIN_NOT_FOUND = "plugin not found"
@@ -200,6 +201,7 @@ class MessageKind(StrEnum):
     TLS_NOT_AGREED = "tls not agreed"
     PROTOCOL_ERROR = "protocol error"
     UPSTREAM_FAILED = "upstream failed"
+    APPLICATION_UNREACHED = "application unreached"
     UPSTREAM_OVERFLOW = "upstream overflow"
     NO_HEALTHY_UPSTREAM = "no healthy upstream"
     ROUTE_UNKNOWN = "route unknown"
@@ -273,6 +275,7 @@ class MessageKind(StrEnum):
     PLUGIN_CRASHED = "plugin crashed"
     PROGRAM_MISSING = "program missing"
     FAMILY_DISABLED = "family disabled"
+    IPV6_ADDRESS_MISSING = "ipv6 address missing"
     LEASE_DAEMON_MISSING = "lease daemon missing"
     NAMESPACE_GONE = "namespace gone"
     BRIDGE_GONE = "bridge gone"

@@ -241,9 +241,18 @@ class NothingFound(NamedTuple):
     sought: str
 
 
+class NoObjects(NamedTuple):
+    """What `kubectl get` found none of: `No resources found`."""
+
+    kinds: tuple[str, ...]
+    """The words of the command, without their group: `l2advertisements`, `netpol`."""
+    namespace: str
+    """Where it looked; empty where in all of them."""
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
-    | NothingFound
+    | NothingFound | NoObjects
 )  # fmt: skip

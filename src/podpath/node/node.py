@@ -38,6 +38,8 @@ class Socket:
     port: int
     state: str = "LISTEN"
     link: IfName | None = None
+    process: str = ""
+    """The name of its program; empty where no output shows it."""
     span: Span | None = None
 
 

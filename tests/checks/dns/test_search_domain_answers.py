@@ -87,3 +87,11 @@ def test_a_short_name_that_is_meant_so(command: str, found: str, service: str) -
     text = SHORT.format(command=command, found=found, service=service)
 
     assert not list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize(("asked", "count"), [("example.com", 1), ("web.shop", 0)])
+def test_a_name_with_one_dot_may_be_a_services(asked: str, count: int) -> None:
+    """Names under .com and its like are meant as they stand; others may be SERVICE.NAMESPACE."""
+    text = TICKET.format(prose=FAILS, asked=asked, found=f"{asked}.corp.example.org")
+
+    assert len(list(check(ticket_of(text)))) == count

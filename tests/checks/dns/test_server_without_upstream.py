@@ -77,3 +77,53 @@ def test_what_asks_nobody_is_quoted(path: str, text: str, decisive: str) -> None
 def test_what_asks_another_is_right(path: str, text: str) -> None:
     """Another host, or another server of the same host at its own port."""
     assert not list(check(case_of_document(TICKET.format(path=path, text=text, said=FAILS))))
+
+
+CLUSTER = """No pod resolves names outside the cluster.
+
+```
+$ {command}
+[ERROR] plugin/errors: 2 www.example.org. A: read udp {src}:34504->{server}:53: i/o timeout
+$ kubectl get svc -A
+NAMESPACE     NAME       TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)         AGE
+default       web        ClusterIP   10.96.0.99   <none>        80/TCP          1h
+kube-system   kube-dns   ClusterIP   10.96.0.10   <none>        53/UDP,53/TCP   1h
+```
+"""
+LOGS = "kubectl logs -n kube-system coredns-7945bc8d5c-qp5s7"
+
+
+def test_a_cluster_that_asks_itself() -> None:
+    """The address in the line is that of the service that the server serves."""
+    (found,) = check(
+        case_of_document(CLUSTER.format(command=LOGS, src="10.244.2.27", server="10.96.0.10"))
+    )
+
+    assert found.claim == (
+        "The cluster's DNS server forwards to 10.96.0.10, the address of its own service "
+        "kube-system/kube-dns."
+    )
+    assert found.certainty == 1
+
+
+def test_an_unknown_speaker_may_be_a_cache_on_the_node() -> None:
+    """NodeLocal DNSCache asks that service as it should."""
+    (found,) = check(
+        case_of_document(CLUSTER.format(command="cat log", src="10.1.1.2", server="10.96.0.10"))
+    )
+
+    assert (found.certainty, len(found.asks)) == (0.8, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "server"),
+    [
+        (LOGS, "10.96.0.99"),
+        (LOGS, "192.0.2.53"),
+        ("kubectl logs -n kube-system node-local-dns-4s4qp", "10.96.0.10"),
+    ],
+)
+def test_another_server_is_not_itself(command: str, server: str) -> None:
+    """Another service, a server outside, or the cache that stands before the service."""
+    case = case_of_document(CLUSTER.format(command=command, src="10.244.2.27", server=server))
+    assert not list(check(case))

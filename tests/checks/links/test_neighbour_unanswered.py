@@ -133,3 +133,70 @@ def test_a_containers_address_that_nobody_answers_for(prose: str, sure: bool) ->
     (found,) = check(ticket_of(f"{prose}\n\n```\n# tcpdump -ni eth0 icmp6\n{asked}```\n"))
 
     assert sure is (found.certainty == 1)
+
+
+BEHIND = """Clients cannot reach the container at 2001:db8:1:0:1::2.
+
+```
+# ip -6 route
+{route}
+2001:db8:1::/64 dev eth0 proto kernel metric 256 pref medium
+# {capture}
+{asked}
+```
+"""
+GUEST = "2001:db8:1:0:1::2"
+INNER = "2001:db8:1:0:1::/80 dev docker0 proto kernel metric 256 pref medium"
+PROXY = """An address behind the host is not reached.
+
+```
+# sysctl net.ipv6.conf.all.proxy_ndp net.ipv6.conf.eth0.proxy_ndp
+net.ipv6.conf.all.proxy_ndp = {all}
+net.ipv6.conf.eth0.proxy_ndp = {own}
+# ip -6 neigh show proxy
+2001:db8:1::2 dev eth0 proxy
+# tcpdump -ni eth0 icmp6
+{asked}
+```
+"""
+
+
+def ask(target: str) -> str:
+    """Return three requests for an address, as tcpdump prints them."""
+    line = ND.format(asker="fe80::1", target=target)
+    return "\n".join(f"15:46:5{number}.900000 {line}" for number in range(3))
+
+
+def test_a_host_does_not_answer_for_whom_it_has_behind_it() -> None:
+    """Its route leads to a bridge, and the LAN takes the address for one of its own."""
+    ticket = BEHIND.format(route=INNER, capture="tcpdump -ni eth0 icmp6", asked=ask(GUEST))
+    (found,) = check(ticket_of(ticket))
+
+    assert "behind docker0" in str(found.claim)
+    assert (found.certainty, INNER) == (1, found.evidence[-1].text)
+
+
+@pytest.mark.parametrize(
+    ("route", "capture"),
+    [
+        (INNER, "tcpdump -ni docker0 icmp6"),
+        ("2001:db8:7::/64 dev docker0 proto kernel metric 256", "tcpdump -ni eth0 icmp6"),
+        ("2001:db8:1:0:1::/80 dev eth0 proto static metric 256", "tcpdump -ni eth0 icmp6"),
+    ],
+)
+def test_a_host_that_is_not_in_between_is_not_blamed(route: str, capture: str) -> None:
+    """The requests are on the inner device, or the address is not behind another one."""
+    (found,) = check(ticket_of(BEHIND.format(route=route, capture=capture, asked=ask(GUEST))))
+
+    assert "behind docker0" not in str(found.claim)
+
+
+def test_listed_proxies_need_their_switch() -> None:
+    """The kernel answers for them only with proxy_ndp, for all devices or for this one."""
+    (found,) = check(ticket_of(PROXY.format(all="0", own="0", asked=ask("2001:db8:1::2"))))
+    assert "net.ipv6.conf.eth0.proxy_ndp is 0" in str(found.claim)
+    assert found.certainty == 1
+
+    for switches in ({"all": "1", "own": "0"}, {"all": "0", "own": "1"}):
+        (other,) = check(ticket_of(PROXY.format(**switches, asked=ask("2001:db8:1::2"))))
+        assert other.certainty < 1

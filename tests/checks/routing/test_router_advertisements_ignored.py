@@ -43,3 +43,33 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """It accepts them all the same, or forwards nothing."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+UNREACHABLE = """\
+```
+$ ip -6 route
+{routes}
+$ sysctl net.ipv6.conf.all.forwarding net.ipv6.conf.eth0.accept_ra
+net.ipv6.conf.all.forwarding = 1
+net.ipv6.conf.eth0.accept_ra = 1
+$ ping6 2001:db8:9::1
+connect: Network is unreachable
+```
+"""
+OWN = "fe80::/64 dev eth0 proto kernel metric 256 pref medium"
+DEFAULT = "default via fe80::1 dev eth0 proto ra metric 1024 expires 1791sec hoplimit 64"
+
+
+def test_a_host_without_its_default_route_says_so() -> None:
+    """The routes have none, and the host itself refuses: nothing is left open."""
+    found = next(check(case_of_document(UNREACHABLE.format(routes=OWN))))
+
+    assert found.certainty == 1
+    assert "connect: Network is unreachable" in [span.text for span in found.evidence]
+
+
+def test_a_default_route_that_is_still_there_leaves_it_open() -> None:
+    """It may expire, or somebody else may say so."""
+    found = next(check(case_of_document(UNREACHABLE.format(routes=f"{OWN}\n{DEFAULT}"))))
+
+    assert found.certainty == 0.5

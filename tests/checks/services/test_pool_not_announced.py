@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.services.pool_not_announced import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 METALLB = """
 ```
@@ -83,3 +86,81 @@ def test_a_policy_of_no_service() -> None:
             )
         )
     )
+
+
+LISTED = """MetalLB's address is not reachable.
+
+```
+$ kubectl get ipaddresspools -A
+NAMESPACE        NAME         AUTO ASSIGN   AVOID BUGGY IPS   ADDRESSES
+metallb-system   first-pool   true          false             ["192.0.2.200-192.0.2.240"]
+$ {command}
+{answer}
+```
+{more}
+"""
+ARPING = """
+```
+$ arping -I eth0 192.0.2.200
+ARPING 192.0.2.200 from 192.0.2.5 eth0
+Sent 7 probes (7 broadcast(s))
+Received 0 response(s)
+```
+"""
+NONE = "No resources found"
+ONE = """NAMESPACE        NAME   IPADDRESSPOOLS   IPADDRESSPOOL SELECTORS   INTERFACES
+metallb-system   l2"""
+
+
+def test_pools_without_any_advertisement() -> None:
+    """Nothing announces them: certain where neither kind is there, or nobody answers ARP."""
+    both = LISTED.format(
+        command="kubectl get l2advertisements,bgpadvertisements -A", answer=NONE, more=""
+    )
+    silent = LISTED.format(command="kubectl get l2advertisements -A", answer=NONE, more=ARPING)
+    alone = LISTED.format(command="kubectl get l2advertisements -A", answer=NONE, more="")
+
+    certainties = [
+        found.certainty for text in (both, silent, alone) for found in check(case_of_document(text))
+    ]
+    assert certainties == [1, 1, 0.8]
+
+
+def test_an_advertisement_or_no_question_is_no_fault() -> None:
+    """One is listed, or what was not found is of another kind."""
+    one = LISTED.format(command="kubectl get l2advertisements -A", answer=ONE, more="")
+    other = LISTED.format(command="kubectl get communities -A", answer=NONE, more="")
+
+    assert not list(check(case_of_document(one)))
+    assert not list(check(case_of_document(other)))
+
+
+NODES = """MetalLB's address is not reachable.
+
+```
+$ kubectl get nodes --show-labels
+NAME     STATUS   ROLES           AGE   VERSION   LABELS
+master   Ready    control-plane   10d   v1.32.0   kubernetes.io/os=linux,{label}
+{more}
+```
+"""
+EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers="
+
+
+def test_the_only_node_is_left_out_by_its_label() -> None:
+    """kubeadm labels its control plane so, and a cluster of one node has no other."""
+    (found,) = check(ticket_of(NODES.format(label=EXCLUDED, more="")))
+
+    assert (found.certainty, found.marks) == (1, (EXCLUDED.rstrip("="),))
+
+
+@pytest.mark.parametrize(
+    ("label", "more"),
+    [
+        ("kubernetes.io/hostname=master", ""),
+        (EXCLUDED, "worker   Ready    <none>          10d   v1.32.0   kubernetes.io/os=linux"),
+    ],
+)
+def test_another_node_may_announce(label: str, more: str) -> None:
+    """The label is not there, or a worker lacks it."""
+    assert not list(check(ticket_of(NODES.format(label=label, more=more))))

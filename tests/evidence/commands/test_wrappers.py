@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.commands.wrappers import netns_of_file
 
@@ -44,3 +45,19 @@ def test_other_pods(pod: str) -> None:
     assert (
         f"pod/kube-system/{pod}" == parse_typed(f"kubectl -n kube-system exec {pod} -- ip a").netns
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("k0s kc get pods -A", "kubectl"),
+        ("sudo microk8s kubectl get pods", "kubectl"),
+        ("minikube kubectl -- get svc", "kubectl"),
+        ("k3s kubectl exec web-0 -- ip route", "ip"),
+        ("k3s server", "k3s"),
+        ("minikube start", "minikube"),
+    ],
+)
+def test_distributions_bring_their_own_kubectl(command: str, program: str) -> None:
+    """What follows is kubectl's, whatever the distribution calls it."""
+    assert program == parse_command(command).program

@@ -55,6 +55,7 @@ def assemble_sockets(draft: NodeDraft, evidence: ReadSources, disputes: Disputes
             port=record.port,
             state=record.state,
             link=None if record.link is None else IfName(record.link),
+            process=record.process or "",
             span=record.span,
         )
         key = (scene.netns, socket.protocol, socket.local, socket.port, socket.state)

@@ -22,12 +22,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
+from podpath.checks.objects import see
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Source, Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.CNI_CONFIGURATION, Category.POD_CIDR)
@@ -35,6 +40,18 @@ NAME = "two-plugins"
 CERTAINTY = 0.6
 OF_RUNTIMES = frozenset({"crio", "podman", "containerd-net", "bridge", "k8s", "mynet"})
 """Files that runtimes and tools bring along: they do no harm behind the cluster's own."""
+AGENTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "calico": ("calico", "canal"), "canal": ("canal", "calico"), "cilium": ("cilium",),
+    "flannel": ("kube-flannel", "canal"), "weave": ("weave",), "kindnet": ("kindnet",),
+    "aws": ("aws-node",),
+    "azure": ("azure-cni", "azure-cns"), "kuberouter": ("kube-router",), "antrea": ("antrea",),
+    "kube-ovn": ("kube-ovn", "ovn"), "ovn-kubernetes": ("ovnkube",),
+})  # fmt: skip
+"""How the pods of each plugin's agent are called."""
+_ALL = re.compile(
+    r"\bget (?:pods?|po|all)\b(?![^|]*\s-(?:n|l)\b)[^|]* (?:-A|--all-namespaces)\b[^|]*$"
+)
+"""A list of all pods that nothing has cut."""
 ASK = FollowUp(
     "which of the two plugins the cluster uses",
     "kubectl get pods -A -o wide; crictl info; ls -l /etc/cni/net.d",
@@ -51,8 +68,41 @@ def check(case: Case) -> Iterator[Finding]:
         first, *later = sorted(files)
         others = [file for file in later if files[file] not in OF_RUNTIMES | {files[first]}]
         if others:
-            yield tell(NAME, listed, _make_meaning(first, others[0]))
+            found = tell(NAME, listed, _make_meaning(first, others[0]))
+            running = _find_running(case, files[first], files[others[0]])
+            if running is not None:
+                found = replace(
+                    found,
+                    claim=f"{first} is a leftover of a plugin that has no pods here, and the "
+                    f"runtime takes it before {others[0]}.",
+                    evidence=(*found.evidence, running),
+                    certainty=1.0,
+                    asks=(),
+                )
+            yield found
             return
+
+
+def _find_running(case: Case, first: str, second: str) -> Span | None:
+    """Return the line of the second plugin's running pod, where a whole list of all pods has none
+    of the first one's.
+    """
+    shown = see(case, "Pod")
+    whole = [pod for pod in shown if _is_whole(pod.span.source)]
+    mine, other = AGENTS.get(first), AGENTS.get(second)
+    if mine is None or other is None or any(pod.name.startswith(mine) for pod in shown):
+        return None
+    ready = (pod for pod in whole if pod.name.startswith(other))
+    return next((pod.span for pod in ready if pod.text_at("status", "phase") == "Running"), None)
+
+
+def _is_whole(source: Source) -> bool:
+    """Tell whether an output lists all pods: its command asks for them, or, where no command is
+    shown, it has their namespaces in a column.
+    """
+    if source.command:
+        return _ALL.search(source.command) is not None
+    return any(line.lstrip().startswith("NAMESPACE ") for line in source.lines)
 
 
 def _list_files(message: Message) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,10 @@ NAME = "search-domain-answers"
 WHOLE = 2
 """Dots from which on a name is meant as it stands: `web.shop` may be a service's."""
 _OF_CLUSTER = ("cluster.local", "svc")
+_OF_WORLD = (".com", ".net", ".org", ".edu", ".gov", ".info", ".io")
+"""How names end that are meant as they stand though they have one dot: no namespace is called
+so.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -52,7 +56,8 @@ def check(case: Case) -> Iterator[Finding]:
         return
     for answer, stated in statements_of(case, NameAnswer):
         head, _, domain = answer.found.partition(f"{answer.asked}.")
-        whole = answer.asked.count(".") >= WHOLE and not answer.asked.endswith(_OF_CLUSTER)
+        known = answer.asked.count(".") >= WHOLE or answer.asked.endswith(_OF_WORLD)
+        whole = known and not answer.asked.endswith(_OF_CLUSTER)
         if head or not domain or domain.endswith(_OF_CLUSTER):
             continue
         if whole:

@@ -3,7 +3,8 @@
 What it is
     dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to
     its own address; unbound forwards to loopback without `do-not-query-localhost: no`; BIND has
-    `recursion no`, or answers only localhost.
+    `recursion no`, or answers only localhost. CoreDNS forwards to the address of the service that
+    it serves, since its node's resolv.conf names the cluster's DNS.
 
 Why it breaks
     A forwarding server resolves names outside its own zones only through its upstreams. Without an
@@ -16,7 +17,8 @@ How to confirm
 
 How to fix
     Configure the provider's or the company's resolvers as upstreams, and the clients' networks in
-    allow-query and allow-recursion.
+    allow-query and allow-recursion. Let the node's resolv.conf, or `forward` in the Corefile, name
+    servers outside the cluster.
 
 References
     dnsmasq(8), named.conf(5), unbound.conf(5), resolved.conf(5)
@@ -24,11 +26,13 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of, own_addresses
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.addresses import read_address
 from podpath.net.failures import NAMES
@@ -39,6 +43,16 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION, Category.DNS_SERVER)
 NAME = "server-without-upstream"
+OF_CLUSTER = frozenset({"kube-dns", "coredns", "rke2-coredns-rke2-coredns"})
+"""Services of a cluster's DNS server."""
+SUSPECTED = 0.8
+"""Where the line does not say which of a cluster's name servers printed it."""
+ASK = FollowUp(
+    "whom the cluster's DNS server is told to ask",
+    "kubectl -n kube-system get cm coredns -o yaml; cat /etc/resolv.conf   # on its node",
+    "the address of its own service: it asks itself; others: NodeLocal DNSCache printed the line",
+)
+_NODE_LOCAL = re.compile(r"node-?local")
 ASKING = frozenset({"allow-query", "allow-recursion", "allow-query-cache"})
 
 
@@ -47,6 +61,7 @@ def check(case: Case) -> Iterator[Finding]:
     failed = [one.span for one in find_said(case, MessageKind.NAME_FAILS)]
     failed += [one.span for one in case.attempts if one.result in NAMES]
     failed += [one.span for one in case.unplaced if one.result in NAMES]
+    yield from _check_service(case)
     for file in case.files:
         yield from _check_self(case, file, failed)
     for file in files_of(case, "dnsmasq"):
@@ -73,6 +88,49 @@ def _check_self(case: Case, file: SettingsFile, failed: list[Span]) -> Iterator[
         if upstream in own or (address.is_loopback and file.kind != "unbound"):
             claim = f"The name server forwards to {upstream}, which is itself."
             yield _report(claim, setting, upstream, failed, certain=True)
+
+
+def _check_service(case: Case) -> Iterator[Finding]:
+    """Report a cluster's DNS server that asks the service that it serves itself.
+
+    NodeLocal DNSCache asks that service, too, as it should: it prints the same lines, from its
+    node's address.
+    """
+    servers = {
+        service.text_at("spec", "clusterIP"): service
+        for service in see(case, "Service")
+        if service.name in OF_CLUSTER
+    }
+    said = find_said(case, MessageKind.UPSTREAM_SILENT, MessageKind.UPSTREAM_REFUSES)
+    for message in said:
+        service = servers.get(message.values.get("server", ""))
+        command = message.span.source.command or ""
+        if service is None or _NODE_LOCAL.search(command):
+            continue
+        sure = any(name in command for name in OF_CLUSTER)
+        claim = (
+            f"The cluster's DNS server forwards to {service.text_at('spec', 'clusterIP')}, the "
+            f"address of its own service {service.title}."
+        )
+        yield Finding(
+            check=NAME,
+            severity=Severity.FAULT,
+            claim=claim,
+            evidence=(message.span, service.span),
+            reasoning=("A question that it cannot answer itself comes back to it, without end.",),
+            breaks=("names outside the cluster",),
+            repairs=(
+                Repair(
+                    title="let the node's resolv.conf, or forward in the Corefile, name servers "
+                    "outside the cluster",
+                    commands=("cat /etc/resolv.conf", "kubectl -n kube-system edit cm coredns"),
+                ),
+            ),
+            certainty=1.0 if sure else SUSPECTED,
+            asks=() if sure else (ASK,),
+            marks=(message.values["server"],),
+        )
+        return
 
 
 def _check_dnsmasq(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ What it is
     tcpdump prints at least three requests for one address (`who-has`, `neighbor solicitation ...
     who has`), and no output in the ticket shows an answer for it. Names and masked addresses count
     as written. Or the neighbor table shows `(incomplete)`, INCOMPLETE or FAILED for an address that
-    is reported unreachable.
+    is reported unreachable. For an address of IPv6 that the host has behind it (a pod, a container,
+    a guest) within the LAN's own network, the host itself has to answer (proxy_ndp).
 
 Why it breaks
     Without the MAC, nothing is sent to that address: connections to it, or through it as a gateway,
@@ -20,7 +21,9 @@ How to confirm
 
 How to fix
     Find the last point that shows the request. If it reaches the owner, check the owner's addresses
-    and arp_ignore; if not, check VLANs, port security and multicast in between.
+    and arp_ignore; if not, check VLANs, port security and multicast in between. For addresses
+    behind a host: net.ipv6.conf.all.proxy_ndp=1 with `ip -6 neigh add proxy ADDRESS dev DEVICE`,
+    ndppd, or a prefix that is routed to the host.
 
 References
     arp_process (net/ipv4/arp.c v6.12); ndisc_recv_ns (net/ipv6/ndisc.c v6.12); RFC 4861
@@ -33,13 +36,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import find_said
 from podpath.checks.told import WORKLOADS, list_failing, list_failing_addresses, list_lost
-from podpath.net.addresses import read_address
+from podpath.checks.topology import known_sysctl
+from podpath.net.addresses import Address, read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
+from podpath.node.node import Netns
 
 CATEGORIES = (
     Category.NEIGHBOUR_UNRESOLVED,
@@ -52,6 +57,9 @@ SILENT = frozenset({"FAILED", "INCOMPLETE"})
 """States of an entry whose requests were not answered."""
 LEAST = 3
 """Requests for one address: the kernel sends so many before it gives up."""
+
+
+ALL_PROXY = "net.ipv6.conf.all.proxy_ndp"
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -72,7 +80,11 @@ def check(case: Case) -> Iterator[Finding]:
     for target, times in often[:1]:
         likely = target in named and _shows_both_ways(case)
         found = _report(first[target], times, likely=likely)
-        yield _settle(found) if _is_unproxied(case, target) else found
+        closed = _find_closed(case, first[target], target)
+        if closed is not None:
+            yield _blame_host(found, closed, target)
+        else:
+            yield _settle(found) if _is_unproxied(case, target) else found
     if not often:
         yield from _find_listed(case, answered)
 
@@ -107,6 +119,67 @@ def _is_unproxied(case: Case, target: str) -> bool:
     lost = [one for one in list_lost(case) if {one.source, one.target} & WORKLOADS]
     named = any(address in one.addresses for one in lost)
     return named and address not in own
+
+
+def _find_closed(case: Case, asked: Message, target: str) -> tuple[str, Span] | None:
+    """Return why this host does not answer for an address of IPv6 behind it, with the line that
+    says so: it is to answer, and the switch for that is off; or it routes it to another device, and
+    is told to answer for nothing.
+    """
+    host, address = case.node.host, read_address(target)
+    if address is None or address.family != 6 or host.holds(address):
+        return None
+    for device, proxied in host.proxied:
+        key = f"net.ipv6.conf.{device.replace('.', '/')}.proxy_ndp"
+        own, common = known_sysctl(host, key), known_sysctl(host, ALL_PROXY)
+        off = own is not None and common is not None and {own.value, common.value} == {"0"}
+        if proxied == address and off and own is not None and own.span is not None:
+            return f"{key} is 0, so the kernel answers for none of the addresses listed", own.span
+    return _find_behind(host, asked, address) if not host.proxied else None
+
+
+def _find_behind(host: Netns, asked: Message, address: Address) -> tuple[str, Span] | None:
+    """Return the route to an address behind this host that lies within the network of another of
+    its devices, on which the capture shows the requests.
+    """
+    holding = [
+        route
+        for route in host.routes.items
+        if route.prefix.covers(address) and route.prefix.length > 0 and not route.inferred
+    ]
+    inner = max(holding, key=lambda route: route.prefix.length, default=None)
+    if inner is None or inner.span is None or not inner.nexthops:
+        return None
+    link = inner.nexthops[0].link
+    captured = (asked.span.source.command or "").split()
+    outer = [
+        route.nexthops[0]
+        for route in holding
+        if route.nexthops and route.nexthops[0].link in captured
+    ]
+    if link is None or not any(hop.gateway is None and hop.link != link for hop in outer):
+        return None
+    return f"the host has {address} behind {link}, and is not told to answer for it", inner.span
+
+
+def _blame_host(found: Finding, closed: tuple[str, Span], target: str) -> Finding:
+    why, span = closed
+    return replace(
+        found,
+        claim=f"Nobody answers neighbor solicitations for {target}: {why}.",
+        evidence=(*found.evidence, span),
+        certainty=1.0,
+        asks=(),
+        repairs=(
+            Repair(
+                title="let the host answer in its place",
+                commands=(
+                    f"sysctl -w {ALL_PROXY}=1",
+                    f"ip -6 neigh add proxy {target} dev DEVICE",
+                ),
+            ),
+        ),
+    )
 
 
 def _settle(found: Finding) -> Finding:

@@ -30,6 +30,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.told import list_failing
 from podpath.checks.topology import known_sysctl
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 from podpath.node.shifts import ShiftKind
@@ -62,7 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
         route.type == "unicast" and route.protocol not in {"ra", "kernel"} for route in defaults
     ):
         return
-    gone = _find_gone(case)
+    gone = (*_find_gone(case), *_find_unreachable(case))
     for key, fact in host.sysctls.items():
         device = key.removeprefix(PREFIX).removesuffix(SUFFIX).replace("/", ".")
         stated = (
@@ -93,6 +94,25 @@ def check(case: Case) -> Iterator[Finding]:
             marks=(f"{fact.value}", device),
         )
         return
+
+
+def _find_unreachable(case: Case) -> tuple[Span, ...]:
+    """Return a try that the host itself refused for want of a route, where its routes of IPv6 are
+    listed and none of them is a default.
+    """
+    listed = any(
+        route.prefix.family == 6 and not route.inferred for route in case.node.host.routes.items
+    )
+    default = any(
+        route.prefix.family == 6 and route.prefix.length == 0
+        for route in case.node.host.routes.items
+    )
+    if default or not listed or case.node.host.routes.cut:
+        return ()
+    refused = FailureKind.NETWORK_UNREACHABLE
+    tried = [one.span for one in case.attempts if one.result is refused]
+    tried += [one.span for one in case.unplaced if one.result is refused]
+    return tuple(tried[:1])
 
 
 def _find_gone(case: Case) -> tuple[Span, ...]:

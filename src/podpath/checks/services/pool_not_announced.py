@@ -1,19 +1,25 @@
 """pool-not-announced: nothing announces a load balancer's addresses.
 
 What it is
-    An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist; or a policy of
-    Cilium's BGP control plane has no service selector, or one that none of the services shown
-    matches.
+    An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist, or there is
+    none at all; or the only node has the label that keeps speakers from announcing anything. Or a
+    policy of Cilium's BGP control plane has no service selector, or one that none of the services
+    shown matches.
 
 Why it breaks
     The service gets an address from its pool, but no node answers ARP for it or announces it to a
-    router. Cilium announces no service at all without `serviceSelector`.
+    router. MetalLB announces no pool that no advertisement names (since 0.13), and from no node
+    with the label node.kubernetes.io/exclude-from-external-load-balancers, which kubeadm gives its
+    control plane. Cilium announces no service at all without `serviceSelector`.
 
 How to confirm
     kubectl get ipaddresspools,l2advertisements,bgpadvertisements -A -o yaml
+    kubectl get nodes -l node.kubernetes.io/exclude-from-external-load-balancers
     cilium bgp routes advertised ipv4 unicast
 
 How to fix
+    Make an L2Advertisement or BGPAdvertisement for the pool; take the label off a node that is to
+    announce (kubectl label node NODE node.kubernetes.io/exclude-from-external-load-balancers-).
     Use the pool's real name; give the policy a serviceSelector that matches (`matchExpressions:
     [{key: somekey, operator: NotIn, values: ['never']}]` matches every service).
 
@@ -26,13 +32,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.stated import statements_of
+from podpath.net.statements import ArpAnswer, NoObjects
+from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.LOAD_BALANCER, Category.ROUTE_DISTRIBUTION)
 NAME = "pool-not-announced"
+ADVERTISED = ("L2Advertisement", "BGPAdvertisement")
+EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers"
+SUSPECTED = 0.8
+ASK = FollowUp(
+    "whether anything announces the pool",
+    "kubectl get l2advertisements,bgpadvertisements,bgppeers -A",
+    "no advertisement: this is the cause; a BGPAdvertisement: look at its sessions",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -40,7 +57,7 @@ def check(case: Case) -> Iterator[Finding]:
     service.
     """
     pools = {seen.name for seen in see(case, "IPAddressPool") if seen.name}
-    for advertised in see(case, "L2Advertisement", "BGPAdvertisement"):
+    for advertised in see(case, *ADVERTISED):
         named = advertised.items_at("spec", "ipAddressPools")
         missing = [item for item in named if item.text not in pools]
         if pools and named and len(missing) == len(named):
@@ -49,6 +66,8 @@ def check(case: Case) -> Iterator[Finding]:
                 f"{missing[0].text}, but the pool is called {min(pools)}."
             )
             yield _report(claim, missing[0], missing[0].text)
+    yield from _check_missing(case, pools)
+    yield from _check_label(case)
     balanced = [
         seen for seen in see(case, "Service") if seen.text_at("spec", "type") == "LoadBalancer"
     ]
@@ -65,6 +84,72 @@ def check(case: Case) -> Iterator[Finding]:
                 )
                 yield _report(claim, router.at("neighbors") or router, policy.name)
             yield from _check_selector(policy, router, balanced)
+
+
+def _check_missing(case: Case, pools: set[str]) -> Iterator[Finding]:
+    """Report pools of MetalLB for which there is said to be no advertisement."""
+    if not pools or see(case, *ADVERTISED, "BGPPeer"):
+        return
+    missing = {
+        kind: stated.span
+        for none, stated in statements_of(case, NoObjects)
+        for kind in none.kinds
+        if kind.rstrip("s") in {"l2advertisement", "bgpadvertisement"}
+    }
+    kinds = {kind.rstrip("s") for kind in missing}
+    silent = [stated.span for one, stated in statements_of(case, ArpAnswer) if not one.macs]
+    if "l2advertisement" not in kinds:
+        return
+    sure = len(kinds) == len(ADVERTISED) or bool(silent)
+    pool = next(seen for seen in see(case, "IPAddressPool") if seen.name in pools)
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"No L2Advertisement announces the pool {pool.name}, so no node answers for it.",
+        evidence=(*missing.values(), pool.span, *silent[:1]),
+        reasoning=("MetalLB gives addresses of a pool without it, and announces none of them.",),
+        breaks=("connections from outside to load balancers' addresses",),
+        repairs=(
+            Repair(
+                title="make an L2Advertisement for the pool",
+                commands=("kubectl get l2advertisements,bgpadvertisements -A",),
+            ),
+        ),
+        prevention="Keep pools and the objects that announce them in one file.",
+        certainty=1.0 if sure else SUSPECTED,
+        asks=() if sure else (ASK,),
+        marks=(pool.name,),
+    )
+
+
+def _check_label(case: Case) -> Iterator[Finding]:
+    """Report a cluster all of whose listed nodes are kept from announcing, where MetalLB is spoken
+    of.
+    """
+    nodes = see(case, "Node")
+    labeled = [(node, node.at("metadata", "labels", EXCLUDED)) for node in nodes]
+    metallb = Technology.METALLB in case.mentions or bool(see(case, "IPAddressPool"))
+    first = labeled[0][1] if labeled else None
+    if not metallb or first is None or any(label is None for _, label in labeled):
+        return
+    names = ", ".join(node.name for node, _ in labeled[:3])
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"No node may announce a load balancer's address: {names} has the label {EXCLUDED}.",
+        evidence=tuple(label.line for _, label in labeled[:2] if label is not None),
+        reasoning=("MetalLB's speaker leaves nodes with that label out.",),
+        breaks=("connections from outside to load balancers' addresses",),
+        repairs=(
+            Repair(
+                title="take the label off a node that is to announce",
+                commands=(f"kubectl label node {labeled[0][0].name} {EXCLUDED}-",),
+            ),
+        ),
+        prevention="Start speakers with --ignore-exclude-lb where control planes carry loads.",
+        certainty=1.0 if len(nodes) == 1 else SUSPECTED,
+        marks=(EXCLUDED,),
+    )
 
 
 def _check_selector(

@@ -125,12 +125,20 @@ def _ip(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
 def _minikube(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     ssh = next((place for place, word in enumerate(words[:4]) if word.text == "ssh"), None)
     if ssh is None:
-        return None
+        return _distribution(words)
     place = skip_options(words, ssh + 1, frozenset({"-n", "--node", "-p", "--profile"}))
     if place < len(words) and words[place - 1].text == "-c":
         place -= 1
     text = words[place].text if place < len(words) and " " in words[place].text else None
     return WrappedCommand(place, enters=True, text=text)
+
+
+def _distribution(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
+    """Unwrap the kubectl that a distribution of Kubernetes brings along: `k3s kubectl get pods`."""
+    if len(words) < 3 or words[1].text not in {"kubectl", "kc"}:
+        return None
+    inner = words[3:] if words[2].text == "--" else words[2:]
+    return WrappedCommand(len(words) - 1, text=" ".join(["kubectl", *(one.text for one in inner)]))
 
 
 WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], WrappedCommand | None]] = {
@@ -142,7 +150,8 @@ WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], WrappedCommand | None]]
     "chroot": _plain("", 1), "strace": _plain("-e -o -p -s"),
     "ssh": _remote("-i -p -l -o -F -J -L -R -b -c -E"), "minikube": _minikube, "vagrant": _minikube,
     **dict.fromkeys(sorted(SHELLS), _shell), "nsenter": _nsenter, "ip": _ip, "bridge": _ip,
-    "tc": _ip, **dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s.kubectl"), unwrap_kubectl),
+    "tc": _ip, **dict.fromkeys(("kubectl", "oc", "k", "microk8s.kubectl"), unwrap_kubectl),
+    **dict.fromkeys(("k3s", "k0s", "rke2", "microk8s"), _distribution),
     **dict.fromkeys(("docker", "podman", "crictl", "nerdctl"), unwrap_container),
 }  # fmt: skip
 """How each wrapper is taken off; None where it runs nothing."""

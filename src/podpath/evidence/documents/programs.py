@@ -19,7 +19,8 @@ PROGRAMS = frozenset(
     wget ping ping6 fping arping traceroute traceroute6 tracepath mtr nc ncat netcat nmap telnet dig
     nslookup host getent iperf iperf3 socat openssl hping3 pwru bpftool bpftrace perf strace
     dropwatch kubectl oc k crictl docker podman nerdctl ctr nsenter lsns unshare helm minikube kind
-    kubeadm kops k3s rke eksctl gcloud aws az cilium cilium-dbg cilium-health hubble calicoctl
+    kubeadm kops k0s k3s microk8s rke rke2 eksctl gcloud aws az cilium cilium-dbg cilium-health
+    hubble calicoctl
     istioctl linkerd flanneld kube-proxy kubelet weave antctl ovs-vsctl ovs-ofctl ovs-appctl
     ovs-dpctl ovs-tcpdump ovsdb-client ovn-nbctl ovn-sbctl cat head tail grep egrep zgrep less more
     ls find awk sed echo printf tee jq yq sort uniq wc cut tr xargs for while if export sudo su ssh

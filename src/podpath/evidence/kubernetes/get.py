@@ -57,6 +57,9 @@ def recognise_get(source: Source) -> int:
                     "ROLES",
                     "POD-SELECTOR",
                     "INTERNAL-IP",
+                    "AVOID BUGGY IPS",
+                    "IPADDRESSPOOLS",
+                    "IPADDRESSPOOL SELECTORS",
                 }
             )
             or "AGE" in titles

@@ -16,6 +16,7 @@ from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 
 _PORT = re.compile(r"(?:(?P<name>\S+)\s+)?(?P<port>\d+)/(?P<protocol>\w+)")
+_QUOTED = re.compile(r'"([^"]*)"')
 _LISTED = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>TCP|UDP|SCTP)", re.IGNORECASE)
 _ENDPOINT = re.compile(r"(?P<ip>[0-9a-fA-F.:]+):(?P<port>\d+)(?=[,\s]|$)")
 _CONTAINER = re.compile(r"\s{2,4}(?P<name>[a-z0-9][a-z0-9.-]*):\s*$")
@@ -385,9 +386,30 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
             name,
             nest(span, metadata=metadata, listed=nest(span, podSelector=selected)),
         )
+    if "AVOID BUGGY IPS" in cells:
+        return _record("IPAddressPool", namespace, name, _pool_row(cells, metadata, span))
+    if "IPADDRESSPOOLS" in cells and "IPADDRESSPOOL SELECTORS" in cells:
+        kind = "L2Advertisement" if "INTERFACES" in cells else "BGPAdvertisement"
+        return _record(kind, namespace, name, _advertised_row(cells, metadata, span))
     if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
         return _record("Node", "", name, _node_row(cells, metadata, span))
     return None
+
+
+def _pool_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    ranges = [scalar(item, span) for item in _QUOTED.findall(cells.get("ADDRESSES", ""))]
+    spec = nest(
+        span,
+        addresses=rows(span, ranges),
+        autoAssign=scalar(cells.get("AUTO ASSIGN", ""), span),
+    )
+    return nest(span, metadata=metadata, spec=spec)
+
+
+def _advertised_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    names = [scalar(item, span) for item in _QUOTED.findall(cells["IPADDRESSPOOLS"])]
+    spec = nest(span, ipAddressPools=rows(span, names) if names else None)
+    return nest(span, metadata=metadata, spec=spec)
 
 
 def _service_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:

@@ -73,7 +73,7 @@ _IDENTIFIERS = {"udpl": "udplite", "icmp6": "icmpv6", "raw": "all"}
 _EXPECTED = "a socket"
 
 
-class _SocketAddress(NamedTuple):
+class SocketAddress(NamedTuple):
     """One end of a socket."""
 
     address: Address | None
@@ -136,7 +136,7 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
     state = found["state"] or "UNCONN"
     try:
         protocol = _protocol(found["netid"], state, asked)
-        end = _parse_end(found["local"])
+        end = read_end(found["local"])
     except ValueError as error:
         ledger.gap(index, str(error))
         return False
@@ -152,7 +152,7 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
         SocketRecord(
             span=ledger.span(index),
             protocol=protocol,
-            state=_STATES.get(state, state),
+            state=read_state(state),
             local=end.address,
             port=end.port,
             link=end.link,
@@ -174,7 +174,12 @@ def _protocol(netid: str | None, state: str, asked: int | None) -> int:
     return protocols.TCP
 
 
-def _parse_end(text: str) -> _SocketAddress:
+def read_state(name: str) -> str:
+    """Return a state in the words of ss."""
+    return _STATES.get(name, name)
+
+
+def read_end(text: str) -> SocketAddress:
     """Read `10.0.0.1:80`, `[::]:80`, `:::80`, `*:80`, `127.0.0.53%lo:53`; any address is None."""
     found = _LOCAL.fullmatch(text)
     if found is None:
@@ -191,7 +196,7 @@ def _parse_end(text: str) -> _SocketAddress:
         address = None
     name = found["port"]
     port = parse_number(name) if name.isdigit() else _SERVICES.get(name)
-    return _SocketAddress(address, port if port is None or port <= 65535 else None, found["link"])
+    return SocketAddress(address, port if port is None or port <= 65535 else None, found["link"])
 
 
 FORMAT = Format("ss", recognise, read)

@@ -1,0 +1,115 @@
+"""port-taken: another program already has the port.
+
+What it is
+    A program or container cannot listen: `address already in use`, `port is already allocated`.
+
+Why it breaks
+    A port on an address belongs to one listener. Another container, a host service
+    (systemd-resolved or dnsmasq on 53, a web server on 80) or an old process holds it, so the new
+    one does not start, and clients reach the other one. A listener on all addresses keeps one of
+    them from everybody else, and one on a single address keeps all from a program that wants them.
+
+How to confirm
+    ss -ltnup | grep ':PORT '; docker ps --filter publish=PORT
+
+How to fix
+    Stop what holds the port, or use another port or address for the new one.
+
+References
+    bind(2), EADDRINUSE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding
+from podpath.checks.objects import see
+from podpath.checks.said import Meaning, find_said, get_value, tell
+from podpath.net import protocols
+from podpath.net.addresses import Address, read_address
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+from podpath.node.node import HOST, Socket
+
+CATEGORIES = (Category.APPLICATION, Category.OTHER, Category.DNS_SERVER)
+NAME = "port-taken"
+WAITS = frozenset({"LISTEN", "UNCONN"})
+"""States of a socket that nothing is connected to."""
+
+
+class _Holder(NamedTuple):
+    """Who has the port, and the line that says so."""
+
+    name: str
+    span: Span
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report what could not listen, and who has its port, where an output lists them."""
+    said = find_said(case, MessageKind.PORT_TAKEN)
+    if not said:
+        return
+    held = ((message, _find_holder(case, message)) for message in said)
+    message, holder = next(((one, by) for one, by in held if by is not None), (said[0], None))
+    port = get_value([message, *said], "port")
+    found = tell(NAME, [message, *(one for one in said if one != message)], _explain(port, holder))
+    if holder is not None:
+        span, *others = found.evidence
+        found = replace(found, evidence=tuple(dict.fromkeys((span, holder.span, *others))))
+    yield found
+
+
+def _explain(port: str, holder: _Holder | None) -> Meaning:
+    place = f" {port}" if port else ""
+    by = holder.name if holder is not None else "another program"
+    return Meaning(
+        claim=f"The port{place} is taken by {by}, so the new listener does not start.",
+        breaks="the program that should listen there",
+        cure="stop what holds the port, or use another one",
+        commands=(f"ss -ltnup | grep ':{port or 'PORT'} '",),
+    )
+
+
+def _find_holder(case: Case, message: Message) -> _Holder | None:
+    """Return who listens where the message says that somebody does: a socket with its program, or
+    a container that publishes the port.
+    """
+    port = message.values.get("port") or message.values.get("bound") or ""
+    if not port.isdigit():
+        return None
+    for container in see(case, "Container"):
+        for published in container.items_at("ports"):
+            if published.text_at("hostPort") == port and container.name:
+                return _Holder(f"the container {container.name}", published.line)
+    wanted = _read_end(message.values.get("address", ""))
+    for name in dict.fromkeys((message.netns, HOST)):
+        netns = case.node.namespaces.get(name)
+        sockets = netns.sockets.items if netns is not None else ()
+        for socket in sockets:
+            in_the_way = _is_in_the_way(socket, message, int(port), wanted)
+            if in_the_way and socket.span is not None:
+                return _Holder(socket.process, socket.span)
+    return None
+
+
+def _is_in_the_way(socket: Socket, message: Message, port: int, wanted: Address | None) -> bool:
+    """Tell whether a listed socket keeps the address and port from another, and its program is
+    named.
+    """
+    protocol = protocols.UDP if "udp" in message.span.text.lower() else protocols.TCP
+    alike = socket.protocol == protocol and socket.port == port and socket.state in WAITS
+    if not alike or not socket.process:
+        return False
+    own = None if socket.local is None or socket.local.is_unspecified else socket.local
+    return wanted is None or own is None or own == wanted
+
+
+def _read_end(text: str) -> Address | None:
+    """Return the address that somebody wants to listen on; None where he wants all."""
+    address = read_address(text.strip("[]"))
+    return None if address is None or address.is_unspecified else address

@@ -1,0 +1,93 @@
+"""port-taken: who has the port that a program cannot get."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.port_taken import check
+from tests.checks.pasted import ticket_of
+
+TICKET = """The exporter restarts all the time.
+
+```
+F0712 18:16:20 main.go:197] Failed to listen: listen {wanted}: bind: address already in use
+```
+```
+{listed}
+```
+"""
+SS = "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+NETSTAT = "Proto Recv-Q Send-Q Local Address Foreign Address State PID/Program name\n"
+LSOF = "COMMAND  PID USER   FD   TYPE DEVICE SIZE/OFF NODE NAME\n"
+
+
+def claim_of(wanted: str, listed: str) -> str:
+    """Return what the check says of the port."""
+    (found,) = check(ticket_of(TICKET.format(wanted=wanted, listed=listed)))
+    assert found.certainty == 1
+    assert isinstance(found.claim, str)
+    return found.claim
+
+
+@pytest.mark.parametrize(
+    ("wanted", "listed"),
+    [
+        ("tcp :9100", SS + 'LISTEN 0  128  :::9100  :::*  users:(("oldexporter",pid=890,fd=3))'),
+        ("tcp 10.1.2.3:9100", SS + 'LISTEN 0 128 *:9100 *:* users:(("oldexporter",pid=890,fd=3))'),
+        (
+            "tcp :9100",
+            NETSTAT
+            + "tcp        0      0 127.0.0.1:9100    0.0.0.0:*         LISTEN   890/oldexporter",
+        ),
+        (
+            "tcp :9100",
+            LSOF + "oldexporter 890 root    6u  IPv6  21393      0t0  TCP *:9100 (LISTEN)",
+        ),
+    ],
+)
+def test_the_holder_is_named_and_quoted(wanted: str, listed: str) -> None:
+    """ss, netstat and lsof list it; one address of it is enough to keep all from somebody else."""
+    assert claim_of(wanted, listed) == (
+        "The port 9100 is taken by oldexporter, so the new listener does not start."
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "listed"),
+    [
+        ("tcp :9100", SS + 'LISTEN 0  128  :::9101  :::*  users:(("other",pid=890,fd=3))'),
+        ("tcp 10.1.2.3:9100", SS + 'LISTEN 0 128 10.9.9.9:9100 *:* users:(("other",pid=8,fd=3))'),
+        ("tcp :9100", SS + "LISTEN 0  128  :::9100  :::*"),
+        ("tcp :9100", SS + 'ESTAB 0 0 10.1.2.3:9100 10.1.2.4:443 users:(("client",pid=8,fd=3))'),
+        ("udp :9100", LSOF + "other 890 root    6u  IPv6  21393      0t0  TCP *:9100 (LISTEN)"),
+    ],
+)
+def test_nobody_is_accused_who_does_not_stand_in_the_way(wanted: str, listed: str) -> None:
+    """Another port, address or protocol, a connection, or a socket without its program."""
+    assert "taken by another program" in claim_of(wanted, listed)
+
+
+def test_a_container_that_publishes_the_port_is_named() -> None:
+    """Docker's own list says who has it."""
+    (found,) = check(
+        ticket_of("""A second web server does not start.
+
+```
+docker: Error: Bind for 0.0.0.0:8080 failed: port is already allocated.
+$ docker ps
+CONTAINER ID   IMAGE   COMMAND   CREATED       STATUS       PORTS                  NAMES
+0c5f4d0a1b2c   nginx   "nginx"   2 weeks ago   Up 2 weeks   0.0.0.0:8080->80/tcp   first
+```
+""")
+    )
+
+    assert found.claim == (
+        "The port 8080 is taken by the container first, so the new listener does not start."
+    )
+
+
+def test_without_a_message_a_listener_is_no_fault() -> None:
+    """A list of sockets alone says nothing."""
+    text = "Nothing answers.\n\n```\n" + SS + 'LISTEN 0 9 *:80 *:* users:(("nginx",pid=1))\n```\n'
+
+    assert not list(check(ticket_of(text)))
