@@ -53,7 +53,7 @@ from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
 from podpath.net.provenance import Gap, Source
 from podpath.net.settings import SettingsFile
-from podpath.net.statements import NameAnswer, WarningEvent
+from podpath.net.statements import NameAnswer, NameReply, WarningEvent
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
 
 MOST_ALTERNATIVES = 12
@@ -119,7 +119,7 @@ def _list_statements(evidence: ReadSources) -> Iterator[Stated]:
     was done stays done, and an answer that came is no good state for that.
     """
     for scene, record in evidence.records(StatementRecord):
-        lasting = isinstance(record.statement, TypedRule | NameAnswer)
+        lasting = isinstance(record.statement, TypedRule | NameAnswer | NameReply)
         done = lasting and not scene.is_elsewhere
         if done or scene.standing < StateLikelihood.AFTER:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)

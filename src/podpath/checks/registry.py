@@ -65,6 +65,7 @@ from podpath.checks.conntrack import (
     untranslated_entry,
 )
 from podpath.checks.dns import (
+    aaaa_denied,
     dns_forward,
     dns_without_endpoints,
     external_name,
@@ -372,6 +373,7 @@ MODULES: tuple[ModuleType, ...] = (
     dns_forward,
     host_network_dns,
     search_domain_answers,
+    aaaa_denied,
     strict_arp,
     mesh_mtls,
     mesh_authorization,

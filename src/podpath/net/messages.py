@@ -186,6 +186,7 @@ class MessageKind(StrEnum):
     RESOLVER_IS_LOOPBACK = "resolver is loopback"
     NAME_SERVER_NOT_BOUND = "name server not bound"
     NAME_FAILS = "name fails"
+    NAME_REPLIED = "name replied"
     ANSWER_FROM_ELSEWHERE = "answer from elsewhere"
     SECOND_ANSWER_LOST = "second answer lost"
     LEASE_NOT_SERVED = "lease not served"
@@ -383,6 +384,6 @@ class Message(NamedTuple):
 
 TRAFFIC = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
-    MessageKind.LEASE_ANSWERED,
+    MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED,
 })  # fmt: skip
 """What a capture prints of any host's daily life: no fault by itself."""

@@ -230,6 +230,16 @@ class NameAnswer(NamedTuple):
     found: str
 
 
+class NameReply(NamedTuple):
+    """What a name server answered to one question."""
+
+    name: str
+    type: str
+    """`A`, `AAAA`."""
+    code: str
+    """`NOERROR`, `NXDOMAIN`, `SERVFAIL`, `REFUSED`, `NOTIMP`."""
+
+
 class NothingFound(NamedTuple):
     """What a grep over an output looked for, where it printed nothing (`iptables-save | grep
     10.96.0.1`).
@@ -254,5 +264,5 @@ Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
-    | NothingFound | NoObjects
+    | NothingFound | NoObjects | NameReply
 )  # fmt: skip

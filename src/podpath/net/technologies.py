@@ -49,6 +49,7 @@ class Technology(StrEnum):
     COREDNS = "coredns"
     NODE_LOCAL_DNS = "node-local dns"
     DNS = "dns"
+    MUSL = "musl"
     METALLB = "metallb"
     INGRESS = "ingress"
     ISTIO = "istio"

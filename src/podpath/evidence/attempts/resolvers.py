@@ -7,7 +7,7 @@ failure of another sort than silence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.evidence.attempts.failures import parse_host, parse_result
 from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
@@ -19,7 +19,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import NAMES, Ending, FailureKind, Result
 from podpath.net.provenance import Source
-from podpath.net.statements import NameAnswer
+from podpath.net.statements import NameAnswer, NameReply
 
 _TIMEOUT = re.compile(
     r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|"
@@ -41,6 +41,13 @@ _ANSWERED = re.compile(
 _NAMED = re.compile(
     r"Name:\s+(?P<name>[\w.-]+)|(?P<told>[\w.-]+) has (?:IPv6 )?address |"
     r"\d+(?:\.\d+){3}\s+(?P<listed>[\w-][\w.-]*\w)"
+)
+_TYPE = re.compile(r" -(?:t(?:ype)?|q(?:uery)?(?:type)?)[= ](\w+)")
+_STATUS = re.compile(r";; ->>HEADER<<-.* status: ([A-Z]+)")
+_QUESTION = re.compile(r";([\w.-]+?)\.?\s+IN\s+([A-Z]+)\s*$")
+_DENIED = re.compile(
+    r"\*\* server can't find (?P<name>[\w.-]+?)\.?: (?P<code>[A-Z]{5,8})\s*$|"
+    r"Host (?P<host>[\w.-]+?)\.? not found: \d\((?P<number>[A-Z]+)\)"
 )
 _LISTED = re.compile(r"\d+(?:\.\d+){3}\s+[\w-][\w.-]*\w(?:\s+[\w.-]+)*\s*$")
 _HOSTS = frozenset({"hosts", "ahosts", "ahostsv4"})
@@ -90,10 +97,37 @@ def read_resolver(source: Source) -> Reading:
             name = found["name"] or found["told"] or found["listed"]
             answer = NameAnswer(asked, name.rstrip("."))
             ledger.add(StatementRecord(span=ledger.span(index), statement=answer))
+    for index, reply in _list_replies(source.command or "", lines):
+        ledger.add(StatementRecord(span=ledger.span(index), statement=reply))
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of a resolver's tool")
+
+
+def _list_replies(command: str, lines: Sequence[str]) -> Iterator[tuple[int, NameReply]]:
+    """Yield what was answered to each question, by the line that says so.
+
+    dig prints the code and the question; nslookup and host print the addresses that they found, and
+    what kept them from others of the same name: they ask for both families.
+    """
+    typed = _TYPE.search(command)
+    asked = typed[1].upper() if typed is not None else "A"
+    status: tuple[int, str] | None = None
+    known = ""
+    for index, line in enumerate(lines):
+        if (code := _STATUS.search(line)) is not None:
+            status = index, code[1]
+        elif (question := _QUESTION.match(line)) is not None and status is not None:
+            yield status[0], NameReply(question[1], question[2], status[1])
+        elif (named := _NAMED.match(line)) is not None and not named["listed"]:
+            known = (named["name"] or named["told"]).rstrip(".")
+            yield index, NameReply(known, asked, "NOERROR")
+        elif (denied := _DENIED.match(line)) is not None:
+            name = (denied["name"] or denied["host"]).rstrip(".")
+            code_of = denied["code"] or denied["number"]
+            second = "AAAA" if name == known and typed is None else asked
+            yield index, NameReply(name, second, code_of)
 
 
 def _find_asked(command: str) -> str:
