@@ -97,7 +97,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_unreachable(case: Case) -> tuple[Span, ...]:
-    """Return a try that the host itself refused for want of a route, where its routes of IPv6 are
+    """Return a try that the host itself refused since it has no route, where its routes of IPv6 are
     listed and none of them is a default.
     """
     listed = any(
