@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from podpath.assembly.attempts.captured import find_failures
 from podpath.assembly.attempts.tries import assemble_tries, list_unplaced
+from podpath.assembly.attempts.turns import list_turns
 from podpath.assembly.captures.sightings import Sightings, assemble_sightings
 from podpath.assembly.devices.addresses import assemble_addresses
 from podpath.assembly.devices.bridge_tables import assemble_bridge_tables
@@ -107,6 +108,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         messages=tuple(_list_messages(evidence)),
         stated=tuple(_list_statements(evidence)),
         shifts=list_shifts(evidence),
+        turns=list_turns(evidence),
         configured=tuple(_list_configured(evidence)),
         files=tuple(_list_files(evidence)),
         objects=tuple(list_objects(evidence)),

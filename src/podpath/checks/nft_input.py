@@ -27,6 +27,7 @@ _PROTOCOL_KEYS = frozenset({
     nft.Meta("l4proto"), nft.Payload("ip", "protocol"), nft.Payload("ip6", "nexthdr"),
 })  # fmt: skip
 _INPUT_KEYS = frozenset({nft.Meta("iif"), nft.Meta("iifname")})
+_DEVICE_KEYS = _INPUT_KEYS | {nft.Meta("oif"), nft.Meta("oifname")}
 
 
 class NftFate(Enum):
@@ -54,7 +55,7 @@ def find_refusal(namespace: Netns, protocol: int, port: int) -> NftRefusal | Non
         for chain in table.chains.values():
             if not _is_input(table, chain):
                 continue
-            fate = _PortWalk(table, protocol, port).judge(chain, DEEPEST)
+            fate = PortWalk(table, protocol, port).judge(chain, DEEPEST)
             if isinstance(fate, NftRefusal):
                 return fate
             if fate is NftFate.PASSED and chain.policy == "drop" and chain.span is not None:
@@ -67,13 +68,18 @@ def _is_input(table: NftTable, chain: NftChain) -> bool:
     return shown and chain.hook == "input" and chain.type == "filter"
 
 
-class _PortWalk:
+class PortWalk:
     """Follows a new connection to a port through the chains of a table. Local to one call."""
 
     def __init__(self, table: NftTable, protocol: int, port: int) -> None:
+        """Start at no chain."""
         self.table = table
         self.protocol = protocol
         self.port = port
+
+    def match_device(self, left: nft.Expression, name: str) -> Maybe:
+        """Tell whether the connection comes in or leaves by a device; None where that is open."""
+        return False if left in _INPUT_KEYS and name == "lo" else None
 
     def judge(self, chain: NftChain | None, depth: int) -> NftRefusal | NftFate:
         """Say what becomes of it in a chain."""
@@ -170,8 +176,8 @@ class _PortWalk:
 
     def _equal(self, left: nft.Expression, value: nft.Expression) -> Maybe:
         text = value.text.strip('"') if isinstance(value, nft.Literal) else ""
-        if left in _INPUT_KEYS:
-            return False if text == "lo" else None
+        if left in _DEVICE_KEYS:
+            return self.match_device(left, text)
         if isinstance(left, nft.Ct) and left.key == "state":
             return text == "new" if text else None
         if left in _PROTOCOL_KEYS:

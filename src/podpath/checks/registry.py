@@ -181,6 +181,7 @@ from podpath.checks.netfilter import (
     shadowed_dnat,
     snat_source,
     ufw_not_admitted,
+    works_without_firewall,
     zone_changed,
 )
 from podpath.checks.routing import (
@@ -534,6 +535,7 @@ MODULES: tuple[ModuleType, ...] = (
     queue_overrun,
     state_changed,
     zone_changed,
+    works_without_firewall,
     listener_gone,
     unknown_error,
     unit_not_running,

@@ -25,6 +25,7 @@ from podpath.net.technologies import Technology
 from podpath.node.node import Node
 from podpath.node.objects import ApiObject
 from podpath.node.shifts import Shift
+from podpath.node.turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +293,8 @@ class Case:
     """What files in the evidence set sysctls to."""
     shifts: tuple[Shift, ...] = ()
     """What differs between outputs of two states."""
+    turns: tuple[Turn, ...] = ()
+    """What was tried twice with different results, and what was typed between."""
     clashes: tuple[Clash, ...] = ()
     """What two hosts of the evidence have alike, or apart, and must not."""
     files: tuple[SettingsFile, ...] = ()

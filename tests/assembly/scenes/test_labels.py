@@ -63,3 +63,17 @@ def test_meaning_quotes_the_label() -> None:
     assert spell_meaning(Span(plain, 7, 7)) == "as at t.md:7"
     assert spell_meaning(Span(good, 9, 9)) == "as at t.md:9 (On a good host:)"
     assert judge_source(Source(name="t.md", lines=())) is StateLikelihood.PLAIN
+
+
+@pytest.mark.parametrize(
+    ("label", "standing"),
+    [
+        ("It is Rocky Linux. When I stop firewalld everything works.", StateLikelihood.PLAIN),
+        ("If the pod is restarted it is fine.", StateLikelihood.PLAIN),
+        ("When I stop firewalld everything works:", StateLikelihood.GOOD),
+        ("On the other machine everything works.", StateLikelihood.GOOD),
+    ],
+)
+def test_a_condition_is_no_state(label: str, standing: StateLikelihood) -> None:
+    """What would be so says nothing of the output below, unless a colon leads over to it."""
+    assert standing is judge_label(label)

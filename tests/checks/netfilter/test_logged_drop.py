@@ -86,3 +86,13 @@ def test_what_was_dropped_is_what_people_miss(
     findings = check(ticket_of(f"{prose}\n\n```\n{line}\n```\n"))
 
     assert certainties == [one.certainty for one in findings]
+
+
+def test_csf_says_blocked() -> None:
+    """Its prefix is a whole sentence."""
+    line = (
+        "kernel: Firewall: *TCP_IN Blocked* IN=docker0 OUT= SRC=172.17.0.2 DST=172.17.0.1 "
+        "PROTO=TCP SPT=43122 DPT=3306"
+    )
+
+    assert [1.0] == [certainty for certainty, _ in found(check, f"\n{line}\n")]

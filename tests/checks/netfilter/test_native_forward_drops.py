@@ -83,3 +83,24 @@ def test_what_only_looks_like_it_is_let_be(changed: dict[str, object]) -> None:
 
     assert isinstance(rules, tuple)
     assert [] == _certainties(*rules, **words)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ('iif "enp0s25" oif "wlan0" accept',),
+        ("tcp dport 2234-2240 accept", 'iifname "eth1" udp dport 53 accept'),
+    ],
+    ids=["devices", "ports"],
+)
+def test_a_router_that_accepts_for_its_cards_alone(rules: tuple[str, ...]) -> None:
+    """Containers come in by another device."""
+    assert [1.0] == _certainties(REPLIES, *rules)
+
+
+@pytest.mark.parametrize(
+    "rule", ["udp dport 53 accept", 'iifname "br-*" accept', 'oifname "eth0" accept']
+)
+def test_a_router_that_may_accept_it(rule: str) -> None:
+    """A port of those that everybody needs, a bridge, or the way out."""
+    assert not _certainties(REPLIES, rule)

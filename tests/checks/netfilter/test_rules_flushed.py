@@ -36,3 +36,20 @@ def test_a_chain_of_ones_own() -> None:
 $ iptables -F MYCHAIN
 """
     assert found(check, text) == []
+
+
+def test_what_cured_it() -> None:
+    """Somebody stopped the firewall to see whether it is to blame, and it was."""
+    text = """
+$ nc -zv 10.0.0.5 5432
+nc: connect to 10.0.0.5 port 5432 (tcp) failed: No route to host
+$ systemctl stop firewalld
+$ nc -zv 10.0.0.5 5432
+Connection to 10.0.0.5 5432 port [tcp/postgresql] succeeded!
+"""
+    assert found(check, text) == []
+
+
+def test_ufw_removes_its_own_rules_alone() -> None:
+    """Docker's chains stay."""
+    assert found(check, "\n$ ufw enable\n") == []

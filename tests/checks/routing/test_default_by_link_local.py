@@ -45,3 +45,29 @@ def test_another_complaint_leaves_it_open() -> None:
 def test_a_healthy_second_default(first: str, second: str) -> None:
     """A higher metric, no other default, and a link whose address is a proper one."""
     assert not findings(first, second)
+
+
+VETH = "default dev vethc12acc2 scope link"
+
+
+@pytest.mark.parametrize(("said", "certainty"), [(LOST, 1.0), ("Pods cannot reach pods.", 0.7)])
+def test_a_default_route_by_a_containers_device(said: str, certainty: float) -> None:
+    """A client of the host took the veth for a card."""
+    found = findings(VETH, "default via 192.168.0.1 dev wlan0", said)
+
+    assert [certainty] == [one.certainty for one in found]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("default via 192.168.0.1 dev wlan0", VETH),
+        (VETH + " metric 2000", "default via 192.168.0.1 dev wlan0 metric 100"),
+        ("default dev wg0 scope link", "default via 192.168.0.1 dev wlan0"),
+        ("default via 10.0.0.9 dev vethc12acc2", "default via 192.168.0.1 dev wlan0"),
+    ],
+    ids=["second", "metric", "vpn", "gateway"],
+)
+def test_a_default_route_that_is_not_used_or_meant(first: str, second: str) -> None:
+    """Another one comes first, or the device is no container's."""
+    assert not findings(first, second)

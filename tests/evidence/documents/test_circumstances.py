@@ -20,6 +20,7 @@ WAYS, BRIDGE = Circumstance.SEVERAL_WAYS, Circumstance.ON_ONE_BRIDGE
 OWN, HERE = Circumstance.WITH_OWN_HOST, Circumstance.RUNS_HERE
 OUTSIDE_NAMES, AT_TIMES = Circumstance.EXTERNAL_NAMES, Circumstance.INTERMITTENT
 PROBES, WARNED = Circumstance.PROBED_BY_BALANCER, Circumstance.FORWARDING_WARNED
+UNFILTERED = Circumstance.WITHOUT_FIREWALL
 
 
 def told(text: str) -> set[Circumstance]:
@@ -134,3 +135,36 @@ def test_any_text_is_read(lines: list[str]) -> None:
 
     assert len(found) == len({one.circumstance for one in found})
     assert all(1 <= one.span.line <= len(lines) for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When I stop firewalld everything works at once.",
+        "If the firewall is disabled, it works.",
+        "It works after turning off ufw.",
+        "Disabling iptables fixes it.",
+        "With the firewall off it works.",
+        "Once firewalld was stopped all nodes were fine.",
+        "If I turn the firewall off the pods resolve names and it works.",
+    ],
+)
+def test_it_works_without_the_firewall(text: str) -> None:
+    """Who takes it away, and what follows, in either order."""
+    assert UNFILTERED in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stopping firewalld does not help.",
+        "I disabled the firewall, but it still fails.",
+        "The firewall is disabled on all nodes.",
+        "It works with firewalld enabled.",
+        "After removing the firewall rules nothing works.",
+        "It is not fixed by disabling ufw.",
+    ],
+)
+def test_it_fails_without_the_firewall_too(text: str) -> None:
+    """Or nobody says what follows."""
+    assert UNFILTERED not in told(text)

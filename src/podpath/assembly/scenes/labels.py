@@ -126,6 +126,13 @@ _CURED = re.compile(
     r"(?<!\w)(?:fix|repair|cur(?:e|ed|ing)|mend|restor|recover|resolv|solv|workaround)\w*",
     re.IGNORECASE,
 )
+_CONDITION = re.compile(
+    r"(?<!\w)(?:if|when(?:ever)?|as soon as|as long as|while|unless|until|only)(?!\w)[^.!?]*$",
+    re.IGNORECASE,
+)
+"""What makes a sentence one of what would be, or of another time, unless it leads over to an output
+by a colon.
+"""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
 _LABEL_WIDTH = 90
 
@@ -158,7 +165,9 @@ def _judge_sentence(label: str) -> StateLikelihood:
     if words.after.search(label) and not words.not_yet.search(label):
         blamed = _FAILS.search(label) and not _CURED.search(label)
         return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER
-    return StateLikelihood.GOOD if words.good.search(label) else StateLikelihood.PLAIN
+    conditional = _CONDITION.search(label.rstrip(" .!")) and not label.rstrip().endswith(":")
+    good = words.good.search(label) and not conditional
+    return StateLikelihood.GOOD if good else StateLikelihood.PLAIN
 
 
 def judge_source(source: Source) -> StateLikelihood:

@@ -33,6 +33,8 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import failures
 from podpath.checks.stated import statements_of
+from podpath.checks.told import find_told, list_failing
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span
@@ -63,7 +65,40 @@ def check(case: Case) -> Iterator[Finding]:
         if name not in TRUSTED and "ACCEPT" not in target and "services" in settings:
             rejected = next(_list_rejected(case, settings), None)
             found = _report(name, settings)
-            yield found if rejected is None else _report_rejected(found, *rejected)
+            cured = _find_cure(case, zones)
+            if rejected is not None:
+                yield _report_rejected(found, *rejected)
+            else:
+                yield found if cured is None else _report_cured(found, cured)
+
+
+def _find_cure(
+    case: Case, zones: dict[str, dict[str, tuple[tuple[str, ...], Span]]]
+) -> Span | None:
+    """Return the sentence that says that it works without the firewall; None where none does, or a
+    zone that trusts is shown to hold what may fail.
+    """
+    trusting = (zones[name] for name in TRUSTED & zones.keys())
+    held = any(
+        settings.get(key, ((), None))[0]
+        for settings in trusting
+        for key in ("interfaces", "sources")
+    )
+    fails = any(True for _ in list_failing(case))
+    return None if held or not fails else find_told(case, Circumstance.WITHOUT_FIREWALL)
+
+
+def _report_cured(found: Finding, told: Span) -> Finding:
+    """Return the finding, certain: a zone rejects what it does not list, and without the firewall
+    it works.
+    """
+    return replace(
+        found,
+        evidence=(*found.evidence, told),
+        reasoning=(*found.reasoning, "Without the firewall, what fails is said to work."),
+        certainty=1.0,
+        asks=(),
+    )
 
 
 def _list_rejected(

@@ -79,7 +79,7 @@ def check(case: Case) -> Iterator[Finding]:
         for table, chain in chains_named(case.node.host, "filter", "FORWARD")
         if table.family == 4 and any(map(lets_new_in, chain.rules))
     ]
-    for road in _list_roads(case):
+    for road in list_roads(case):
         for table, chain in chains:
             end = find_end(table, chain, road.route)
             if end is not None and _may_be_felt(end, road.complaint):
@@ -87,7 +87,7 @@ def check(case: Case) -> Iterator[Finding]:
                 return
 
 
-def _list_roads(case: Case) -> Iterator[CutRoad]:
+def list_roads(case: Case) -> Iterator[CutRoad]:
     """Yield the roads that the host forwards, one for each family of devices that is meant."""
     vpn = find_told(case, Circumstance.SERVES_VPN)
     router = find_told(case, Circumstance.ROUTES_FOR_OTHERS)
@@ -136,10 +136,10 @@ def _report(case: Case, road: CutRoad, chain: Chain, end: ForwardEnd) -> Finding
         check=NAME,
         severity=Severity.FAULT,
         claim=f"FORWARD ends with {end.target} for what no rule accepts, and none of the "
-        f"{len(accepting)} accepting rules is for {_name(road.route)}.",
+        f"{len(accepting)} accepting rules is for {name_route(road.route)}.",
         evidence=_list_evidence(road, end, accepting),
         reasoning=("Rules for the devices of one engine match nobody else's packets.",),
-        breaks=(f"forwarded packets of {_name(road.route)}",),
+        breaks=(f"forwarded packets of {name_route(road.route)}",),
         repairs=(
             Repair(
                 title="accept their device before the chain ends",
@@ -164,7 +164,8 @@ def _list_evidence(road: CutRoad, end: ForwardEnd, accepting: Sequence[Span]) ->
     return tuple(dict.fromkeys((end.span, *accepting[:QUOTED], road.complaint.span)))
 
 
-def _name(route: DevicePath) -> str:
+def name_route(route: DevicePath) -> str:
+    """Say whose packets take a road."""
     words = {
         Family.DOCKER: "Docker's containers",
         Family.LIBVIRT: "libvirt's guests",

@@ -42,9 +42,7 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
 NAME = "logged-drop"
-_ENDS = re.compile(
-    r"BLOCK|DROP|REJECT|DENY|DENIED|BLOCKED|drop|deny|reject|block|calico-packet", re.ASCII
-)
+_ENDS = re.compile(r"block|drop|reject|deny|denied|calico-packet", re.ASCII | re.IGNORECASE)
 _OTHERS = re.compile(r"rp_?filter|reverse", re.IGNORECASE)
 """Prefixes of reverse-path rules: `rpfilter-rule` tells of them."""
 _GROUPS = re.compile(r"(?:22[4-9]|23\d)\.|255\.255\.255\.255|ff", re.IGNORECASE)

@@ -3,7 +3,8 @@
 What it is
     `nft list ruleset` shows a chain at the hook forward whose policy is drop, or whose last rule
     drops or rejects everything, and no rule in it accepts a new connection: only replies, loopback
-    or ICMP.
+    or ICMP. Or its rules accept connections of other devices and to other ports alone: those of a
+    router's cards, while what is cut off comes from a container's bridge.
 
 Why it breaks
     Each base chain at a hook decides for itself: a drop in one is final, whatever Docker's or
@@ -26,11 +27,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.netfilter.forward_not_accepted import CutRoad, list_roads, name_route
+from podpath.checks.nft_forward import find_forward_refusal
+from podpath.checks.nft_input import NftRefusal
 from podpath.checks.told import is_forwarding_asked, list_cut_from_forwarding, list_lost
-from podpath.net import nft
+from podpath.net import nft, protocols
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.nftables import NftChain, NftRule, NftTable
@@ -40,6 +47,8 @@ NAME = "native-forward-drops"
 POSSIBLE = 0.7
 """Where nothing says that what fails is forwarded."""
 DEEPEST = 8
+_OF_THE_WORLD = ((protocols.UDP, 53), (protocols.TCP, 443), (protocols.TCP, 80))
+_NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
 _FOLLOWING = frozenset({"established", "related", "untracked"})
 _FAMILIES = frozenset({"ip", "inet"})
 _ICMP = frozenset({"icmp", "icmpv6", "ipv6-icmp", "1", "58"})
@@ -62,6 +71,48 @@ def check(case: Case) -> Iterator[Finding]:
             if end is not None:
                 yield _report(table, chain, end, said)
                 return
+    yield from _find_refused(case)
+
+
+def _find_refused(case: Case) -> Iterator[Finding]:
+    """Report what refuses every port of a road that people say is cut off, whatever the chain
+    accepts for others.
+    """
+    for road in list_roads(case):
+        refused = [
+            find_forward_refusal(case.node.host, road.route, protocol, port)
+            for protocol, port in _list_ports(road.complaint)
+        ]
+        found = [one for one in refused if one is not None]
+        if found and len(found) == len(refused):
+            yield _report_refused(road, found[0])
+            return
+
+
+def _list_ports(complaint: Complaint) -> tuple[tuple[int, int], ...]:
+    """Return the ports of what fails; of the outside world, those that everybody needs."""
+    if complaint.ports:
+        both = product((protocols.TCP, protocols.UDP), complaint.ports)
+        return tuple(both)
+    return _OF_THE_WORLD if complaint.failure not in _NAMES else _OF_THE_WORLD[:1]
+
+
+def _report_refused(road: CutRoad, refusal: NftRefusal) -> Finding:
+    whose = name_route(road.route)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"A chain at the hook forward ends with {refusal.target} for {whose}: its accepting "
+            "rules are for other devices or ports."
+        ),
+        evidence=(refusal.span, road.complaint.span),
+        reasoning=("What other chains accept does not count here.",),
+        breaks=(f"forwarded packets of {whose}",),
+        prevention="Accept the devices of containers in the file of the host's own rules.",
+        certainty=1.0,
+        marks=(refusal.target,),
+    )
 
 
 def _find_end(table: NftTable, chain: NftChain) -> Span | None:

@@ -42,7 +42,7 @@ _MANAGERS = re.compile(
     r"(?:systemctl\s+(?:stop|restart|reload|disable|try-restart)\s+(?:--\S+\s+)*(?:firewalld|"
     r"iptables|nftables|ufw|ip6tables)|service\s+(?:firewalld|iptables|nftables|ufw)\s+(?:stop|"
     r"restart|reload)|firewall-cmd\s+(?:--\S+\s+)*--(?:complete-)?reload"
-    r"|nft\s+flush\s+ruleset|ufw\s+(?:reload|disable|enable|--force))\b"
+    r"|nft\s+flush\s+ruleset|ufw\s+reload)\b"
 )
 """Commands of managers that remove rules which others wrote."""
 
@@ -51,10 +51,12 @@ def check(case: Case) -> Iterator[Finding]:
     """Report what was typed that removes others' rules, unless the typed rules build the chains up
     again.
     """
+    cures = {span for turn in case.turns if turn.is_cure for _, span in turn.changes}
     spans = [
         *_list_flushes(case),
         *(change.span for change in case.change_commands if _MANAGERS.search(change.command)),
     ]
+    spans = [span for span in spans if span not in cures]
     if spans:
         yield _report(tuple(dict.fromkeys(spans)))
 

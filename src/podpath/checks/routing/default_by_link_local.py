@@ -4,7 +4,7 @@ What it is
     `ip route` lists a default route without a gateway whose source is in 169.254.0.0/16, with a
     lower metric than the default route via a gateway. A DHCP client (dhcpcd, avahi-autoipd,
     ConnMan) that got no lease on a bridge or a second NIC gives it such an address and such a
-    route.
+    route. Or the host's default route leads to the host's end of a container's veth.
 
 Why it breaks
     The kernel uses the default route with the lowest metric. It sends ARP requests for every
@@ -26,7 +26,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
@@ -40,6 +41,7 @@ from podpath.node.routing import MAIN, Route
 CATEGORIES = (Category.WRONG_ROUTE, Category.NETWORK_MANAGER)
 NAME = "default-by-link-local"
 LINK_LOCAL = Prefix.parse("169.254.0.0/16")
+_VETH = re.compile(r"(?:veth[0-9a-f]|cali[0-9a-f]|lxc[0-9a-f_]|vnet\d)")
 _BEYOND = frozenset({EndKind.OUTSIDE, EndKind.NAME_SERVER})
 
 
@@ -55,6 +57,71 @@ def check(case: Case) -> Iterator[Finding]:
         proper = [route for route in defaults if _has_gateway(route)]
         if local and proper and local[0].metric < min(route.metric for route in proper):
             yield _report(case, local[0], proper[0])
+    yield from _find_inner(case)
+
+
+def _find_inner(case: Case) -> Iterator[Finding]:
+    """Report a default route of the host's that leads to a container's veth, and that the kernel
+    takes: it is listed before every one that has a gateway, by no higher metric.
+    """
+    defaults = [
+        route
+        for route in case.node.host.routes.items
+        if route.prefix == Prefix.parse("0.0.0.0/0") and _is_listed(route)
+    ]
+    proper = [route for route in defaults if _has_gateway(route)]
+    inner = [
+        route
+        for route in defaults
+        if not _is_link_local(route) and not _has_gateway(route) and _is_of_container(route)
+    ]
+    if proper and inner and defaults[0] is inner[0] and _is_first(inner[0], proper):
+        yield _report_inner(case, inner[0], proper[0])
+
+
+def _is_of_container(route: Route) -> bool:
+    return any(hop.link is not None and _VETH.match(hop.link) for hop in route.nexthops)
+
+
+def _is_first(route: Route, others: Iterable[Route]) -> bool:
+    return all(route.metric <= other.metric for other in others)
+
+
+def _report_inner(case: Case, inner: Route, proper: Route) -> Finding:
+    device = next((str(hop.link) for hop in inner.nexthops if hop.link is not None), "a device")
+    local = [one for one in case.node.host.routes.items if _is_local_on(one, device)]
+    sure = any(one.target in _BEYOND for one in list_lost(case))
+    daemon = "a DHCP client or network manager of the host took the device for a card"
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The host's default route leads to {device}, a container's device, before the one via "
+            f"a gateway: {daemon}."
+        ),
+        evidence=spans_of((inner, *local[:1], proper)),
+        reasoning=("Nothing on that link answers for addresses on the Internet.",),
+        breaks=("all traffic beyond the host's own networks",),
+        repairs=(
+            Repair(title="delete that route", commands=(f"ip route del default dev {device}",)),
+        ),
+        prevention="Keep the host's network managers off the devices of containers.",
+        certainty=1.0 if sure else 0.7,
+        marks=(device,),
+        asks=() if sure else (_ask_way(device),),
+    )
+
+
+def _is_local_on(route: Route, device: str) -> bool:
+    return route.prefix == LINK_LOCAL and any(hop.link == device for hop in route.nexthops)
+
+
+def _ask_way(device: str) -> FollowUp:
+    return FollowUp(
+        "which way packets to the Internet take",
+        "ip route get 1.1.1.1",
+        f"via {device}: this default route takes them",
+    )
 
 
 def _is_listed(route: Route) -> bool:
@@ -73,11 +140,6 @@ def _has_gateway(route: Route) -> bool:
 def _report(case: Case, local: Route, proper: Route) -> Finding:
     device = next((str(hop.link) for hop in local.nexthops if hop.link is not None), "a device")
     sure = any(one.target in _BEYOND for one in list_lost(case))
-    ask = FollowUp(
-        "which way packets to the Internet take",
-        "ip route get 1.1.1.1",
-        f"via {device}: this default route takes them",
-    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -94,5 +156,5 @@ def _report(case: Case, local: Route, proper: Route) -> Finding:
         prevention="Keep the DHCP client off devices that get no lease.",
         certainty=1.0 if sure else 0.7,
         marks=(str(local.prefsrc),),
-        asks=() if sure else (ask,),
+        asks=() if sure else (_ask_way(device),),
     )

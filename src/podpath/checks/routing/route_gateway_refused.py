@@ -2,7 +2,7 @@
 
 What it is
     A command that sets a route answers `Nexthop has invalid gateway`, `Network is unreachable`
-    (SIOCADDRT), `Device for nexthop is not up` or similar.
+    (SIOCADDRT, RTNETLINK answers), `Device for nexthop is not up` or similar.
 
 Why it breaks
     A gateway has to be on a network that the device is in, or be marked onlink; and the device has
@@ -22,13 +22,17 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
-from podpath.net.messages import MessageKind
+from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
+from podpath.node.links import InterfaceAddress
 
 CATEGORIES = (
     Category.NO_ROUTE,
@@ -36,6 +40,17 @@ CATEGORIES = (
     Category.NETWORK_MANAGER,
 )
 NAME = "route-gateway-refused"
+QUOTED = 3
+_UNREACHABLE = ("Network is unreachable", "No route to host", "Nexthop has invalid gateway")
+_SETS = re.compile(r"\bip\s+(?:-\S+\s+)*r\w*\s+(?:a|ap|app|re|ch)\w*\s|\broute\s+add\b")
+_VIA = re.compile(r"\b(?:via|gw)\s+(?:inet6?\s+)?(?P<gateway>[0-9A-Fa-f.:]+)")
+_ECHOED = re.compile(r"\s*(?:\++|\[#\]|[$#])\s*(?:\S+\s)*?(?:/\S*/)?(?:ip|route)\s")
+"""A command that a shell prints before it runs it (set -x), or wg-quick does."""
+_ASK = FollowUp(
+    "which command was refused, and whether a network of the host's own contains its gateway",
+    "ip -br addr; ip route show table all; the script with `sh -x`",
+    "no prefix of a device that is up contains the gateway: set the address first, or add `onlink`",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -55,3 +70,63 @@ def check(case: Case) -> Iterator[Finding]:
             certainty=0.8,
             marks=(error,),
         )
+    for message in find_said(case, MessageKind.RTNETLINK_ANSWER):
+        if message.values["error"] in _UNREACHABLE:
+            yield from _report_answer(case, message)
+
+
+def _report_answer(case: Case, message: Message) -> Iterator[Finding]:
+    """Report that netlink knows no way to a gateway: that of the command above it, where that is
+    shown and sets a route.
+    """
+    error, command = message.values["error"], _find_command(message.span)
+    if command is not None and _SETS.search(command) is None:
+        return
+    named = None if command is None else _VIA.search(command)
+    gateway = None if named is None else read_address(named["gateway"])
+    apart = gateway is not None and _is_apart(case, gateway)
+    shown = tuple(item.span for item in _list_own(case) if item.span is not None) if apart else ()
+    certainty = 0.5 if command is None else 0.8
+    where = "its gateway" if gateway is None else f"its gateway {gateway}"
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"The kernel refuses a route ({error}): {where} is in no network of the host's own.",
+        evidence=(message.span, *shown[:QUOTED]),
+        reasoning=(
+            "The kernel accepts a gateway only where a connected network contains it.",
+            "The route that the command was to add is not in the routing table.",
+        ),
+        breaks=("traffic that the route is for",),
+        prevention="Keep address, prefix length and gateway of a device in one file.",
+        certainty=1.0 if apart else certainty,
+        marks=(error,),
+        asks=() if apart else (_ASK,),
+    )
+
+
+def _find_command(span: Span) -> str | None:
+    """Return the command that was answered: the one at the prompt, or that a shell echoed on the
+    line above; None where none is shown.
+    """
+    index = span.line - span.source.first_line - 1
+    above = span.source.lines[index] if index >= 0 else ""
+    if _ECHOED.match(above):
+        return above
+    return span.source.command or None
+
+
+def _is_apart(case: Case, gateway: Address) -> bool:
+    """Tell whether the host's addresses are shown, and none of their networks contains it."""
+    own = [item for item in _list_own(case) if item.address.family == gateway.family]
+    return bool(own) and not any(
+        Prefix.of(item.address, item.length).covers(gateway) for item in own
+    )
+
+
+def _list_own(case: Case) -> Iterator[InterfaceAddress]:
+    return (
+        item
+        for item in case.node.host.addresses.items
+        if item.span is not None and not item.address.is_loopback
+    )

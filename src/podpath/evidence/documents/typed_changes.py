@@ -221,7 +221,17 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
     "update-alternatives": _words("--set", "--config", "--auto"),
     "nmcli": _words("mod", "modify", "up", "down", "add", "delete", "reload", "set"),
     "netplan": _first("apply", "try"),
-    "ufw": _first("enable", "disable", "allow", "deny", "reload", "delete", "reset"),
+    "ufw": _first(
+        "enable", "disable", "allow", "deny", "reject", "limit", "reload", "delete", "reset",
+        "route", "default", "insert",
+    ),
+    "csf": _words("-x", "-e", "-r", "-s", "-f", "-a", "-d", "-dr"),
+    **dict.fromkeys(
+        ("shorewall", "pve-firewall", "ferm", "rc-service"),
+        _words("start", "stop", "restart", "reload", "clear", "compile"),
+    ),
+    "fail2ban-client": _words("unban", "unbanip", "banip", "start", "stop", "reload"),
+    "networkctl": _first("reload", "reconfigure", "up", "down"),
     "setenforce": _has_arguments,
     "firewall-cmd": _begins("--add", "--remove", "--reload", "--set"),
     "tuned-adm": _first("profile", "off"),

@@ -1,0 +1,66 @@
+"""What native base chains of nftables at the hook `forward` do with a new connection of which the
+devices are known by their kind, and the port.
+
+A rule that names a card takes nothing that comes in by a container's bridge. A device whose name
+says nothing of who made it may be anybody's.
+"""
+
+from __future__ import annotations
+
+import re
+
+from podpath.checks.forwarded import DevicePath, Family, family_of
+from podpath.checks.nft_input import DEEPEST, Maybe, NftFate, NftRefusal, PortWalk
+from podpath.net import nft
+from podpath.node.nftables import NftChain, NftTable
+from podpath.node.node import Netns
+
+_CARD = re.compile(r"(?:eth\d|en[opsx]\w|wl|wan|lan\d*$|ppp|bond\d|ib\d)\S*")
+_COMES = frozenset({nft.Meta("iif"), nft.Meta("iifname")})
+
+
+def find_forward_refusal(
+    namespace: Netns, route: DevicePath, protocol: int, port: int
+) -> NftRefusal | None:
+    """Return what refuses it at the hook `forward`; None where nothing does for sure."""
+    for table in namespace.nftables.items:
+        for chain in table.chains.values():
+            if not _is_forward(table, chain):
+                continue
+            fate = _ForwardPortWalk(table, protocol, port, route).judge(chain, DEEPEST)
+            if isinstance(fate, NftRefusal):
+                return fate
+            if fate is NftFate.PASSED and chain.policy == "drop" and chain.span is not None:
+                return NftRefusal(chain.span, "drop")
+    return None
+
+
+def _is_forward(table: NftTable, chain: NftChain) -> bool:
+    shown = table.family in {"ip", "inet"} and not table.dormant
+    return shown and chain.hook == "forward" and chain.type == "filter"
+
+
+class _ForwardPortWalk(PortWalk):
+    """Follows a forwarded connection. Local to one call."""
+
+    def __init__(self, table: NftTable, protocol: int, port: int, route: DevicePath) -> None:
+        super().__init__(table, protocol, port)
+        self.route = route
+
+    def match_device(self, left: nft.Expression, name: str) -> Maybe:
+        family = self.route.comes if left in _COMES else self.route.leaves
+        return _match_family(name, family)
+
+
+def _match_family(name: str, family: Family | None) -> Maybe:
+    """Tell whether a device of a rule may be one of a family's; None where its name leaves it
+    open.
+    """
+    if name == "lo":
+        return False
+    is_card = _CARD.fullmatch(name) is not None
+    if family is None:
+        return False if family_of(name) is not None else None
+    if is_card or ("*" not in name and family_of(name) not in {None, family}):
+        return False
+    return None
