@@ -137,6 +137,7 @@ from podpath.checks.message_check import MessageCheck
 from podpath.checks.message_file import read_checks
 from podpath.checks.netfilter import (
     accept_elsewhere,
+    address_banned,
     answers_without_request,
     both_backends,
     bridge_calls_disabled,
@@ -210,8 +211,10 @@ from podpath.checks.routing import (
     routing_loop,
     rp_filter,
     rpfilter_rule,
+    rule_lacks_address,
     rule_to_vpn,
     rules_without_main,
+    second_card_unanswered,
     shadowed_range,
     source_refused,
     table_without_network,
@@ -535,6 +538,9 @@ MODULES: tuple[ModuleType, ...] = (
     queue_overrun,
     state_changed,
     zone_changed,
+    address_banned,
+    rule_lacks_address,
+    second_card_unanswered,
     works_without_firewall,
     listener_gone,
     unknown_error,

@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.cni.pod_address_twice import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import case_of
 
 TABLE_OF_TWO_NODES = """
 ```
@@ -119,3 +120,30 @@ def test_a_completed_pod_has_it_no_longer() -> None:
 def test_pods_of_one_node_may_be_its_own() -> None:
     """Two pods of one node may both be on its network."""
     assert not list(check(case_of_document(PODS_OF_ONE_NODE_MAY_BE_ITS_OWN)))
+
+
+LISTED = """\
+$ kubectl get pods -A -o wide
+NAMESPACE   NAME      READY   STATUS    RESTARTS   AGE   IP           NODE
+shop        front-1   1/1     Running   5          2h    10.2.55.10   {node}
+shop        front-2   1/1     Running   5          2h    10.2.55.12   {node}
+bank        gate-1    1/1     Running   5          2h    10.2.55.12   {node}
+shop        back-1    1/1     Running   5          2h    {other}   {node}
+"""
+
+
+@pytest.mark.parametrize(
+    ("node", "other", "expected"),
+    [
+        ("10.199.134.36", "10.2.55.16", [1.0]),
+        ("10.2.55.12", "10.2.55.16", []),
+        ("worker-1", "10.2.55.16", []),
+        ("10.199.134.36", "10.2.99.16", []),
+    ],
+    ids=["named-otherwise", "the-nodes-own", "unknown", "no-range"],
+)
+def test_two_pods_of_one_node(node: str, other: str, expected: list[float]) -> None:
+    """Pods on the host's network share the node's address, which has to be known."""
+    case = case_of(LISTED.format(node=node, other=other))
+
+    assert expected == [one.certainty for one in check(case)]

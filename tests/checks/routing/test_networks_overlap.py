@@ -88,3 +88,33 @@ def test_a_network_that_is_where_it_is_said_to_be(said: str, gateway: str, devic
     text = SAID.format(said=said, gateway=gateway, device=device)
 
     assert [] == list(check(ticket_of(text)))
+
+
+INSIDE = """\
+{said}
+
+```
+/ # ip route
+default via 172.17.0.1 dev eth0
+172.17.0.0/16 dev eth0  src 172.17.0.2
+/ # hostname
+web
+```
+"""
+SERVER = "A container cannot reach our database server {}."
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (SERVER.format("172.17.15.220") + " From the host it works.", [1.0]),
+        (SERVER.format("172.17.15.220"), [0.7]),
+        (SERVER.format("172.17.0.9") + " From the host it works.", []),
+        (SERVER.format("10.9.9.9") + " From the host it works.", []),
+        ("A container cannot reach the container 172.17.15.220.", []),
+    ],
+    ids=["outside", "unsaid", "first-addresses", "elsewhere", "container"],
+)
+def test_a_containers_own_network_over_one_outside(said: str, expected: list[float]) -> None:
+    """Engines give their containers the first addresses of a network."""
+    assert expected == [one.certainty for one in check(ticket_of(INSIDE.format(said=said)))]

@@ -22,7 +22,7 @@ from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import ArpOperation, ArpSighting
 from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.node import HOST
-from podpath.node.routing import LOCAL
+from podpath.node.routing import LOCAL, Route
 
 _ENOUGH = 3
 """Points from which an address is taken for the host's: one sure sign, or two weak ones."""
@@ -46,9 +46,8 @@ def infer_from_routes(draft: NodeDraft) -> None:
         if "address" in netns.complete:
             continue
         for route in list(netns.routes):
-            kernels = route.protocol == "kernel" and route.prefsrc is not None
             if (
-                not kernels
+                not _names_own_address(route)
                 or route.prefsrc is None
                 or len(route.nexthops) != 1
                 or netns.owns(route.prefsrc)
@@ -75,6 +74,16 @@ def infer_from_routes(draft: NodeDraft) -> None:
                         inferred=reason,
                     )
                 )
+
+
+def _names_own_address(route: Route) -> bool:
+    """Tell whether a route's source is an address of its device: the kernel's own routes say so,
+    and busybox prints neither their protocol nor their scope.
+    """
+    if route.protocol == "kernel":
+        return True
+    plain = not route.protocol and not route.inferred
+    return plain and all(hop.gateway is None for hop in route.nexthops)
 
 
 def infer_from_macs(draft: NodeDraft, sightings: Sightings) -> None:

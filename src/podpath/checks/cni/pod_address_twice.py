@@ -11,7 +11,8 @@ Why it breaks
 
     Pods on the host's network have their node's address, so the same address also shows up twice if
     two nodes share one; a table of pods cannot tell these cases apart. The finding is certain if
-    the pods' own specs are shown, or if the address is in a pod range.
+    the pods' own specs are shown, or if the address is in a pod range. Two pods of one node count
+    where the node is named by its own address, which is another one.
 
 How to confirm
     kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d; then `kubectl get pod POD -o
@@ -26,19 +27,21 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.cni.pod_cidr import list_pod_ranges
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.node_ranges import list_addresses
 from podpath.checks.objects import ObjectSightings, is_on_host_network, see
-from podpath.net.addresses import Address, read_address
+from podpath.net.addresses import WIDTH, Address, Prefix, read_address
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.IPAM)
 NAME = "pod-address-twice"
 POSSIBLE = 0.6
+BESIDE = 2
+"""Other addresses of a node's pods from which they are a range of its own."""
 """Where no line tells that the pods are not on the host's network."""
 
 
@@ -53,8 +56,28 @@ def check(case: Case) -> Iterator[Finding]:
             by_address.setdefault(address, []).append(pod)
     for address, owners in by_address.items():
         nodes = {pod.text_at("spec", "nodeName") for pod in owners}
-        if len(owners) == 2 and len(nodes) == 2 and "" not in nodes:
+        if len(owners) != 2 or "" in nodes:
+            continue
+        if len(nodes) == 2:
             yield _report(address, owners, sure=_is_sure(case, address, owners))
+        elif _is_of_pods(address, owners[0], by_address):
+            yield _report(address, owners, sure=True)
+
+
+def _is_of_pods(
+    address: Address, pod: ObjectSightings, by_address: Mapping[Address, list[ObjectSightings]]
+) -> bool:
+    """Tell whether an address is from the range of a node's pods, and not the node's own: the node
+    is named by another one, and more of its pods have addresses beside it.
+    """
+    node = pod.text_at("spec", "nodeName")
+    near = Prefix.of(address, WIDTH[address.family] - 8)
+    beside = [
+        one
+        for one, pods in by_address.items()
+        if one != address and near.covers(one) and pods[0].text_at("spec", "nodeName") == node
+    ]
+    return read_address(node) not in {None, address} and len(beside) >= BESIDE
 
 
 def _addresses_of_nodes(case: Case) -> frozenset[Address]:
@@ -76,12 +99,12 @@ def _is_sure(case: Case, address: Address, owners: list[ObjectSightings]) -> boo
 
 def _report(address: Address, owners: list[ObjectSightings], *, sure: bool) -> Finding:
     one, other = owners
+    apart = one.text_at("spec", "nodeName") != other.text_at("spec", "nodeName")
+    where = "on two nodes" if apart else "of one node"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=(
-            f"The pods {one.title} and {other.title} on two nodes have the same address {address}."
-        ),
+        claim=(f"The pods {one.title} and {other.title} {where} have the same address {address}."),
         evidence=tuple(
             place.line for pod in owners if (place := pod.at("status", "podIP")) is not None
         ),

@@ -2,7 +2,8 @@
 
 What it is
     A bridge for containers or guests (docker0, br-..., cni0, virbr0, lxdbr0) has a network that
-    overlaps with that of another device: the LAN, a VPN, another bridge.
+    overlaps with that of another device: the LAN, a VPN, another bridge. Or a container's own
+    network covers an address outside that the host reaches.
 
 Why it breaks
     For addresses in both, the more specific route wins, or the first one: one of the two networks
@@ -31,13 +32,13 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel
-from podpath.checks.told import INNER, list_failing
-from podpath.net.addresses import Address
+from podpath.checks.told import INNER, WORKLOADS, list_failing
+from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
-from podpath.node.node import Netns
+from podpath.node.node import HOST, Netns
 from podpath.node.routing import MAIN, Route
 
 CATEGORIES = (
@@ -45,14 +46,27 @@ CATEGORIES = (
     Category.WRONG_ROUTE,
 )
 NAME = "networks-overlap"
+WIDEST = 24
+"""The first part of an engine's network, from which it gives its containers their addresses."""
+_POOLS = (Prefix.parse("172.16.0.0/12"), Prefix.parse("192.168.0.0/16"))
+"""The ranges from which engines take networks where nobody says one."""
 TOLD = 0.7
 """Where prose alone says that a network is outside."""
+
+
+ASK = FollowUp(
+    "where the address that fails is",
+    "ip route get ADDRESS (on the host); docker network ls; docker network inspect bridge",
+    "the host reaches it by another device than the container's bridge: give the bridge another "
+    "range",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of a container bridge and another device whose networks overlap."""
     yield from _list_captured(case)
     yield from _list_told(case)
+    yield from _list_inside(case)
     for one, other in find_pairs(case.node.host):
         if one.span is None or other.span is None:
             continue
@@ -106,6 +120,57 @@ def _list_told(case: Case) -> Iterator[Finding]:
             if any(one.length and route.prefix.covers(one) for one in told.prefixes):
                 yield _doubt(_report_captured(route, device, str(route.prefix), told))
                 return
+
+
+def _list_inside(case: Case) -> Iterator[Finding]:
+    """Report an address that a container does not reach since it takes it for one of its own
+    network, while the host or others reach it.
+    """
+    reached = any(
+        one.works and {one.source, one.target} & {EndKind.NODE, EndKind.OUTSIDE}
+        for one in case.complaints
+    )
+    spaces = [one for name, one in case.node.namespaces.items() if name != HOST]
+    for told in list_failing(case):
+        inner = told.target in WORKLOADS or told.source not in {EndKind.CONTAINER, EndKind.POD}
+        if inner or len(told.addresses) != 1:
+            continue
+        address = told.addresses[0]
+        for netns in spaces:
+            found = _find_route(netns.routes.items, address)
+            if found is None or found.span is None or not _is_own_network(case, found, address):
+                continue
+            finding = _report_inside(found, address, told)
+            yield finding if reached else replace(finding, certainty=TOLD, asks=(ASK,))
+            return
+
+
+def _is_own_network(case: Case, route: Route, address: Address) -> bool:
+    """Tell whether a route is that of a container's own network, from the ranges that engines take
+    by themselves, and no container is known to have the address.
+    """
+    connected = all(hop.gateway is None for hop in route.nexthops)
+    first = Prefix.of(route.prefix.address, WIDEST)
+    taken = any(pool.covers(route.prefix) for pool in _POOLS) and not first.covers(address)
+    held = any(netns.holds(address) for netns in case.node.namespaces.values())
+    return connected and taken and not held
+
+
+def _report_inside(route: Route, address: Address, told: Complaint) -> Finding:
+    spans = (route.span, told.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The container takes {address} for one of its own network {route.prefix}: the range "
+            "that the engine chose covers a network outside."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=("It asks for the address by ARP on its bridge, where nobody has it.",),
+        breaks=(f"traffic from containers to addresses of {route.prefix} outside",),
+        prevention="Plan the ranges of containers, nodes and VPNs together (bip, address pools).",
+        marks=(str(route.prefix), str(address)),
+    )
 
 
 def _is_of_bridge(route: Route) -> bool:

@@ -1,0 +1,50 @@
+"""Policy rules for single pods."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.routing.rule_lacks_address import check
+from tests.checks.pasted import ticket_of
+
+RULES = """\
+0:	from all lookup local
+512:	from all to 10.7.4.160 lookup main
+512:	from all to 10.7.4.83 lookup main
+512:	from all to 10.7.4.89 lookup main
+1536:	from 10.7.4.160 lookup 3
+32766:	from all lookup main
+32767:	from all lookup default
+"""
+
+
+def certainties(said: str, rules: str = RULES) -> list[float]:
+    """Return how sure each finding is."""
+    text = f"{said}\n\n```\n$ ip rule list\n{rules}$ hostname\nnode1\n```\n"
+    return [one.certainty for one in check(ticket_of(text))]
+
+
+def test_a_pod_without_a_rule() -> None:
+    """Others have theirs."""
+    assert [0.9] == certainties("The pod 10.7.2.69 cannot reach anything.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The pod 10.7.4.83 cannot reach anything.",
+        "Pods cannot reach 192.168.1.1.",
+        "The pod 10.7.2.69 works.",
+    ],
+    ids=["has-one", "elsewhere", "works"],
+)
+def test_an_address_that_needs_none(said: str) -> None:
+    """It has a rule, is of another network, or does not fail."""
+    assert not certainties(said)
+
+
+def test_a_node_without_such_rules() -> None:
+    """Two rules of an admin are no plugin's habit."""
+    rules = "".join(RULES.splitlines(keepends=True)[:3])
+
+    assert not certainties("The pod 10.7.2.69 cannot reach anything.", rules)

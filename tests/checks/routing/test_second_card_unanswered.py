@@ -1,0 +1,56 @@
+"""Two cards and one default route."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.routing.second_card_unanswered import check
+from tests.checks.pasted import ticket_of
+
+ROUTES = """\
+default via 192.0.2.1 dev eth0
+10.0.3.0/24 dev lxcbr0 proto kernel scope link src 10.0.3.1
+192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.55
+198.51.100.0/24 dev eth1 proto kernel scope link src 198.51.100.20
+"""
+SAID = "The published port of a container does not answer by the address 198.51.100.20."
+RULE = "100:\tfrom 198.51.100.20 lookup 100\n"
+
+
+def certainties(said: str = SAID, routes: str = ROUTES, rules: str = "") -> list[float]:
+    """Return how sure each finding is."""
+    listed = f"0:\tfrom all lookup local\n{rules}32766:\tfrom all lookup main\n"
+    text = f"{said}\n\n```\n$ ip route\n{routes}$ ip rule\n{listed}$ hostname\nhost1\n```\n"
+    return [one.certainty for one in check(ticket_of(text))]
+
+
+@pytest.mark.parametrize(
+    ("said", "certainty"),
+    [
+        (SAID, 0.8),
+        ("Clients get no answer by eth1.", 0.8),
+        ("By the second card of the host, clients get no answer.", 0.6),
+    ],
+    ids=["address", "device", "second"],
+)
+def test_a_second_card_without_a_way_back(said: str, certainty: float) -> None:
+    """Surer where people name it."""
+    assert [certainty] == certainties(said)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rules": RULE},
+        {"rules": "100:\tfrom all fwmark 0x1 lookup 100\n"},
+        {"routes": ROUTES + "default via 198.51.100.1 dev eth1 metric 200\n"},
+        {"said": "Clients get no answer by the address 192.0.2.55."},
+        {"said": "Clients get no answer by the address 10.0.3.1."},
+        {"said": "By eth1 everything works."},
+        {"routes": ROUTES.replace("198.51.100.", "192.0.2.")},
+    ],
+    ids=["rule", "mark", "two-defaults", "first", "bridge", "works", "one-network"],
+)
+def test_what_only_looks_like_it_is_let_be(changed: dict[str, str]) -> None:
+    """It has a rule, another default route leads by it, or something else fails."""
+    assert not certainties(**changed)
