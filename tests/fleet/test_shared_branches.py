@@ -41,7 +41,7 @@ def test_each_random_service_is_walked_as_its_class_says() -> None:
     tally = sample_served(range(seed, seed + 2), 1)
 
     assert tally.wrong == []
-    assert tally.shared > 0
+    assert tally.packets > 0
 
 
 def test_one_walk_stands_for_the_services_behind_one_route() -> None:
