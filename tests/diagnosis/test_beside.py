@@ -377,3 +377,19 @@ def test_a_shape_has_no_number_and_is_its_own(text: str) -> None:
     """Numbers and blanks are gone, and a shape has itself for its shape."""
     assert shape(shape(text)) == shape(text)
     assert not any(letter.isdecimal() or letter.isspace() for letter in shape(text))
+
+
+HANG = "ixgbe 0000:05:00.0 ens5f0: tx hang 3 detected on queue 9, resetting adapter"
+
+
+@pytest.mark.parametrize(
+    ("line", "doubt"),
+    [
+        ("ixgbe 0000:05:00.0 ens5f0: Detected Tx Unit Hang (XDP)", Unsettling.XDP_QUEUE),
+        ("ixgbe 0000:05:00.0 ens5f0: Detected Tx Unit Hang", None),
+    ],
+)
+def test_a_hang_is_open_where_a_queue_of_xdp_hangs(line: str, doubt: Unsettling | None) -> None:
+    """Offloads, which the usual cure turns off, have no part in such a queue."""
+    prose = "The router burdock resets its card ens5f0 every few minutes."
+    hold("device-hangs", Told(prose, (f"{line}\n{HANG}",), doubt))

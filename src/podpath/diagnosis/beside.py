@@ -282,6 +282,13 @@ def find_without_speed(case: Case, _: Finding) -> Iterator[Span]:
     yield from (gap.span for gap in case.gaps if _NO_SPEED.search(gap.span.text))
 
 
+def find_xdp_queue(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the line by which a driver says that a queue of XDP's own hangs."""
+    for message in case.messages:
+        if message.kind is MessageKind.XDP_QUEUE_HANGS:
+            yield message.span
+
+
 def find_done(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the line by which the same log says, after the fault's last line, that something was
     done; unless people say that it comes and goes.

@@ -33,6 +33,7 @@ from podpath.diagnosis.beside import (
     find_standing,
     find_unowned,
     find_without_speed,
+    find_xdp_queue,
     is_said_to_recur,
     list_devices,
     list_quoted,
@@ -77,6 +78,7 @@ _EVENTS = frozenset({
     MessageKind.NEIGHBOUR_TABLE_FULL, MessageKind.CONNTRACK_TABLE_FULL, MessageKind.SYN_FLOOD,
     MessageKind.SOCKET_MEMORY_FULL, MessageKind.MARTIAN_SOURCE, MessageKind.NETFILTER_LOG,
     MessageKind.OWN_ADDRESS_RECEIVED, MessageKind.TRANSMIT_TIMEOUT, MessageKind.DEVICE_RESET,
+    MessageKind.XDP_QUEUE_HANGS,
     MessageKind.CHECKSUM_FAILED, MessageKind.FRAME_TOO_LARGE, MessageKind.PROCESS_KILLED,
 })  # fmt: skip
 """What happens at a moment and lasts no longer, where it does not happen again."""
@@ -245,6 +247,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OUTSIDE_RANGE: find_outside_range,
     Unsettling.ITS_OWN: find_unowned,
     Unsettling.NO_SPEED: find_without_speed,
+    Unsettling.XDP_QUEUE: find_xdp_queue,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,

@@ -35,6 +35,8 @@ class MessageKind(StrEnum):
     SYN_FLOOD = "syn flood"
     DEVICE_HELD = "device held"
     DEVICE_RESET = "device reset"
+    XDP_QUEUE_HANGS = "xdp queue hangs"
+    CARD_DETACHED = "card detached"
     CHECKSUM_FAILED = "checksum failed"
     BOND_WITHOUT_LINK = "bond without link"
     BOND_WITHOUT_PARTNER = "bond without partner"

@@ -86,6 +86,8 @@ SAID: tuple[MarkRow, ...] = _join(
         _said(MessageKind.PROCESS_KILLED, "memory", "killed", "program"),
         _said(MessageKind.TRANSMIT_TIMEOUT, "link", "stuck", "device"),
         _said(MessageKind.DEVICE_RESET, "link", "stuck", "device"),
+        _said(MessageKind.XDP_QUEUE_HANGS, "link", "stuck", "device"),
+        _said(MessageKind.CARD_DETACHED, "link", "down", "device"),
         _said(MessageKind.BOND_WITHOUT_LINK, "link", "down", "bond"),
         _said(MessageKind.OWN_ADDRESS_RECEIVED, "link", "own address received", "bridge"),
     )

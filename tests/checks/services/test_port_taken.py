@@ -91,3 +91,20 @@ def test_without_a_message_a_listener_is_no_fault() -> None:
     text = "Nothing answers.\n\n```\n" + SS + 'LISTEN 0 9 *:80 *:* users:(("nginx",pid=1))\n```\n'
 
     assert not list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize(
+    ("failed", "listed", "named"),
+    [
+        ("127.0.0.1: Address already in use", "0.0.0.0:53     0.0.0.0:*  611/unbound", True),
+        ("127.0.0.1: Address already in use", "127.0.0.53:53  0.0.0.0:*  611/unbound", False),
+        ("127.0.0.1: Permission denied", "0.0.0.0:53     0.0.0.0:*  611/unbound", False),
+    ],
+)
+def test_who_has_a_name_servers_port_is_named(failed: str, listed: str, *, named: bool) -> None:
+    """A name server does not say which port it wants: it is 53, by both protocols."""
+    said = f"dnsmasq[7712]: failed to create listening socket for {failed}"
+    found = list(check(ticket_of(f"```\n{said}\n```\n```\n{NETSTAT}udp 0 0 {listed}\n```\n")))
+
+    assert ["port-taken"] * named == [finding.check for finding in found]
+    assert all("taken by unbound" in str(finding.claim) for finding in found)

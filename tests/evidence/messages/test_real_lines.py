@@ -54,5 +54,9 @@ def test_a_line_that_a_terminal_broke_is_known_and_quoted_whole() -> None:
 @pytest.mark.parametrize("line", INNOCENT, ids=lambda line: line[:50])
 def test_a_healthy_line_says_nothing(line: str) -> None:
     """What works is no message of a fault, whatever words it uses."""
-    assert kinds(line) <= {MessageKind.DEVICE_TAKEN, MessageKind.PROGRAM_STARTED}
+    assert kinds(line) <= {
+        MessageKind.DEVICE_TAKEN,
+        MessageKind.PROGRAM_STARTED,
+        MessageKind.NAME_REPLIED,
+    }
     assert list(find_unknown(Source(name="log", lines=(line,)), ())) == []

@@ -42,6 +42,13 @@ WAITS = frozenset({"LISTEN", "UNCONN"})
 """States of a socket that nothing is connected to."""
 
 
+DNS = "53"
+_OF_NAMES = (MessageKind.NAME_SERVER_NOT_BOUND,)
+"""What a name server says of its own port; a check of its own tells of it where nobody is seen to
+have the port.
+"""
+
+
 class _Holder(NamedTuple):
     """Who has the port, and the line that says so."""
 
@@ -51,17 +58,25 @@ class _Holder(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report what could not listen, and who has its port, where an output lists them."""
-    said = find_said(case, MessageKind.PORT_TAKEN)
+    named = [message for message in find_said(case, *_OF_NAMES) if _is_taken(message)]
+    held = [
+        (message, _find_holder(case, message))
+        for message in (*find_said(case, MessageKind.PORT_TAKEN), *named)
+    ]
+    said = [one for one, by in held if by is not None or one not in named]
     if not said:
         return
-    held = ((message, _find_holder(case, message)) for message in said)
     message, holder = next(((one, by) for one, by in held if by is not None), (said[0], None))
-    port = get_value([message, *said], "port")
+    port = get_value([message, *said], "port") or (DNS if message in named else "")
     found = tell(NAME, [message, *(one for one in said if one != message)], _explain(port, holder))
     if holder is not None:
         span, *others = found.evidence
         found = replace(found, evidence=tuple(dict.fromkeys((span, holder.span, *others))))
     yield found
+
+
+def _is_taken(message: Message) -> bool:
+    return "ddress already in use" in message.values.get("error", "")
 
 
 def _explain(port: str, holder: _Holder | None) -> Meaning:
@@ -80,6 +95,8 @@ def _find_holder(case: Case, message: Message) -> _Holder | None:
     a container that publishes the port.
     """
     port = message.values.get("port") or message.values.get("bound") or ""
+    if message.kind in _OF_NAMES:
+        port = DNS
     if not port.isdigit():
         return None
     for container in see(case, "Container"):
@@ -99,10 +116,11 @@ def _find_holder(case: Case, message: Message) -> _Holder | None:
 
 def _is_in_the_way(socket: Socket, message: Message, port: int, wanted: Address | None) -> bool:
     """Tell whether a listed socket keeps the address and port from another, and its program is
-    named.
+    named. A name server listens by both protocols, and does not say which one failed.
     """
     protocol = protocols.UDP if "udp" in message.span.text.lower() else protocols.TCP
-    alike = socket.protocol == protocol and socket.port == port and socket.state in WAITS
+    fits = socket.protocol == protocol or message.kind in _OF_NAMES
+    alike = fits and socket.port == port and socket.state in WAITS
     if not alike or not socket.process:
         return False
     own = None if socket.local is None or socket.local.is_unspecified else socket.local

@@ -92,6 +92,10 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.DONE: "The same log says afterwards that it was done, and does not say this again.",
     Unsettling.LONG_AGO: "It is days older than what was printed beside it.",
+    Unsettling.XDP_QUEUE: (
+        "The driver says beside it that a queue hangs on which XDP sends: offloads have no part in "
+        "that."
+    ),
     Unsettling.OTHER_PROGRAM: "It is in the log of a program that is not said to fail.",
     Unsettling.RUNS: "The pods of the program that said so are running and ready.",
 }
