@@ -54,6 +54,8 @@ def test_an_answer_of_another_address_is_refused() -> None:
         (asks(port=5000), answers(), refuses()),
         (answers(), refuses(), asks().replace("11:20:43", "11:21:43")),
         (asks(), answers(), refuses(port=1024)),
+        (asks("224.0.0.252"), answers(), refuses()),
+        (asks("255.255.255.255"), answers(), refuses()),
     ],
     ids=[
         "taken",
@@ -64,10 +66,14 @@ def test_an_answer_of_another_address_is_refused() -> None:
         "another port",
         "asked later",
         "another refused",
+        "asked a group",
+        "asked everybody",
     ],
 )
 def test_what_the_client_may_take_is_no_fault(lines: tuple[str, ...]) -> None:
-    """A translation that a capture shows halfway, a second server, a socket that is closed."""
+    """A translation that a capture shows halfway, a second server, a socket that is closed, and a
+    group, whose members answer from their own addresses.
+    """
     assert not found(case_of(*lines, command="tcpdump -nn -i docker0"), NAME)
 
 

@@ -126,3 +126,16 @@ def test_one_frame_is_enough_where_arp_mends_it() -> None:
     assert len(found(lines(unlike, asks), "wrong-mac")) == 1
     assert found(lines(STRANGER, asks), "wrong-mac") == []
     assert found(lines(unlike, other), "wrong-mac") == []
+
+
+def test_packet_to_its_own_sender_names_no_next_hop() -> None:
+    """Its MACs are its sender's and the next hop's, whatever address somebody wrote into it."""
+    itself = "10.7.0.9.53 > 10.7.0.9.53"
+    lines = (
+        framed(0, f"{NEAR} > {FIRST}", ASK),
+        framed(0.1, f"{FIRST} > {NEAR}", ANSWER),
+        framed(1, f"{FIRST} > {SECOND}", itself),
+        framed(1.05, f"{FIRST} > {SECOND}", itself),
+    )
+
+    assert found(case(*lines), "wrong-mac") == []

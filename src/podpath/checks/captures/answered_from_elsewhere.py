@@ -49,6 +49,7 @@ here.
 """
 PATIENCE = 30.0
 """Seconds in which a client waits for an answer."""
+LIMITED_BROADCAST = Address.parse("255.255.255.255")
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -57,7 +58,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     asked: dict[tuple[CapturePoint, Address, int, int], list[Sighting]] = defaultdict(list)
     for seen in case.sightings:
         packet = seen.packet
-        if packet.protocol == protocols.UDP:
+        if packet.protocol == protocols.UDP and not _reaches_many(packet.dst):
             asked[point_of(seen), packet.src, packet.sport, packet.dport].append(seen)
     told: set[tuple[Address, Address]] = set()
     for error in errors_about(case.sightings):
@@ -80,6 +81,11 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
                 meant &= answer.span.source.name not in case.thinned
                 yield found if meant else replace(found, certainty=POSSIBLE)
                 break
+
+
+def _reaches_many(address: Address) -> bool:
+    """Tell whether whoever answers for an address does so from one of its own."""
+    return address.is_multicast or address == LIMITED_BROADCAST
 
 
 def _is_answered(case: Case, request: Sighting, answer: Sighting) -> bool:

@@ -72,7 +72,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     own = _list_own(case, taught)
     sent: dict[tuple[int, Address], list[Sighting]] = defaultdict(list)
     for seen in case.sightings:
-        if seen.packet.dmac is not None and not is_group(seen.packet.dmac) and not seen.tunnel:
+        alone = seen.packet.dmac is not None and not is_group(seen.packet.dmac)
+        if alone and not seen.tunnel and seen.packet.src != seen.packet.dst:
             sent[seen.capture, seen.packet.dst].append(seen)
     routers = list_routers(case)
     for (capture, address), frames in sent.items():
