@@ -295,10 +295,9 @@ def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
 
 def _covers(told: Finding, finding: Finding) -> bool:
     """Tell whether what is told already holds a finding's line; a possible cause leaves beside it
-    what something else that is stated may settle, or proves by itself, and what is certain.
+    what something else that is stated may settle, or proves by itself.
     """
-    sure = finding.certainty == 1 and not finding.rests_on
-    own = told.certainty < 1 and (finding.settled_by or finding.proves or sure)
+    own = told.certainty < 1 and (finding.settled_by or finding.proves)
     return not own and not set(told.evidence).isdisjoint(finding.evidence[:1])
 
 

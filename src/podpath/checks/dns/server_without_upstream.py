@@ -116,7 +116,7 @@ def _check_service(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=claim,
-            evidence=(message.span, service.span),
+            evidence=(service.span, message.span),
             reasoning=("A question that it cannot answer itself comes back to it, without end.",),
             breaks=("names outside the cluster",),
             repairs=(
