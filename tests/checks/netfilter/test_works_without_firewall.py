@@ -24,11 +24,9 @@ def certainties(console: str, said: str = "A container cannot reach the database
         "service iptables stop",
         "ufw disable",
         "ufw route allow in on docker0",
-        "iptables -F",
         "iptables -P FORWARD ACCEPT",
         "iptables -I INPUT -p tcp --dport 5432 -j ACCEPT",
         "iptables -D INPUT -j REJECT --reject-with icmp-host-prohibited",
-        "nft flush ruleset",
         "firewall-cmd --zone=trusted --add-interface=docker0",
     ],
 )
@@ -40,6 +38,12 @@ def test_a_firewall_that_is_off_cures_it(command: str) -> None:
 def test_a_firewall_that_is_on_breaks_it() -> None:
     """It takes nobody else's rules away."""
     assert [1.0] == certainties(f"{WORKS}$ ufw enable\n{FAILS}")
+
+
+@pytest.mark.parametrize("command", ["iptables -F", "nft flush ruleset"])
+def test_what_takes_all_rules_away_leaves_open_whose_did_it(command: str) -> None:
+    """A plugin's policies and translations are gone, too."""
+    assert [0.7] == certainties(f"{FAILS}$ {command}\n{WORKS}")
 
 
 @pytest.mark.parametrize(

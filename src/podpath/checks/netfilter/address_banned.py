@@ -21,15 +21,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_of, ends, port_of
 from podpath.checks.told import list_failing
 from podpath.net.addresses import WIDTH
-from podpath.net.complaints import EndKind
-from podpath.net.provenance import Span
+from podpath.net.complaints import Complaint, EndKind
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 
@@ -42,11 +41,12 @@ _SENDERS = frozenset({None, EndKind.OUTSIDE, EndKind.NODE, EndKind.POD, EndKind.
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first rule for an address that people say fails."""
-    for _, chain in chains_of(case.node.host, "filter"):
+    chains = [chain for _, chain in chains_of(case.node.host, "filter")]
+    for chain in chains:
         for rule in chain.rules:
             said = _find_said(case, rule) if _is_ban(rule) else None
             if said is not None:
-                yield _report(chain, rule, said)
+                yield _report(chain, rule, said, sure=_is_met(chains, chain, said))
                 return
 
 
@@ -59,18 +59,33 @@ def _is_ban(rule: Rule) -> bool:
     return ends(rule) and not any(others) and not port_of(rule)
 
 
-def _find_said(case: Case, rule: Rule) -> Span | None:
-    """Return the sentence by which the rule's address fails."""
+def _is_met(chains: Sequence[Chain], chain: Chain, said: Complaint) -> bool:
+    """Tell whether a chain of bans takes what fails: it is entered by every port, or by the one
+    that people name.
+    """
+    if not chain.name.startswith(_BANS):
+        return False
+    entries = [
+        port_of(rule)
+        for other in chains
+        for rule in other.rules
+        if rule.target is not None and rule.target.name == chain.name
+    ]
+    named = {str(port) for port in said.ports}
+    return any(not ports or named & set(ports.split(",")) for ports in entries)
+
+
+def _find_said(case: Case, rule: Rule) -> Complaint | None:
+    """Return what people say of the rule's address: it fails."""
     source = rule.src.prefix.address if rule.src is not None else None
     for complaint in list_failing(case):
         if source in complaint.addresses[:1] and complaint.source in _SENDERS:
-            return complaint.span
+            return complaint
     return None
 
 
-def _report(chain: Chain, rule: Rule, said: Span) -> Finding:
+def _report(chain: Chain, rule: Rule, said: Complaint, *, sure: bool) -> Finding:
     address = rule.src.prefix.address if rule.src is not None else "the address"
-    banned = chain.name.startswith(_BANS)
     place = f"{chain.name} {rule.position}"
     ask = FollowUp(
         f"whether the packets of {address} come to this rule",
@@ -83,12 +98,12 @@ def _report(chain: Chain, rule: Rule, said: Span) -> Finding:
         claim=(
             f"Rule {rule.position} of {chain.name} drops or rejects all that comes from {address}."
         ),
-        evidence=(rule.span, said),
+        evidence=(rule.span, said.span),
         reasoning=("It is the address that fails; others are not in the rule.",),
         breaks=(f"all that {address} sends to this host",),
         repairs=(Repair(title="delete the rule", commands=(f"iptables -D {place}",)),),
         prevention="Name addresses of your own proxies and networks where bans are configured.",
-        certainty=1.0 if banned else 0.8,
+        certainty=1.0 if sure else 0.8,
         marks=(str(address),),
-        asks=() if banned else (ask,),
+        asks=() if sure else (ask,),
     )

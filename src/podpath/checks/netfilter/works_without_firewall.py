@@ -58,6 +58,8 @@ _OFF = re.compile(
 """Commands that take a firewall away, or admit something in it."""
 _ON = re.compile(r"ufw\s+(?:--force\s+)?enable\b|pve-firewall\s+start\b|csf\s+-e\b")
 """Commands that put a firewall in force and remove nobody else's rules."""
+_OF_ALL = re.compile(r"\bip6?tables\b.*\s(?:-F|--flush)\b|\bnft\s+flush\b")
+"""Commands that take everybody's rules away: a plugin's policies and translations, too."""
 ASK = FollowUp(
     "which rule of the host's firewall takes the packets that fail",
     (
@@ -90,7 +92,8 @@ def _report(case: Case, turn: Turn) -> Finding:
     changes = _list_changes(turn)
     command, span = changes[0]
     alone = len(changes) == len(turn.changes)
-    sure = alone and find_told(case, Circumstance.INTERMITTENT) is None
+    others = any(_OF_ALL.search(typed) for typed, _ in changes)
+    sure = alone and not others and find_told(case, Circumstance.INTERMITTENT) is None
     first, second = (
         ("fails before", "works after") if turn.is_cure else ("works before", "fails after")
     )
