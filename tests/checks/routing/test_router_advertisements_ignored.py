@@ -73,3 +73,11 @@ def test_a_default_route_that_is_still_there_leaves_it_open() -> None:
     found = next(check(case_of_document(UNREACHABLE.format(routes=f"{OWN}\n{DEFAULT}"))))
 
     assert found.certainty == 0.5
+
+
+def test_a_refusal_of_ipv4_says_nothing_of_advertisements() -> None:
+    """The routes of the other family are not listed."""
+    ticket = UNREACHABLE.format(routes=OWN).replace("ping6 2001:db8:9::1", "ping 198.51.100.9")
+    found = next(check(case_of_document(ticket)))
+
+    assert found.certainty == 0.5

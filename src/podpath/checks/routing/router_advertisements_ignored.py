@@ -24,6 +24,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
@@ -43,6 +44,9 @@ CATEGORIES = (
 NAME = "router-advertisements-ignored"
 
 
+WITH_ADVERTISEMENTS = 6
+_IPV6 = re.compile(r"\bping6\b|\btraceroute6\b|(?<!\S)-6\b|(?:[0-9a-f]{1,4}:){2,}|::", re.ASCII)
+"""What tells that a command goes by IPv6."""
 PREFIX, SUFFIX = "net.ipv6.conf.", ".accept_ra"
 
 
@@ -110,9 +114,22 @@ def _find_unreachable(case: Case) -> tuple[Span, ...]:
     if default or not listed or case.node.host.routes.cut:
         return ()
     refused = FailureKind.NETWORK_UNREACHABLE
-    tried = [one.span for one in case.attempts if one.result is refused]
-    tried += [one.span for one in case.unplaced if one.result is refused]
+    tried = [
+        one.span
+        for one in case.attempts
+        if one.result is refused and one.probe.dst.family == WITH_ADVERTISEMENTS
+    ]
+    tried += [
+        one.span
+        for one in case.unplaced
+        if one.result is refused and _is_ipv6(one.target, one.span.source.command or "")
+    ]
     return tuple(tried[:1])
+
+
+def _is_ipv6(target: str, command: str) -> bool:
+    """Tell whether a try was by IPv6: its target or what was typed says so."""
+    return _IPV6.search(f"{target} {command}") is not None
 
 
 def _find_gone(case: Case) -> tuple[Span, ...]:
