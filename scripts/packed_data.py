@@ -25,6 +25,13 @@ from scripts.stripped_sources import strip_notes
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
+INNER = frozenset({
+    "assembly", "capture", "checks", "collect", "datapath", "diagnosis", "evidence", "flows",
+    "report", "timeline", "xtables",
+})  # fmt: skip
+"""Rooms whose functions nobody calls from outside; the library, the facts of a node and what builds
+them for tests are for others, too, and what commands do is what their help says.
+"""
 
 
 def pack(source: Path, modules: Iterable[ModuleType]) -> bytes:
@@ -68,7 +75,11 @@ def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, s
     stripped: dict[str, str] = {}
     for path in sorted(source.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        without = strip_notes(text, own=path not in names and path.name != "__init__.py")
+        without = strip_notes(
+            text,
+            own=path not in names and path.name != "__init__.py",
+            inner=path.relative_to(source).parts[0] in INNER,
+        )
         if path in names:
             without = strip_manual(without, names[path])
         if without != text:

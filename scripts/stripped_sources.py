@@ -1,10 +1,10 @@
 """Modules as a wheel has them: without what is written only for those who change the code.
 
 That is comments, and what docstrings say of names that begin with an underscore, of functions
-inside others and of modules that are no packages. It stands in the repository and in the source
-archive; in an installation, docstrings would stand twice, in source and bytecode. Every public
-function, class, field and package keeps its own, and every statement its line, so that tracebacks
-stay true.
+inside others and of modules that are no packages; in inner modules, whose functions nobody calls
+from outside, of all functions. It stands in the repository and in the source archive; in an
+installation, docstrings would stand twice, in source and bytecode. Every class, field and package
+keeps its own, and every statement its line, so that tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 
-def strip_notes(text: str, *, own: bool = True) -> str:
+def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
     """Return a module's source with empty lines in place of those notes, and of its `own`
     docstring.
     """
@@ -26,11 +26,20 @@ def strip_notes(text: str, *, own: bool = True) -> str:
             row, column = token.start
             lines[row - 1] = f"{lines[row - 1][:column].rstrip()}\n"
     tree = ast.parse(text)
-    for note in _list_notes(tree.body, private=False):
+    for note in (*_list_notes(tree.body, private=False), *_list_of_functions(tree, inner=inner)):
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
     if own and tree.body and _is_text(tree.body[0]):
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
     return "".join(lines)
+
+
+def _list_of_functions(tree: ast.Module, *, inner: bool) -> Iterator[ast.stmt]:
+    """Yield the docstrings of an inner module's functions that have more than that."""
+    for node in ast.walk(tree) if inner else ():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first, *rest = node.body
+            if rest and _is_text(first):
+                yield first
 
 
 def _list_notes(body: Sequence[ast.stmt], *, private: bool) -> Iterator[ast.stmt]:

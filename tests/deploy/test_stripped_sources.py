@@ -84,6 +84,15 @@ def test_what_is_private_is_not_documented() -> None:
         assert lost not in stripped
 
 
+def test_an_inner_modules_functions_are_not_documented() -> None:
+    """Its classes, fields and constants are."""
+    stripped = strip_notes(MODULE, inner=True)
+
+    assert not any(lost in stripped for lost in ("Go in.", "Hang the door.", "Make a noise"))
+    for kept in ("A door.", "In centimeters.", "In centimeters, too.", "Do nothing."):
+        assert f'"""{kept}"""' in stripped
+
+
 def test_a_function_that_has_nothing_else_keeps_it() -> None:
     """Without its docstring it would have no body."""
     assert '"""Do nothing."""' in strip_notes(MODULE)
