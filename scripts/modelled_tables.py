@@ -4,6 +4,7 @@ and files there are.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -18,6 +19,8 @@ from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.evidence.recognition import FORMATS
 from podpath.xtables.extension import MatchExtension, TargetExtension
 from podpath.xtables.registry import MATCHES, TARGETS
+
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 
 
 def stages() -> str:
@@ -85,8 +88,7 @@ def boundaries() -> str:
 def formats() -> str:
     """Return the formats of evidence."""
     rows = (
-        (f"`{row.name}`", first_sentence(sys.modules[row.read.__module__].__doc__))
-        for row in FORMATS
+        (f"`{row.name}`", first_sentence(read_docstring(row.read.__module__))) for row in FORMATS
     )
     return table(("format", "what its reader knows"), sorted(rows))
 
@@ -120,7 +122,7 @@ def described(
 ) -> Iterable[tuple[str, str]]:
     """Pair names with what the modules that hold them say of themselves."""
     pages = {
-        id(value): module.__doc__
+        id(value): read_docstring(name)
         for name, module in sorted(sys.modules.items())
         if name.startswith(("podpath.xtables.matches.", "podpath.xtables.targets."))
         for value in vars(module).values()
@@ -129,6 +131,13 @@ def described(
     for name, extension in sorted(extensions.items()):
         text = first_sentence(pages[id(extension)])
         yield f"`{name}`", re.sub(r"^`-[mj] [^:]*: ", "", text)
+
+
+def read_docstring(name: str) -> str | None:
+    """Return a module's docstring as the repository has it: an installed wheel leaves it out."""
+    path = SOURCES / name.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")), clean=False)
 
 
 def first_sentence(text: str | None) -> str:

@@ -10,6 +10,7 @@ from podpath.timeline.chain_files import load_chains
 from podpath.timeline.formats import stamped, table
 from podpath.timeline.marks import WEIGHTS
 from podpath.timeline.services import SERVICES
+from scripts.modelled_tables import first_sentence, read_docstring
 
 
 def log_formats() -> str:
@@ -28,7 +29,7 @@ def log_formats() -> str:
 
 
 def _sentence(module: ModuleType) -> str:
-    text = " ".join((module.__doc__ or "").split("\n\n")[0].split())
+    text = first_sentence(read_docstring(module.__name__))
     return text if text.endswith(".") else f"{text}."
 
 

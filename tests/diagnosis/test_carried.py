@@ -17,7 +17,6 @@ from podpath.diagnosis.worlds import World
 from podpath.net.addresses import IfName
 from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import Node
-from podpath.testing.nodes import given_netns
 from tests.checks.nodes import chain, rule, table
 from tests.diagnosis.scenes import bridged_node, case, whole
 from tests.diagnosis.test_complained import complain
@@ -95,14 +94,3 @@ def test_a_complaint_whose_ends_are_named_is_a_fault_and_another_is_suspected() 
 
     assert (1, 0) == (len(faults.faults), len(faults.suspected))
     assert (0, 1) == (len(suspected.faults), len(suspected.suspected))
-
-
-def test_a_pod_that_does_not_answer_on_the_bridge_is_a_fault() -> None:
-    """Only behind the uplink does a machine stand that the evidence says nothing of."""
-    made = whole(bridged_node("1"))
-    silent = given_netns("x", neighbours=["10.22.0.6 dev cni0 FAILED"]).neighbours
-    host = replace(made.host, neighbours=silent)
-    base = World(replace(made, namespaces={**made.namespaces, "host": host}))
-    faults = find_broken(base, list_flows(made)).faults
-
-    assert {"10.22.0.6"} == {str(symptom.probe.dst) for symptom in faults}

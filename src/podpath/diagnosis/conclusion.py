@@ -116,11 +116,14 @@ def _weigh_possibilities(
     best = explanations[0]
     shown = [other for other in explanations if other.broken <= best.broken][:POSSIBILITIES]
     firsts: list[Finding] = []
+    counts: list[int] = []
     for explanation in shown:
-        firsts += list(make_findings(explanation, symptoms, flows, sure=False))[:1]
+        found = list(make_findings(explanation, symptoms, flows, sure=False))[:1]
+        firsts += found
+        counts += [len(explanation.explained)] * len(found)
     explained = {id(judgement.symptom) for other in shown for judgement in other.explained}
     return Conclusion(
-        possible=weigh(firsts, [len(explanation.explained) for explanation in shown]),
+        possible=weigh(firsts, counts),
         questions=ask_between(shown),
         judgements=best.judgements,
         unexplained=tuple(
