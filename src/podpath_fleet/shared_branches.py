@@ -183,7 +183,8 @@ class SharedBranches:
         found = self._composed.get(key)
         if found is None:
             answer = summarize(self._case, conversation)
-            neutral = not any(_names(answer, one.service) for one in taken)
+            family = self._space.sample.src.family
+            neutral = not any(_names(answer, one.service, family) for one in taken)
             found = self._composed[key] = _Composed(answer, neutral)
         return found
 
@@ -277,10 +278,9 @@ def _both(one: Ranges, two: Ranges) -> Ranges:
     return one if one is two or one == two else intersect(one, two)
 
 
-def _names(answer: ReachAnswer, service: ShapedService) -> bool:
+def _names(answer: ReachAnswer, service: ShapedService, family: Family) -> bool:
     """Tell whether an answer has a word of one service alone in it."""
     row = answer.row
     said = " ".join((row.text, row.ask, row.open, row.reason, row.netns, *answer.ends))
-    family: Family = 6 if max(service.constants) >> 32 else 4
     own = (str(Address(family, number)) for number in service.constants)
     return any(word in said for word in (*service.chains, *own))

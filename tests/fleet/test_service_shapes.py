@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -109,3 +110,16 @@ def test_what_is_not_looked_through_has_no_shapes() -> None:
     node = replace(assemble_node(RULES), cilium=Cilium(options={}))
 
     assert list_shaped_services(node, 4) == ()
+
+
+def test_services_that_keep_their_clients_are_walked_by_themselves() -> None:
+    """Session affinity remembers clients in a list of each endpoint's own name."""
+    kept = re.sub(
+        r"-A (KUBE-SEP-\S+) -p tcp ",
+        r"-A \1 -p tcp -m recent --set --name \1 --mask 255.255.255.255 --rsource ",
+        RULES,
+    )
+    shapes = [one.shape for one in list_shaped_services(assemble_node(kept), 4)]
+
+    assert kept.count("-m recent") == 35
+    assert len(shapes) == len(set(shapes)) == 18

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from podpath.checks.forwarded import DevicePath, Family, family_of
-from podpath.checks.nft_input import DEEPEST, Maybe, NftFate, NftRefusal, PortWalk
+from podpath.checks.nft_input import Maybe, NftRefusal, PortWalk, find_refusal_at
 from podpath.net import nft
-from podpath.node.nftables import NftChain, NftTable
+from podpath.node.nftables import NftTable
 from podpath.node.node import Netns
 
 _CARD = re.compile(r"(?:eth\d|en[opsx]\w|wl|wan|lan\d*$|ppp|bond\d|ib\d)\S*")
@@ -23,21 +23,9 @@ def find_forward_refusal(
     namespace: Netns, route: DevicePath, protocol: int, port: int
 ) -> NftRefusal | None:
     """Return what refuses it at the hook `forward`; None where nothing does for sure."""
-    for table in namespace.nftables.items:
-        for chain in table.chains.values():
-            if not _is_forward(table, chain):
-                continue
-            fate = _ForwardPortWalk(table, protocol, port, route).judge(chain, DEEPEST)
-            if isinstance(fate, NftRefusal):
-                return fate
-            if fate is NftFate.PASSED and chain.policy == "drop" and chain.span is not None:
-                return NftRefusal(chain.span, "drop")
-    return None
-
-
-def _is_forward(table: NftTable, chain: NftChain) -> bool:
-    shown = table.family in {"ip", "inet"} and not table.dormant
-    return shown and chain.hook == "forward" and chain.type == "filter"
+    return find_refusal_at(
+        namespace, "forward", lambda table: _ForwardPortWalk(table, protocol, port, route)
+    )
 
 
 class _ForwardPortWalk(PortWalk):

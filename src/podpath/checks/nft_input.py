@@ -1,5 +1,5 @@
-"""What native base chains of nftables at the hook `input` do with a new connection to a port of the
-host.
+"""What native base chains of nftables do with a new connection to a port: at the hook `input`, and
+at any hook whose devices the caller tells (`nft_forward`).
 
 Answers are of three kinds, as those of iptables' rules: a condition holds, does not hold, or cannot
 be told without addresses and devices. Whatever may accept the connection leaves it open.
@@ -7,7 +7,7 @@ be told without addresses and devices. Whatever may accept the connection leaves
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -51,11 +51,20 @@ class NftRefusal(NamedTuple):
 
 def find_refusal(namespace: Netns, protocol: int, port: int) -> NftRefusal | None:
     """Return what refuses it at the hook `input`; None where nothing does for sure."""
+    return find_refusal_at(namespace, "input", lambda table: PortWalk(table, protocol, port))
+
+
+def find_refusal_at(
+    namespace: Netns, hook: str, follow: Callable[[NftTable], PortWalk]
+) -> NftRefusal | None:
+    """Return what refuses at a hook, in the walk that `follow` makes for a table; None where
+    nothing does for sure.
+    """
     for table in namespace.nftables.items:
         for chain in table.chains.values():
-            if not _is_input(table, chain):
+            if not _is_at(hook, table, chain):
                 continue
-            fate = PortWalk(table, protocol, port).judge(chain, DEEPEST)
+            fate = follow(table).judge(chain, DEEPEST)
             if isinstance(fate, NftRefusal):
                 return fate
             if fate is NftFate.PASSED and chain.policy == "drop" and chain.span is not None:
@@ -63,9 +72,9 @@ def find_refusal(namespace: Netns, protocol: int, port: int) -> NftRefusal | Non
     return None
 
 
-def _is_input(table: NftTable, chain: NftChain) -> bool:
+def _is_at(hook: str, table: NftTable, chain: NftChain) -> bool:
     shown = table.family in {"ip", "inet"} and not table.dormant
-    return shown and chain.hook == "input" and chain.type == "filter"
+    return shown and chain.hook == hook and chain.type == "filter"
 
 
 class PortWalk:

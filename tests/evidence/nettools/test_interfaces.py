@@ -48,3 +48,23 @@ def test_a_row_of_another_width_is_not_read() -> None:
     text = NEW.replace("cni0      1450      212      0 ", "cni0      1450      212 ")
 
     assert [gap.span.line for gap in read(block(text)).gaps]
+
+
+FLAGS = """
+Iface             MTU    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg
+lo              65536        0      0      0 0             0      0      0      0 LRU
+tun0             1500        0      0      0 0             0      0      0      0 MOPU
+tap0             1500        0      0      0 0             0      0      0      0 BMPU
+eth1             1500        0      0      0 0             0      0      0      0 BMsRU
+"""
+
+
+def test_one_letter_means_two_things() -> None:
+    """P is promiscuous where a device broadcasts, else point to point; small ones are a bond's."""
+    reading = read(block(FLAGS, "netstat -i"))
+    flags = {one.name: one.flags or () for one in reading.records if isinstance(one, LinkRecord)}
+
+    assert not reading.gaps
+    assert {"tun0"} == {name for name, known in flags.items() if "POINTOPOINT" in known}
+    assert {"tap0"} == {name for name, known in flags.items() if "PROMISC" in known}
+    assert {"eth1"} == {name for name, known in flags.items() if "SLAVE" in known}

@@ -19,7 +19,7 @@ from podpath.net.statements import DeviceCount
 
 _HEADING = re.compile(r"\s*Iface\s+MTU\s.*RX-OK\s.*TX-OK\s.*Flg\s*$")
 _ROW = re.compile(
-    r"\s*(?P<name>[A-Za-z][\w.@:-]*)\s+(?P<values>\d+(?:\s+\d+)+)\s+(?P<flags>[A-Z]+)\s*$"
+    r"\s*(?P<name>[A-Za-z][\w.@:-]*)\s+(?P<values>\d+(?:\s+\d+)+)\s+(?P<flags>[A-Za-z]+)\s*$"
 )
 _TITLE = re.compile(r"\s*Kernel Interface table\s*$")
 _COUNTS = {
@@ -28,10 +28,12 @@ _COUNTS = {
 }  # fmt: skip
 """The kernel's names of the columns."""
 _FLAGS = {
-    "B": "BROADCAST", "L": "LOOPBACK", "M": "MULTICAST", "P": "PROMISC", "R": "LOWER_UP",
-    "U": "UP", "O": "NOARP",
+    "B": "BROADCAST", "L": "LOOPBACK", "M": "MULTICAST", "R": "LOWER_UP", "U": "UP", "O": "NOARP",
+    "A": "ALLMULTI", "s": "SLAVE", "m": "MASTER",
 }  # fmt: skip
-"""The letters of net-tools (lib/interface.c), spelled as `ip link` does."""
+"""The letters of net-tools (lib/interface.c, ife_print_short), spelled as `ip link` does."""
+_TWO_MEANINGS = "P"
+"""Promiscuous of a device that broadcasts; of one that does not (a tun device), point to point."""
 
 
 def recognise(source: Source) -> int:
@@ -62,13 +64,20 @@ def _read_row(ledger: Ledger, index: int, row: re.Match[str], columns: list[str]
     numbers = dict(zip(columns, values, strict=True))
     name = parse_name(row["name"].partition(":")[0])
     span = ledger.span(index)
-    flags = tuple(_FLAGS[letter] for letter in row["flags"] if letter in _FLAGS)
+    flags = _read_flags(row["flags"])
     if "UP" in flags and "LOWER_UP" not in flags:
         flags = (*flags, "NO-CARRIER")
     ledger.add(LinkRecord(span=span, name=name, flags=flags, mtu=numbers.get("MTU")))
     counted = ((_COUNTS[key], value) for key, value in numbers.items() if key in _COUNTS)
     for kind, value in keep_counts(counted):
         ledger.add(StatementRecord(span=span, statement=DeviceCount(name, kind, value)))
+
+
+def _read_flags(letters: str) -> tuple[str, ...]:
+    flags = tuple(_FLAGS[letter] for letter in letters if letter in _FLAGS)
+    if _TWO_MEANINGS in letters:
+        flags = (*flags, "PROMISC" if "BROADCAST" in flags else "POINTOPOINT")
+    return flags
 
 
 FORMAT = Format("netstat -i", recognise, read)
