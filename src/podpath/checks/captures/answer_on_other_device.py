@@ -37,6 +37,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.case import Case, Sighting
+from podpath.node.node import HOST
 
 CATEGORIES = (Category.ASYMMETRIC_PATH, Category.POLICY_ROUTING, Category.WRONG_ROUTE)
 NAME = "answer-on-other-device"
@@ -88,14 +89,14 @@ def _find_lost(
 
 def _list_above(case: Case, seen: Sighting) -> frozenset[str]:
     """Return the bridge's ports, as far as outputs list them."""
-    namespace = case.node.namespaces.get(seen.netns or "host")
+    namespace = case.node.namespaces.get(seen.netns or HOST)
     links = namespace.links.items if namespace is not None else ()
     return frozenset(str(link.name) for link in links if link.master == seen.link)
 
 
 def _leads_elsewhere(case: Case, answer: Sighting) -> bool:
     """Tell whether a device is no port of a bridge, by its name or by the default route."""
-    namespace = case.node.namespaces.get(answer.netns or "host")
+    namespace = case.node.namespaces.get(answer.netns or HOST)
     name = answer.link or ""
     return is_tunnel(name) or (namespace is not None and name in uplinks(namespace))
 
@@ -161,7 +162,7 @@ def _are_apart(case: Case, asked: Sequence[Sighting], answers: Sequence[Sighting
     one, other = str(asked[0].link), str(answers[0].link)
     if one.split(".", maxsplit=1)[0] == other.split(".", maxsplit=1)[0]:
         return False
-    namespace = case.node.namespaces.get(asked[0].netns or "host")
+    namespace = case.node.namespaces.get(asked[0].netns or HOST)
     links = namespace.links.items if namespace is not None else ()
     below = {
         (str(link.name), under)
