@@ -15,6 +15,7 @@ from podpath.diagnosis.flows import BaselineKind, list_flows
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.worlds import World
 from podpath.net.addresses import IfName
+from podpath.net.provenance import Known
 from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import Node
 from tests.checks.nodes import chain, rule, table
@@ -94,3 +95,14 @@ def test_a_complaint_whose_ends_are_named_is_a_fault_and_another_is_suspected() 
 
     assert (1, 0) == (len(faults.faults), len(faults.suspected))
     assert (0, 1) == (len(suspected.faults), len(suspected.suspected))
+
+
+def test_a_pod_that_does_not_answer_on_the_bridge_is_a_fault() -> None:
+    """Only behind the uplink does a machine stand that the evidence says nothing of."""
+    made = whole(bridged_node("1"))
+    silent = {"net.ipv4.conf.eth0.arp_ignore": Known("8")}
+    pod = replace(made.namespaces["pod-2"], sysctls=silent)
+    base = World(replace(made, namespaces={**made.namespaces, "pod-2": pod}))
+    faults = find_broken(base, list_flows(made)).faults
+
+    assert ("host", "10.22.0.6") in {(one.probe.netns, str(one.probe.dst)) for one in faults}
