@@ -98,7 +98,7 @@ def test_a_complaint_whose_ends_are_named_is_a_fault_and_another_is_suspected() 
 
 
 def test_a_pod_that_does_not_answer_on_the_bridge_is_a_fault() -> None:
-    """Only behind the uplink does a machine stand that the evidence says nothing of."""
+    """It ignores what it is asked by ARP: the node's own connections to it are lost."""
     made = whole(bridged_node("1"))
     silent = {"net.ipv4.conf.eth0.arp_ignore": Known("8")}
     pod = replace(made.namespaces["pod-2"], sysctls=silent)
