@@ -35,6 +35,8 @@ from podpath_lab.frames import SeenFrame
 
 _NO_MAC = "00:00:00:00:00:00"
 _DEVICE_STAGES = (StageName.DEVICE_TRANSMIT, StageName.DEVICE_RECEIVE)
+_UNREACHABLE = ((protocols.ICMP, 3, 1), (protocols.ICMPV6, 1, 3))
+"""Protocol, type and code of what a sender is told when a neighbor does not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,8 @@ def compare_branch(
     ports = _Ports(branch)
     predicted_frames = _predicted_frames(branch, ports, macs=not ignored)
     frames = tuple(frame for frame in seen.observation.frames if frame.netns not in ignored)
-    observed_frames = _observed_frames(frames, ports, macs=not ignored)
+    late = _tells_late(branch)
+    observed_frames = _observed_frames(frames, ports, macs=not ignored, late=late)
     if predicted_frames != observed_frames:
         differences.append(
             Disagreement(
@@ -165,6 +168,7 @@ def _spell_hits(hits: Counter[CountedRule]) -> str:
 
 
 def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
+    late = _tells_late(branch)
     steps = [
         step
         for trace in (*branch.traces, *branch.answers)
@@ -179,7 +183,7 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
             ports.settle(_framed(step)),
             macs,
         )
-        for step in sorted(steps, key=_netns)
+        for step in sorted(steps, key=lambda step: _place_of(step.netns, _framed(step), late))
     ]
 
 
@@ -196,19 +200,36 @@ def _framed(step: Step) -> Packet:
     return step.before if step.decision is StepDecision.ENCAPSULATE else step.after
 
 
-def _netns(step: Step) -> str:
-    """Order is compared within a namespace: between two, the kernel's stamps of one frame may
-    cross.
+def _tells_late(branch: Branch) -> bool:
+    """Tell whether a sender hears of a neighbor that does not answer.
+
+    Packets for it wait (net/core/neighbour.c, __neigh_event_send), and their senders are told when
+    the kernel gives up on it: whatever else is sent meanwhile comes first.
     """
-    return step.netns
+    return any(
+        trace.deciding.stage is StageName.NEIGHBOUR and isinstance(trace.outcome, Rejected)
+        for trace in (*branch.traces, *branch.answers)
+    )
 
 
-def _observed_frames(frames: tuple[SeenFrame, ...], ports: _Ports, *, macs: bool) -> list[str]:
-    in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
+def _place_of(netns: str, packet: Packet, late: bool) -> tuple[str, bool]:  # noqa: FBT001 - as _tells_late says
+    """Order is compared within a namespace: between two, the kernel's stamps of one frame may
+    cross. What may come late is compared behind everything else.
+    """
+    told = (packet.protocol, packet.icmp_type, packet.icmp_code) in _UNREACHABLE
+    return netns, late and told
+
+
+def _observed_frames(
+    frames: tuple[SeenFrame, ...], ports: _Ports, *, macs: bool, late: bool
+) -> list[str]:
+    in_order = sorted(
+        ((frame, frame.packet) for frame in frames if frame.packet is not None),
+        key=lambda pair: (*_place_of(pair[0].netns, pair[1], late), pair[0].time),
+    )
     return [
-        _spell(frame.netns, frame.link, frame.outgoing, ports.settle(frame.packet), macs)
-        for frame in in_order
-        if frame.packet is not None
+        _spell(frame.netns, frame.link, frame.outgoing, ports.settle(packet), macs)
+        for frame, packet in in_order
     ]
 
 

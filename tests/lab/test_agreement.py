@@ -7,6 +7,7 @@ from dataclasses import replace
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
+from podpath.datapath.vocabulary import StageName
 from podpath.net.probe import Probe
 from podpath_lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
 from podpath_lab.conversation import Observation
@@ -69,6 +70,23 @@ def test_a_rewritten_header_differs() -> None:
             0
         ].observed
     )
+
+
+def test_word_of_a_silent_neighbor_may_come_behind_what_is_sent_meanwhile() -> None:
+    """Its sender is told only when the kernel gives up; any other order differs as ever."""
+    absent = Probe.parse("udp 10.1.0.2:40000 > 172.31.0.77:80 from pod1")
+    silent = converse(routed_pods().draft.freeze(), absent).branches[0]
+    assert silent.last.deciding.stage is StageName.NEIGHBOUR
+    sent, told = silent.traces, silent.answers
+    model = replace(silent, traces=(*sent, *told, *sent), answers=())
+
+    later = Observation(as_predicted(replace(model, traces=(*sent, *sent, *told))), "timeout")
+    assert () == compare_branch(model, seen(model, observation=later, drops=("NEIGH_FAILED",)))
+
+    at_once = replace(prediction(), traces=(*told, *prediction().traces))
+    later = Observation(as_predicted(replace(at_once, traces=(*prediction().traces, *told))), "ok")
+    differences = compare_branch(at_once, seen(at_once, observation=later))
+    assert ["frames"] == [difference.what for difference in differences]
 
 
 def test_namespaces_of_the_lab_itself_do_not_count() -> None:
