@@ -1,7 +1,8 @@
-"""What is drawn: doors in the order of the way, headers where they change, the break marked."""
+"""What is drawn: doors in the order of the way, the packet at each of them, the break marked."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -32,16 +33,27 @@ def draw(incident: str) -> PathDrawing:
 
 
 def test_translation_shows_where_it_happens() -> None:
-    """A header stands at the start and at the door behind the rewrite, and nowhere else."""
+    """Each stop has the packet as it comes and as it goes on: they differ where it is rewritten,
+    and what goes on comes to the next stop.
+    """
     request, reply = draw("br-netfilter-off").packets
-    told = {stop.door.link: stop.header for stop in request.stops if stop.header}
-    assert told == {
-        "": "10.61.9.14:37236 > 10.97.44.210:80",
-        "vethc83e5a90": "10.61.9.14:37236 > 10.61.9.31:8080",
-    }
-    assert [stop.header for stop in reply.stops if stop.header] == [
-        "10.61.9.31:8080 > 10.61.9.14:37236"
-    ]
+    for packet in (request, reply):
+        for before, stop in pairwise(packet.stops):
+            assert before.left == stop.came
+    ends = {stop.door.label: (str(stop.came.dst), str(stop.left.dst)) for stop in request.stops}
+    assert ends["veth1f6b02da"] == ("10.97.44.210", "10.97.44.210")
+    assert ends["cni0"] == ("10.97.44.210", "10.61.9.31")
+    assert ends["vethc83e5a90"] == ("10.61.9.31", "10.61.9.31")
+    assert {str(stop.left.src) for stop in reply.stops} == {"10.61.9.31"}
+
+
+def test_packets_one_below_the_other_have_their_own_doors_alone() -> None:
+    """For a narrow screen each packet is a drawing of its own."""
+    drawing = draw("br-netfilter-off")
+    assert [one.packets for one in drawing.single] == [(packet,) for packet in drawing.packets]
+    reply = drawing.single[1]
+    assert {stop.door for stop in reply.packets[0].stops} == set(reply.doors)
+    assert [door for door in drawing.doors if door in reply.doors] == list(reply.doors)
 
 
 def test_the_packet_that_its_client_does_not_know_is_the_break() -> None:

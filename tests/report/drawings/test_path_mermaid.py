@@ -38,8 +38,19 @@ def test_the_path_of_an_example() -> None:
         "    participant d2 as lxcd25f81c07be3",
         "  end",
     ]
-    assert "  d4-->>d3: SYN-ACK" in lines
+    assert "  d4-->>d3: SYN-ACK 10.88.5.61:9187 > 10.88.5.203:40000, TTL 64" in lines
     assert lines[-1] == "  d2--xd2: dropped at rp_filter (IP_RPFILTER)"
+
+
+def test_each_hop_has_its_header() -> None:
+    """An arrow says what goes along it, and `now` where the door before has rewritten it."""
+    ticket = TICKET.parents[1] / "br-netfilter-off" / "ticket.md"
+    said = [line.partition(": ")[2] for line in diagnose(ticket).mermaid().splitlines()]
+    assert "SYN 10.61.9.14:37236 > 10.97.44.210:80, TTL 64" in said
+    assert "now 10.61.9.14:37236 > 10.61.9.31:8080, TTL 63" in said
+    assert said.index("now 10.61.9.14:37236 > 10.61.9.31:8080, TTL 63") + 1 == said.index(
+        "SYN 10.61.9.14:37236 > 10.61.9.31:8080, TTL 63"
+    )
 
 
 @EXAMPLES

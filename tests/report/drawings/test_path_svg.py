@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from podpath.datapath.tracing.trace import Branch
 from podpath.library.diagnosis import diagnose
 from podpath.report.drawings.path_drawing import draw_path
+from podpath.report.drawings.path_layout import COLUMN, EDGE, LINE
 from podpath.report.drawings.path_svg import render_path_svg
 from tests.report import diagnoses
 
@@ -17,7 +19,10 @@ TICKET = (
     Path(__file__).resolve().parents[3] / "examples" / "incidents" / "rp-filter-reset" / "ticket.md"
 )
 NAMESPACE = "{http://www.w3.org/2000/svg}"
-KNOWN = {"svg", "style", "title", "rect", "line", "path", "circle", "text"}
+TEXT = f"{NAMESPACE}text"
+KNOWN = {"svg", "style", "title", "g", "rect", "line", "path", "circle", "text", "tspan"}
+START = 30
+"""Pixels: of what is beside a packet's line, its texts begin within that of its left edge."""
 EXAMPLES = settings(
     max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
@@ -37,6 +42,48 @@ def test_the_break_is_said() -> None:
     assert "dropped at rp_filter" in said
     broken = [one for one in drawing.iter(f"{NAMESPACE}path") if one.get("class") == "broken"]
     assert broken
+
+
+def test_each_hop_has_its_header() -> None:
+    """Beside each stop its two ends and its TTL, in the color of what became of them there, and in
+    full for who points at it.
+    """
+    drawing = read_picture(diagnose(TICKET.parents[1] / "br-netfilter-off" / "ticket.md").svg())
+    stops = drawing.findall(f"{NAMESPACE}g")
+    said = [" ".join("".join(one.itertext()) for one in stop.findall(TEXT)) for stop in stops]
+    assert len(said) == len(drawing.findall(f".//{NAMESPACE}circle"))
+    assert all("10.61.9.14:37236" in one and "TTL 6" in one for one in said)
+    assert said[0] == "10.61.9.14:37236 › 10.97.44.210:80 TTL 64"
+    assert said[3] == (
+        "10.61.9.14:37236 › 10.97.44.210:80 ⇒ 10.61.9.31:8080 TTL 63 MAC ?›0a:6c:3d:09:00:1f"
+    )
+    assert [text.get("class") for text in stops[3].findall(TEXT)] == [
+        "header same",
+        "header same",
+        "header rewritten",
+        "macs rewritten",
+    ]
+    assert "goes on as tcp 10.61.9.14:37236 > 10.61.9.31:8080 [SYN]" in (
+        stops[3].findtext(f"{NAMESPACE}title") or ""
+    )
+
+
+@EXAMPLES
+@given(diagnoses.branches)
+def test_no_words_stand_on_others(branch: Branch) -> None:
+    """In a column no two lines are closer than a line is high, and none is wider than its column,
+    however often a packet comes to the same door.
+    """
+    drawing = read_picture(render_path_svg(draw_path(branch)))
+    columns: dict[int, list[int]] = {}
+    for text in drawing.iter(TEXT):
+        columns.setdefault(int(text.get("x", "-1")), []).append(int(text.get("y", "-1")))
+        font = (text.get("class") or "").split()[:1]
+        if font in (["header"], ["macs"]):
+            width = {"header": 6.7, "macs": 5.5}[font[0]] * len("".join(text.itertext()))
+            assert width <= COLUMN - START + EDGE
+    for ys in columns.values():
+        assert all(below - above >= LINE for above, below in pairwise(sorted(ys)))
 
 
 @EXAMPLES

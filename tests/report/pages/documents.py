@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 _ELEMENTS = (
     "html head meta title style body h1 h2 span p pre mark code figure details summary ol ul li "
-    "footer svg rect line path circle text"
+    "footer svg g rect line path circle text tspan"
 )
 _ATTRIBUTES = (
     "lang charset http-equiv content name class xmlns viewbox width height role x y x1 x2 y1 y2 rx "

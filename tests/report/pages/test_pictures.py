@@ -16,6 +16,20 @@ pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="no chromium here: apt-get install chromium-headless-shell"
 )
 
+_MEASURE = """
+() => [...document.querySelectorAll("figure text")].map(text => {
+  const box = text.getBoundingClientRect();
+  const drawing = text.ownerSVGElement, frame = drawing.getBoundingClientRect();
+  const scale = frame.width / drawing.viewBox.baseVal.width;
+  const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+  const air = 0.15 * box.height;
+  return [box.left, box.top + air, box.right, box.bottom - air, frame.right, size];
+}).filter(box => box[2] > box[0])
+"""
+"""Where each text that is shown stands, without the air above and below its letters; where its
+drawing ends; and how large it is set.
+"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -33,6 +47,26 @@ def test_a_page_looks_as_it_was_seen(name: str, browser: Browser) -> None:
     taken = take_report(browser, render_report(hostile=shown.hostile), shown)
 
     assert compare(browser, (FOLDER / f"{name}.png").read_bytes(), taken) < 0.03
+
+
+@pytest.mark.parametrize("name", ["report", "report-phone", "report-paper", "report-hostile"])
+def test_words_of_a_drawing_stand_apart(name: str, browser: Browser) -> None:
+    """As the browser sets them, no two texts of a drawn path overlap, none passes the drawing's
+    edge, and they are no smaller than 7.5 pixels, on a phone and on paper.
+    """
+    shown = REPORTS[name]
+    page = browser.new_page(viewport={"width": shown.width, "height": shown.height})
+    page.emulate_media(media=shown.media)
+    page.set_content(render_report(hostile=shown.hostile))
+    boxes: list[tuple[float, ...]] = page.evaluate(_MEASURE)
+    page.close()
+
+    assert len(boxes) > 10
+    for number, (left, top, right, bottom, edge, size) in enumerate(boxes):
+        assert right <= edge
+        assert size >= 7.5
+        for x, y, far, low, *_ in boxes[number + 1 :]:
+            assert right <= x or far <= left or bottom <= y or low <= top
 
 
 def test_what_hides_or_recolors_a_part_is_seen(browser: Browser) -> None:

@@ -1,8 +1,8 @@
 """What a picture of a connection's path shows: namespaces as boxes, devices as their doors, and the
 packets that pass them.
 
-A packet is a row of stops at doors. Its header stands at its first stop and wherever it was
-rewritten, so NAT shows where it happens. The last packet of a branch that fails carries the break.
+A packet is a row of stops at doors, each with the packet as it comes and as it goes on, so NAT
+shows where it happens. The last packet of a branch that fails carries the break.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from podpath.datapath.tracing.trace import (
     Transmitted,
 )
 from podpath.datapath.vocabulary import Direction, StageName
-from podpath.net.packet import spell_ends
+from podpath.net.packet import Packet
 from podpath.report.path import MOST_HOPS, describe_end
 from podpath.report.style import Style
 from podpath.report.walked_text import representative
@@ -30,6 +30,9 @@ MOST_PACKETS = 3
 """Packets that are drawn: the request, its reply beside it, and the one that broke the path."""
 RECEIVED = StageName.DEVICE_RECEIVE
 """The stage that a packet from outside begins with; any other is a socket's."""
+
+UNKNOWN = "?"
+"""A device that no step names."""
 
 
 class Door(NamedTuple):
@@ -49,8 +52,12 @@ class Stop(NamedTuple):
     """A packet at a door."""
 
     door: Door
-    header: str
-    """Its ends, where it starts and where they have changed since the stop before."""
+    came: Packet
+    """As it came to the door."""
+    left: Packet
+    """As it went on from there, or ended."""
+    outer: Packet | None = None
+    """The packet that carries it on, where it leaves the node through a tunnel."""
 
 
 class DrawnEnd(Enum):
@@ -81,6 +88,15 @@ class PathDrawing(NamedTuple):
     doors: tuple[Door, ...]
     """In the order of the way, those of a namespace side by side."""
     packets: tuple[DrawnPacket, ...]
+
+    @property
+    def single(self) -> tuple[PathDrawing, ...]:
+        """The same, a drawing for each packet: for a screen that has no room for columns."""
+        doors = tuple(dict.fromkeys(stop.door for stop in one.stops) for one in self.packets)
+        return tuple(
+            PathDrawing(tuple(door for door in self.doors if door in own), (packet,))
+            for own, packet in zip(doors, self.packets, strict=True)
+        )
 
     @property
     def boxes(self) -> list[tuple[str, tuple[Door, ...]]]:
@@ -133,23 +149,31 @@ def _draw_packet(trace: Trace, branch: Branch) -> DrawnPacket:
 
 
 def _list_stops(trace: Trace) -> Iterator[Stop]:
-    """Name each door when the packet comes to it, with its header where that has changed."""
-    header, told = spell_ends(trace.packet), ""
+    """Name each door when the packet comes to it, with the packet there."""
+    came = trace.packet
     door: Door | None = None
     if not trace.steps or trace.steps[0].stage != RECEIVED:
-        door, told = Door(trace.start, ""), header
-        yield Stop(door, header)
+        door = Door(trace.start, "")
     for step in trace.steps:
         at = Door(step.netns, step.link) if step.link else door
-        header = spell_ends(step.before)
-        if at is not None and at != door:
-            door = at
-            yield Stop(door, header if header != told else "")
-            told = header
-    outcome = trace.outcome
-    if isinstance(outcome, Delivered):
-        header = spell_ends(outcome.packet)
-        yield Stop(Door(outcome.netns, ""), header if header != told else "")
+        if at is None or at == door:
+            continue
+        if door is not None:
+            yield Stop(door, came, step.before)
+        door, came = at, step.before
+    yield from _list_last(trace, door or Door(trace.start, UNKNOWN), came)
+
+
+def _list_last(trace: Trace, door: Door, came: Packet) -> Iterator[Stop]:
+    """Name the door where the packet ends, and the socket that takes it."""
+    match trace.outcome:
+        case Delivered(netns=netns, packet=left):
+            yield Stop(door, came, left)
+            yield Stop(Door(netns, ""), left, left)
+        case Transmitted(packet=left, outer=outer):
+            yield Stop(door, came, left, outer)
+        case _:
+            yield Stop(door, came, trace.steps[-1].after if trace.steps else came)
 
 
 def _group(doors: Sequence[Door]) -> list[tuple[str, tuple[Door, ...]]]:

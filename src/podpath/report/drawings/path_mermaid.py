@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from podpath.net.packet import Packet, spell_ends
 from podpath.report.drawings.path_drawing import Door, DrawnEnd, DrawnPacket, PathDrawing
 from podpath.report.escape import clip, escape
 
@@ -37,9 +38,10 @@ def _draw_packet(packet: DrawnPacket, names: Mapping[Door, str]) -> Iterator[str
         return
     arrow = "-->>" if packet.backward else "->>"
     first, last = packet.stops[0], packet.stops[-1]
-    yield f"Note over {names[first.door]}: {_spell(f'{packet.name} {first.header}')}"
+    yield f"Note over {names[first.door]}: {_spell(f'{packet.name} {_spell_header(first.came)}')}"
     for before, stop in pairwise(packet.stops):
-        said = f"now {stop.header}" if stop.header else packet.name
+        rewritten = spell_ends(before.left) != spell_ends(before.came)
+        said = f"{'now' if rewritten else packet.name} {_spell_header(stop.came)}"
         yield f"{names[before.door]}{arrow}{names[stop.door]}: {_spell(said)}"
     end = names[last.door]
     words = packet.words
@@ -49,6 +51,10 @@ def _draw_packet(packet: DrawnPacket, names: Mapping[Door, str]) -> Iterator[str
         yield f"{end}{'--x' if packet.backward else '-x'}{end}: {_spell(words)}"
     else:
         yield f"Note over {end}: {_spell(words)}"
+
+
+def _spell_header(packet: Packet) -> str:
+    return f"{spell_ends(packet)}, TTL {packet.ttl}"
 
 
 def _spell(text: str) -> str:

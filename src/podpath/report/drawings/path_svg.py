@@ -7,43 +7,55 @@ links; its colors follow the reader's light or dark scheme.
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
 from xml.sax.saxutils import escape as escape_xml
 
-from podpath.report.drawings.path_drawing import Door, DrawnEnd, DrawnPacket, PathDrawing
+from podpath.report.drawings.path_drawing import Door, DrawnEnd, PathDrawing
+from podpath.report.drawings.path_header import HeaderLine
+from podpath.report.drawings.path_layout import (
+    ABOVE,
+    COLUMN,
+    EDGE,
+    LABELS,
+    LINE,
+    TEXT,
+    WORDS_LINE,
+    Column,
+    make_column,
+    place_all,
+)
 from podpath.report.escape import clip, escape
 
-EDGE, LABELS, COLUMN = 8, 172, 236
-"""Widths: around the drawing, of the doors' names, of a packet."""
-HEAD, ROW, BETWEEN = 30, 50, 16
-"""Heights: of a packet's name and of a box's, of a door, between boxes."""
-NAME, TEXT, WORDS, LINES = 24, 32, 28, 4
-"""Characters of a door's name, of a header's line and of a line on how a packet ended; such lines.
-"""
-LINE = 14
-"""Height of a line of text."""
+NAME = 16
+"""Characters of a door's name."""
+MIDDLE = ABOVE + 6
+"""Of a block's first line, where its sign stands."""
+MACS = 40
+"""Characters of a line with MAC addresses."""
+BOLD_WIDTH = 7.4
+"""Of a character of a namespace's name, at most on average."""
 STYLE = (
     "svg.path{color-scheme:light dark;font:12px sans-serif}"
     ".path text{fill:#1f2328}.path .box{fill:#f6f8fa;stroke:#afb8c1}"
-    ".path .netns{font-weight:bold}.path .door{stroke:#d0d7de}.path .name{font-weight:bold}"
-    ".path .header{font:11px monospace}.path .way{stroke:#0969da;fill:none;stroke-width:2}"
+    ".path .netns{font-weight:bold;paint-order:stroke;stroke:#f6f8fa;stroke-width:4}"
+    ".path .door{stroke:#d0d7de}.path .name{font-weight:bold}"
+    ".path .header{font:11px monospace}.path .macs{font:9px monospace}"
+    ".path .same{fill:#6e7781}.path .rewritten{font-weight:bold;fill:#8250df}"
+    ".path .way{stroke:#0969da;fill:none;stroke-width:2}"
     ".path .back{stroke:#1a7f37;fill:none;stroke-width:2}.path .stop{fill:#57606a}"
     ".path .broken{stroke:#cf222e;stroke-width:3;fill:none}.path .open{stroke:#9a6700;"
     "stroke-width:3;fill:none}.path .arrived{stroke:#1a7f37;stroke-width:3;fill:none}"
     ".path text.broken{fill:#cf222e;font-weight:bold}"
     ".path text.open{fill:#9a6700;font-weight:bold}"
     ".path text.arrived{fill:#1a7f37}"
-    ".path text.broken,.path text.open,.path text.arrived{paint-order:stroke;stroke:#f6f8fa;"
-    "stroke-width:4}"
+    ".path text.broken,.path text.open,.path text.arrived{stroke:none}"
     "@media(prefers-color-scheme:dark){.path text{fill:#e6edf3}"
-    ".path .box{fill:#161b22;stroke:#6e7681}.path .door{stroke:#30363d}"
+    ".path .netns{stroke:#161b22}.path .box{fill:#161b22;stroke:#6e7681}.path .door{stroke:#30363d}"
+    ".path .same{fill:#8b949e}.path .rewritten{fill:#d2a8ff}"
     ".path .way{stroke:#58a6ff}.path .back{stroke:#3fb950}.path .stop{fill:#8b949e}"
     ".path .broken{stroke:#ff7b72}.path .open{stroke:#d29922}.path .arrived{stroke:#3fb950}"
-    ".path text.broken{fill:#ff7b72}.path text.open{fill:#d29922}.path text.arrived{fill:#3fb950}"
-    ".path text.broken,.path text.open,.path text.arrived{stroke:#161b22}}"
+    ".path text.broken{fill:#ff7b72}.path text.open{fill:#d29922}.path text.arrived{fill:#3fb950}}"
 )
 """The drawing's only style; a page that holds the drawing allows it by its hash."""
 _SIGNS = {
@@ -54,31 +66,26 @@ _SIGNS = {
 """A tick, a cross and a question mark, around the point."""
 
 
-class _Places(NamedTuple):
-    """Where everything stands."""
-
-    doors: dict[Door, int]
-    boxes: list[tuple[str, int, int]]
-    """Each namespace with its top and height."""
-    height: int
-
-
-def render_path_svg(drawing: PathDrawing) -> str:
-    """Draw the path; whatever comes from the evidence is escaped."""
-    places = _place(drawing)
-    width = 2 * EDGE + LABELS + COLUMN * len(drawing.packets)
+def render_path_svg(drawing: PathDrawing, *, styled: bool = True) -> str:
+    """Draw the path; whatever comes from the evidence is escaped. `styled` is false where another
+    drawing of the same page has brought the style.
+    """
+    columns = [make_column(packet, drawing.doors) for packet in drawing.packets]
+    places = place_all(drawing, columns)
+    width = 2 * EDGE + LABELS + COLUMN * len(columns)
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="path" viewBox="0 0 {width} '
             f'{places.height}" width="{width}" height="{places.height}" role="img">'
         ),
-        f"<style>{STYLE}</style>",
+        f"<style>{STYLE}</style>" if styled else "",
         f"<title>{_safe(_title(drawing), 400)}</title>",
-        *(line for box in places.boxes for line in _draw_box(*box, width)),
+        *(_draw_box(top, height, width) for _, top, height in places.boxes),
         *(line for door, y in places.doors.items() for line in _draw_door(door, y, width)),
     ]
-    for column, packet in enumerate(drawing.packets):
-        parts += _draw_packet(packet, EDGE + LABELS + COLUMN * column, places.doors)
+    for number, column in enumerate(columns):
+        parts += _draw_packet(column, EDGE + LABELS + COLUMN * number, places.doors)
+    parts += [_name_box(netns, top, width) for netns, top, _ in places.boxes]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -91,27 +98,17 @@ def _title(drawing: PathDrawing) -> str:
     return "; ".join(said)
 
 
-def _place(drawing: PathDrawing) -> _Places:
-    doors: dict[Door, int] = {}
-    boxes: list[tuple[str, int, int]] = []
-    y = EDGE + HEAD
-    for netns, group in drawing.boxes:
-        height = HEAD + ROW * len(group)
-        boxes.append((netns, y, height))
-        for row, door in enumerate(group):
-            doors[door] = y + HEAD + ROW * row + ROW // 3
-        y += height + BETWEEN
-    below = [doors[one.stops[-1].door] for one in drawing.packets if one.stops and not one.backward]
-    words = max((place + ROW // 3 + LINE * (LINES + 1) for place in below), default=0)
-    return _Places(doors, boxes, max(y - BETWEEN + EDGE, words))
-
-
-def _draw_box(netns: str, top: int, height: int, width: int) -> Iterator[str]:
-    yield (
+def _draw_box(top: int, height: int, width: int) -> str:
+    return (
         f'<rect class="box" x="{EDGE}" y="{top}" width="{width - 2 * EDGE}" height="{height}" '
         'rx="6"/>'
     )
-    yield f'<text class="netns" x="{EDGE + 10}" y="{top + 20}">{_safe(netns, 60)}</text>'
+
+
+def _name_box(netns: str, top: int, width: int) -> str:
+    """Write a namespace's name, over the lines that pass it."""
+    name = _safe(netns, int((width - 2 * EDGE - 20) / BOLD_WIDTH))
+    return f'<text class="netns" x="{EDGE + 10}" y="{top + 20}">{name}</text>'
 
 
 def _draw_door(door: Door, y: int, width: int) -> Iterator[str]:
@@ -119,53 +116,47 @@ def _draw_door(door: Door, y: int, width: int) -> Iterator[str]:
     yield f'<text x="{EDGE + 14}" y="{y + 16}">{_safe(door.label, NAME)}</text>'
 
 
-def _draw_packet(packet: DrawnPacket, left: int, rows: dict[Door, int]) -> Iterator[str]:
-    x = left + 14
+def _draw_packet(column: Column, left: int, rows: Mapping[Door, int]) -> Iterator[str]:
+    packet, x = column.packet, left + 14
     kind = "back" if packet.backward else "way"
     yield f'<text class="name" x="{left + 4}" y="{EDGE + 16}">{_safe(packet.name, TEXT)}</text>'
-    ys = [rows[stop.door] for stop in packet.stops]
-    for above, below in pairwise(ys):
+    *tops, end = column.place(rows)
+    for above, below in pairwise(tops):
         turn = 1 if below > above else -1
         head = f"m-5 {-7 * turn}l5 {7 * turn} 5 {-7 * turn}"
-        yield f'<path class="{kind}" d="M{x} {above}V{below - 4 * turn}{head}"/>'
-    for place, stop in enumerate(packet.stops):
-        y = rows[stop.door]
-        yield f'<circle class="stop" cx="{x}" cy="{y}" r="4"/>'
-        if stop.header:
-            yield from _write_header(stop.header, x + 14, y, rewritten=place > 0)
-    yield from _draw_ending(packet, x, ys)
+        yield f'<path class="{kind}" d="M{x} {above + MIDDLE}V{below + MIDDLE - 4 * turn}{head}"/>'
+    for top, block in zip(tops, column.blocks, strict=False):
+        yield f"<g><title>{_safe(block.title, 400)}</title>"
+        yield f'<circle class="stop" cx="{x}" cy="{top + MIDDLE}" r="4"/>'
+        for row, line in enumerate(block.header):
+            yield _write_line(line, x + 14, top + ABOVE + LINE * row + 10)
+        yield "</g>"
+    yield from _draw_ending(column, x, tops[-1], end)
 
 
-def _write_header(header: str, x: int, y: int, *, rewritten: bool) -> Iterator[str]:
-    src, _, dst = header.partition(" > ")
-    sign = "⇒ " if rewritten else ""
-    yield f'<text class="header" x="{x}" y="{y - 4}">{_safe(sign + src, TEXT)}</text>'
-    yield f'<text class="header" x="{x}" y="{y + 10}">› {_safe(dst, TEXT)}</text>'
+def _write_line(line: HeaderLine, x: int, y: int) -> str:
+    """Write a line of a header, each part in the color of what became of it."""
+    font = "macs" if line.small else "header"
+    width = MACS if line.small else TEXT - sum(len(part.text) + 1 for part in line.parts[1:])
+    first, *rest = line.parts
+    more = "".join(
+        f'<tspan class="{one.change.value}"> {_safe(one.text, TEXT)}</tspan>' for one in rest
+    )
+    return (
+        f'<text class="{font} {first.change.value}" x="{x}" y="{y}">'
+        f"{_safe(first.text, width)}{more}</text>"
+    )
 
 
-def _draw_ending(packet: DrawnPacket, x: int, ys: list[int]) -> Iterator[str]:
-    """Mark where the packet ended: where it arrived, or on the way from its last stop."""
-    turn = -1 if packet.backward else 1
-    y = ys[-1] if ys else EDGE + HEAD
-    kind = packet.ending.value
-    if packet.ending is not DrawnEnd.ARRIVED:
-        end = y + turn * (ROW // 3)
-        yield f'<path class="{kind}" d="M{x} {y}V{end}"/>'
-        y = end
-    yield f'<path class="{kind}" d="M{x} {y}{_SIGNS[packet.ending]}"/>'
-    lines = _wrap_words(packet)
-    last = y - 2 if packet.ending is not DrawnEnd.ARRIVED else y - 18
-    first = y + 22 if turn > 0 else last - LINE * (len(lines) - 1)
-    for row, line in enumerate(lines):
+def _draw_ending(column: Column, x: int, last: int, top: int) -> Iterator[str]:
+    """Mark how the packet ended, behind its last stop."""
+    kind = column.packet.ending.value
+    yield f'<path class="{kind}" d="M{x} {last + MIDDLE}V{top + MIDDLE}"/>'
+    yield f'<path class="{kind}" d="M{x} {top + MIDDLE}{_SIGNS[column.packet.ending]}"/>'
+    for row, line in enumerate(column.blocks[-1].words):
         text = escape_xml(line, {'"': "&quot;"})
-        yield f'<text class="{kind}" x="{x + 14}" y="{first + LINE * row}">{text}</text>'
-
-
-def _wrap_words(packet: DrawnPacket) -> list[str]:
-    words = escape(packet.words)
-    if packet.left_out:
-        words = f"{words} ({packet.left_out} stops not drawn)"
-    return textwrap.wrap(words, WORDS, max_lines=LINES, placeholder=" …")
+        y = top + ABOVE + WORDS_LINE * row + 10
+        yield f'<text class="{kind}" x="{x + 14}" y="{y}">{text}</text>'
 
 
 def _safe(text: str, width: int) -> str:

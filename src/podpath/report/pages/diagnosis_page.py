@@ -65,8 +65,19 @@ def find_branch(diagnosis: Diagnosis) -> Branch | None:
 
 
 def draw(branch: Branch | None) -> str:
-    """Return the picture of a branch; nothing where none was walked."""
-    return f"<figure>{render_path_svg(draw_path(branch))}</figure>" if branch is not None else ""
+    """Return the picture of a branch, its packets side by side, and for a phone one below the
+    other; nothing where none was walked.
+    """
+    if branch is None:
+        return ""
+    drawing = draw_path(branch)
+    wide = render_path_svg(drawing)
+    if len(drawing.packets) == 1:
+        return f'<figure class="drawn">{wide}</figure>'
+    single = "".join(render_path_svg(one, styled=False) for one in drawing.single)
+    return (
+        f'<figure class="drawn wide">{wide}</figure><figure class="drawn narrow">{single}</figure>'
+    )
 
 
 def _decisive(diagnosis: Diagnosis, finding: Finding | None) -> str:
