@@ -92,11 +92,11 @@ class PathDrawing(NamedTuple):
     @property
     def single(self) -> tuple[PathDrawing, ...]:
         """The same, a drawing for each packet: for a screen that has no room for columns."""
-        doors = tuple(dict.fromkeys(stop.door for stop in one.stops) for one in self.packets)
-        return tuple(
-            PathDrawing(tuple(door for door in self.doors if door in own), (packet,))
-            for own, packet in zip(doors, self.packets, strict=True)
-        )
+        return tuple(self._draw_alone(packet) for packet in self.packets)
+
+    def _draw_alone(self, packet: DrawnPacket) -> PathDrawing:
+        passed = {stop.door for stop in packet.stops}
+        return PathDrawing(tuple(door for door in self.doors if door in passed), (packet,))
 
     @property
     def boxes(self) -> list[tuple[str, tuple[Door, ...]]]:

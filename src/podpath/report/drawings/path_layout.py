@@ -23,7 +23,7 @@ LINE, WORDS_LINE, ABOVE, BELOW = 13, 14, 6, 8
 """Heights: of a line of a header, of one on how a packet ended, above and below such lines."""
 
 
-class Block(NamedTuple):
+class DrawnBlock(NamedTuple):
     """What stands beside a packet's line at a door: the header of a stop, or how it ended."""
 
     door: Door
@@ -33,18 +33,22 @@ class Block(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-class Column(NamedTuple):
+class DrawnColumn(NamedTuple):
     """A packet with its blocks, in the order of its way."""
 
     packet: DrawnPacket
-    blocks: tuple[Block, ...]
+    blocks: tuple[DrawnBlock, ...]
     rising: frozenset[Door]
     """Doors that it comes to from below: what it does there later stands higher."""
 
-    def list_at(self, door: Door) -> list[Block]:
+    def list_at(self, door: Door) -> list[DrawnBlock]:
         """Return what stands at a door, from top to bottom."""
         found = [block for block in self.blocks if block.door == door]
         return found[::-1] if door in self.rising else found
+
+    def measure(self, door: Door) -> int:
+        """Return how high a door's row has to be for it."""
+        return sum(block.height for block in self.list_at(door))
 
     def place(self, rows: Mapping[Door, int]) -> list[int]:
         """Return the top of each block."""
@@ -66,16 +70,16 @@ class Places(NamedTuple):
     height: int
 
 
-def make_column(packet: DrawnPacket, doors: Sequence[Door]) -> Column:
+def make_column(packet: DrawnPacket, doors: Sequence[Door]) -> DrawnColumn:
     """List what stands beside a packet's line; `doors` are all, from top to bottom."""
     blocks = [
-        Block(stop.door, ABOVE + LINE * len(header) + BELOW, header, describe_header(stop))
+        DrawnBlock(stop.door, ABOVE + LINE * len(header) + BELOW, header, describe_header(stop))
         for stop, header in zip(packet.stops, list_headers(packet, TEXT), strict=True)
     ]
     words = tuple(_wrap_words(packet))
     height = ABOVE + WORDS_LINE * max(len(words), 1) + BELOW
-    blocks.append(Block(packet.stops[-1].door, height, words=words))
-    return Column(packet, tuple(blocks), frozenset(_list_rising(packet, doors)))
+    blocks.append(DrawnBlock(packet.stops[-1].door, height, words=words))
+    return DrawnColumn(packet, tuple(blocks), frozenset(_list_rising(packet, doors)))
 
 
 def _list_rising(packet: DrawnPacket, doors: Sequence[Door]) -> Iterator[Door]:
@@ -91,7 +95,7 @@ def _list_rising(packet: DrawnPacket, doors: Sequence[Door]) -> Iterator[Door]:
             yield doors[place]
 
 
-def place_all(drawing: PathDrawing, columns: Sequence[Column]) -> Places:
+def place_all(drawing: PathDrawing, columns: Sequence[DrawnColumn]) -> Places:
     """Give each door a row that is high enough for what each packet has there."""
     doors: dict[Door, int] = {}
     boxes: list[tuple[str, int, int]] = []
@@ -101,7 +105,7 @@ def place_all(drawing: PathDrawing, columns: Sequence[Column]) -> Places:
         y += HEAD
         for door in group:
             doors[door] = y
-            y += max(sum(block.height for block in one.list_at(door)) for one in columns)
+            y += max(one.measure(door) for one in columns)
         boxes.append((netns, top, y - top))
         y += BETWEEN
     return Places(doors, boxes, y - BETWEEN + EDGE)

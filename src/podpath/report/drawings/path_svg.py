@@ -21,7 +21,7 @@ from podpath.report.drawings.path_layout import (
     LINE,
     TEXT,
     WORDS_LINE,
-    Column,
+    DrawnColumn,
     make_column,
     place_all,
 )
@@ -116,7 +116,7 @@ def _draw_door(door: Door, y: int, width: int) -> Iterator[str]:
     yield f'<text x="{EDGE + 14}" y="{y + 16}">{_safe(door.label, NAME)}</text>'
 
 
-def _draw_packet(column: Column, left: int, rows: Mapping[Door, int]) -> Iterator[str]:
+def _draw_packet(column: DrawnColumn, left: int, rows: Mapping[Door, int]) -> Iterator[str]:
     packet, x = column.packet, left + 14
     kind = "back" if packet.backward else "way"
     yield f'<text class="name" x="{left + 4}" y="{EDGE + 16}">{_safe(packet.name, TEXT)}</text>'
@@ -148,7 +148,7 @@ def _write_line(line: HeaderLine, x: int, y: int) -> str:
     )
 
 
-def _draw_ending(column: Column, x: int, last: int, top: int) -> Iterator[str]:
+def _draw_ending(column: DrawnColumn, x: int, last: int, top: int) -> Iterator[str]:
     """Mark how the packet ended, behind its last stop."""
     kind = column.packet.ending.value
     yield f'<path class="{kind}" d="M{x} {last + MIDDLE}V{top + MIDDLE}"/>'
