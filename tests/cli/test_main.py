@@ -55,6 +55,14 @@ def test_closed_errors(tmp_path: Path) -> None:
     assert "chain-order" in done.stdout
 
 
+@pytest.mark.parametrize("asked", ["diagnose -", "timeline -", "capture -"])
+def test_a_closed_input(tmp_path: Path, asked: str) -> None:
+    """There is nothing in it: the caller's error, and no fault of ours."""
+    done = _shell(f'"$0" "$@" {asked} <&-', tmp_path)
+    assert done.returncode == USAGE
+    assert "stdin" in _complaint(done) or "standard input" in _complaint(done)
+
+
 def test_a_reader_that_has_gone() -> None:
     """The command ends as one that SIGPIPE ended, and says nothing."""
     process = subprocess.Popen([*COMMAND, "checks"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

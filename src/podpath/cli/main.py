@@ -323,9 +323,11 @@ def name_program(called: str) -> str:
 
 
 def _prepare_streams() -> bool:
-    """Let what a stream cannot spell be spelled otherwise; False where there is no standard
-    output.
+    """Let what a stream cannot spell be spelled otherwise, and read a closed input as an empty one;
+    False where there is no standard output.
     """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123  # as below
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  # it is closed: until the process ends
     for stream in (sys.stdout, sys.stderr):
