@@ -1,5 +1,5 @@
-"""Ports of the host itself that people say cannot be reached, or that were tried in vain: what the
-rules of INPUT are held against.
+"""Ports of the host itself that people say cannot be reached, or that were tried in vain, and those
+that its overlays need: what the rules of INPUT are held against.
 
 A sentence does not say that its port is the host's own. It is taken for it where nothing speaks
 against that: nothing goes out from the host, and no container, guest or service is its end.
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.firewall import owner_of, port_of, tables_named
+from podpath.checks.overlays import OverlayPort, list_cut_between_nodes, list_overlay_ports
 from podpath.checks.told import ROUTERS, list_failing
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -56,6 +57,8 @@ class AskedPort(NamedTuple):
     """
     loopback: bool = False
     """True where it was tried at an address of loopback."""
+    needed_by: OverlayPort | None = None
+    """The overlay whose packets come in by it, where nobody names the port."""
 
 
 def list_asked_ports(case: Case) -> Iterator[AskedPort]:
@@ -78,6 +81,18 @@ def list_asked_ports(case: Case) -> Iterator[AskedPort]:
             now = own and span not in logged
             loopback = address is not None and address.is_loopback
             yield AskedPort(port, protocols.TCP, failure, span, now, loopback)
+    yield from _list_of_overlays(case)
+
+
+def _list_of_overlays(case: Case) -> Iterator[AskedPort]:
+    """Yield the ports by which other nodes' packets come in, where workloads on different nodes do
+    not reach each other.
+    """
+    for complaint in list_cut_between_nodes(case)[:1]:
+        for needed in list_overlay_ports(case):
+            yield AskedPort(
+                needed.port, needed.protocol, None, complaint.span, own=True, needed_by=needed
+            )
 
 
 def _is_elsewhere(complaint: Complaint) -> bool:

@@ -37,6 +37,10 @@ class WantedDevice:
     """The bridge that it says it is a port of."""
     dhcp: Span | None = None
     """The line that asks for addresses by DHCP."""
+    metric: str = ""
+    """The metric of its default route, as the file spells it; empty where it says none."""
+    default: bool = True
+    """False where the file says that no default route is to go by it."""
     on_link: bool = False
     """True where the file has the gateway reached otherwise: a far end, a route of its own,
     `on-link`.
@@ -106,6 +110,8 @@ def _take_interfaces(wanted: WantedDevice, setting: Setting) -> None:
         wanted.masks.append(setting)
     elif name == "gateway":
         wanted.gateways.append(setting)
+    elif name == "metric":
+        wanted.metric = setting.value
     elif name == "bridge-ports":
         wanted.ports += [
             (word, setting.span) for word in setting.words if word not in {"none", "regex"}
@@ -133,6 +139,10 @@ def _read_ifcfg(file: SettingsFile) -> Iterator[WantedDevice]:
             wanted.bridge = setting.value
         elif name == "BOOTPROTO" and setting.value.lower() in _ON:
             wanted.dhcp = setting.span
+        elif name == "METRIC":
+            wanted.metric = setting.value
+        elif name == "DEFROUTE" and setting.value.lower() not in _ON:
+            wanted.default = False
         elif name in {"SCOPE", "GATEWAYDEV"}:
             wanted.on_link = True
     yield wanted
@@ -162,6 +172,10 @@ def _take_netplan(
         wanted.route = setting.value
     elif inner == ("routes",) and setting.name == "via" and wanted.route in _EVERYWHERE:
         wanted.gateways.append(setting)
+    elif inner == ("routes",) and setting.name == "metric" and wanted.route in _EVERYWHERE:
+        wanted.metric = setting.value
+    elif inner == ("routes",) and setting.name == "table" and wanted.route in _EVERYWHERE:
+        del wanted.gateways[-1:]
     elif inner:
         return
     elif setting.name == "addresses":
@@ -189,6 +203,10 @@ def _read_networkd(file: SettingsFile) -> Iterator[WantedDevice]:
             wanted.bridge = setting.value
         elif setting.name == "DHCP" and setting.value.lower() in _ON - {"ipv6"}:
             wanted.dhcp = setting.span
+        elif setting.name in {"Metric", "RouteMetric"}:
+            wanted.metric = setting.value
+        elif setting.name == "Table" and setting.path == ("Route",):
+            del wanted.gateways[-1:]
         elif setting.name in {"GatewayOnLink", "Peer", "Destination"}:
             wanted.on_link = True
     yield wanted
@@ -211,6 +229,10 @@ def _read_keyfile(file: SettingsFile) -> Iterator[WantedDevice]:
             wanted.gateways.append(setting)
         elif setting.path == ("ipv4",) and setting.name == "method" and setting.value == "auto":
             wanted.dhcp = setting.span
+        elif setting.name == "route-metric":
+            wanted.metric = setting.value
+        elif setting.name == "never-default" and setting.value.lower() in _ON:
+            wanted.default = False
         elif setting.path == ("connection",) and setting.name in {"master", "controller"}:
             wanted.bridge = setting.value
         elif setting.name.startswith("route"):

@@ -12,7 +12,7 @@ from enum import StrEnum
 from podpath.net import protocols
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import NAMES, Ending, FailureKind, is_failure
-from podpath.net.messages import TRAFFIC
+from podpath.net.messages import DAILY_LIFE
 from podpath.net.technologies import Technology
 from podpath.node.case import Attempt, Case
 from podpath.node.node import HOST, Netns, Node
@@ -170,7 +170,7 @@ def _shown(case: Case) -> Iterator[Clue]:
             yield ShownPart.FORWARDS
     if case.contradictions:
         yield ShownPart.DISAGREEMENT
-    if any(message.kind not in TRAFFIC for message in case.messages):
+    if any(message.kind not in DAILY_LIFE for message in case.messages):
         yield ShownPart.LINES
 
 

@@ -16,7 +16,7 @@ from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
 from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import list_plays
-from podpath.net.messages import TRAFFIC
+from podpath.net.messages import DAILY_LIFE
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Node
@@ -65,7 +65,7 @@ def is_asked(case: Case) -> bool:
 
 def _is_told(case: Case) -> bool:
     """Tell whether a line names something that fails; what a capture prints is no failure."""
-    return any(message.kind not in TRAFFIC for message in case.messages)
+    return any(message.kind not in DAILY_LIFE for message in case.messages)
 
 
 def weigh(play: Play, clues: frozenset[Clue]) -> int:

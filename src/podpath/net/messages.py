@@ -81,6 +81,10 @@ class MessageKind(StrEnum):
     ROUTE_TABLE_EMPTY = "route table empty"
     NAT_ADDRESS_USED = "nat address used"
     RANGE_WANTED = "range wanted"
+    OWN_ADDRESS_WANTED = "own address wanted"
+    DEVICE_WANTED = "device wanted"
+    DEVICE_TAKEN_BY_AGENT = "device taken by agent"
+    ROUTES_CONFLICT = "routes conflict"
     CHILD_NETWORK = "child network"
 
     # Firewalls
@@ -384,8 +388,9 @@ class Message(NamedTuple):
     """Who printed the line, by its name and number: `nginx[812]`; empty where it does not say."""
 
 
-TRAFFIC = frozenset({
+DAILY_LIFE = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
-    MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED,
+    MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED, MessageKind.OWN_ADDRESS_WANTED,
+    MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT,
 })  # fmt: skip
-"""What a capture prints of any host's daily life: no fault by itself."""
+"""What a capture, a command or a log says of any host's daily life: no fault by itself."""

@@ -82,3 +82,23 @@ def test_a_pod_in_dockers_bridge() -> None:
 
     assert 0.8 == found.certainty
     assert "172.17.0.2" in found.evidence[0].text
+
+
+POOL = """
+```
+$ kubeadm init --pod-network-cidr={cluster}
+$ kubectl -n kube-system set env ds/calico-node CALICO_IPV4POOL_CIDR={pool}
+```
+"""
+
+
+def test_a_flag_and_a_plugins_setting_differ() -> None:
+    """What was typed states the range as well as an object does."""
+    (finding,) = check(
+        case_of_document(POOL.format(cluster="10.244.0.0/16", pool="192.168.0.0/16"))
+    )
+
+    assert ["10.244.0.0/16", "192.168.0.0/16"] == sorted(finding.marks)
+    assert not list(
+        check(case_of_document(POOL.format(cluster="10.244.0.0/16", pool="10.244.0.0/17")))
+    )

@@ -144,3 +144,28 @@ def test_few_accepted_ports_are_possible_where_nobody_names_one(
 ) -> None:
     """For what comes from elsewhere to this host; a rule for all packets leaves it open."""
     assert expected == [one.certainty for one in diagnosed(prose, listing)]
+
+
+OVERLAY = "$ ip route\n10.42.0.0/24 via 10.42.0.0 dev flannel.1 onlink\n"
+BETWEEN = "Pods on different nodes cannot reach each other."
+
+
+def test_an_overlay_needs_its_port() -> None:
+    """What pods of other nodes send comes in by it, whatever port they connect to."""
+    (finding,) = diagnosed(BETWEEN, DROPS + OVERLAY)
+
+    assert 1.0 == finding.certainty
+    assert finding.evidence[-2].text.endswith("dev flannel.1 onlink")
+
+
+@pytest.mark.parametrize(
+    ("prose", "listing"),
+    [
+        (BETWEEN, f"{DROPS}-A INPUT -p udp -m udp --dport 8472 -j ACCEPT\n{OVERLAY}"),
+        (BETWEEN, f"{DROPS}-A INPUT -s 192.0.2.0/24 -j ACCEPT\n{OVERLAY}"),
+        ("Pods on the same node cannot reach each other.", DROPS + OVERLAY),
+    ],
+)
+def test_an_overlay_that_is_let_in(prose: str, listing: str) -> None:
+    """Its port or its peers are accepted, or no packet leaves the node."""
+    assert not any("UDP port 8472" in str(one.claim) for one in diagnosed(prose, listing))

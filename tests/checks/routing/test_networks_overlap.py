@@ -118,3 +118,18 @@ SERVER = "A container cannot reach our database server {}."
 def test_a_containers_own_network_over_one_outside(said: str, expected: list[float]) -> None:
     """Engines give their containers the first addresses of a network."""
     assert expected == [one.certainty for one in check(ticket_of(INSIDE.format(said=said)))]
+
+
+def test_a_bridge_that_has_the_gateways_address() -> None:
+    """What is sent to the gateway stays on the host, whichever route is longer."""
+    listed = (
+        "```\n$ ip addr\n"
+        "2: wlan0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n"
+        "    inet 192.168.0.42/24 brd 192.168.0.255 scope global wlan0\n"
+        "3: docker0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP\n"
+        "    inet 192.168.0.{last}/20 scope global docker0\n"
+        "$ ip route\ndefault via 192.168.0.1 dev wlan0\n```\n"
+    )
+    found = [list(check(case_of_document(listed.format(last=last)))) for last in (1, 9)]
+
+    assert [[1.0], [0.7]] == [[one.certainty for one in findings] for findings in found]

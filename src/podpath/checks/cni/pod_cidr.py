@@ -27,14 +27,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.node_ranges import list_addresses, ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
+from podpath.checks.said import find_said
 from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -43,6 +45,15 @@ CATEGORIES = (Category.POD_CIDR, Category.CNI_CONFIGURATION)
 NAME = "pod-cidr"
 DOCKER = Prefix.parse("172.17.0.0/16")
 """The range of Docker's own bridge, unless somebody chose another."""
+
+_OF_CLUSTER = {
+    "--pod-network-cidr": "--pod-network-cidr", "--cluster-cidr": "--cluster-cidr",
+}  # fmt: skip
+_OF_PLUGIN = {
+    "CALICO_IPV4POOL_CIDR": "CALICO_IPV4POOL_CIDR",
+    "cluster-pool-ipv4-cidr": "Cilium's cluster-pool-ipv4-cidr",
+}
+"""Names of flags and settings, and how a claim calls them."""
 
 
 class _Range(NamedTuple):
@@ -77,6 +88,7 @@ def _cluster_ranges(case: Case) -> Iterator[_Range]:
         yield from _ranges(seen.at("networking", "podSubnet"), "kubeadm's podSubnet")
     for seen in see(case, "KubeProxyConfiguration"):
         yield from _ranges(seen.at("clusterCIDR"), "kube-proxy's clusterCIDR")
+    yield from _said_ranges(case, _OF_CLUSTER)
 
 
 def _plugin_ranges(case: Case) -> Iterator[_Range]:
@@ -89,6 +101,16 @@ def _plugin_ranges(case: Case) -> Iterator[_Range]:
         uses = [item.text for item in seen.items_at("spec", "allowedUses")]
         if seen.text_at("spec", "disabled") != "true" and (not uses or "Workload" in uses):
             yield from _ranges(seen.at("spec", "cidr"), f"Calico's pool {seen.name}")
+    yield from _said_ranges(case, _OF_PLUGIN)
+
+
+def _said_ranges(case: Case, names: Mapping[str, str]) -> Iterator[_Range]:
+    """Yield the ranges of flags and settings that a line gives."""
+    for message in find_said(case, MessageKind.RANGE_WANTED):
+        prefix = read_prefix(message.values["prefix"])
+        owner = names.get(message.values["what"])
+        if owner is not None and prefix is not None and prefix.length > 0:
+            yield _Range(prefix, owner, message.span)
 
 
 def list_pod_ranges(case: Case) -> tuple[Prefix, ...]:

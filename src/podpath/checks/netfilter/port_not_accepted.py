@@ -282,10 +282,13 @@ def _reject_with(rule: Rule) -> Iterator[str]:
 
 
 def _may_be_felt(found: PortRefusal, asked: AskedPort) -> bool:
-    return asked.failure is None or asked.failure in _list_felt(found)
+    return asked.failure is None or asked.failure in _list_felt(found, asked)
 
 
-def _list_felt(found: PortRefusal) -> frozenset[FailureKind]:
+def _list_felt(found: PortRefusal, asked: AskedPort) -> frozenset[FailureKind]:
+    """Return what whoever connects sees; pods behind an overlay see no answer to its packets."""
+    if asked.needed_by is not None:
+        return _LOST
     return _LOST if found.target == "DROP" else _FELT.get(found.how, frozenset())
 
 
@@ -293,18 +296,22 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
     """Report it, certain where nothing shown above may accept the port, and the host's own INPUT is
     what the port comes to.
     """
-    exact = asked.failure is FailureKind.NO_ROUTE_TO_HOST and asked.failure in _list_felt(found)
+    overlay, felt = asked.needed_by, _list_felt(found, asked)
+    exact = overlay is None and asked.failure is FailureKind.NO_ROUTE_TO_HOST
+    exact = exact and asked.failure in felt
     likely = exact and asked.port in HOST_PORTS
     own = (asked.own or likely) and not is_translated(case, asked.port)
     sure = own and (not found.doubts or exact)
-    told = asked.failure in _list_felt(found)
+    told = asked.failure in felt
     name = protocols.protocol_name(asked.protocol).upper()
-    evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]))
+    shown = (overlay.span,) if overlay is not None else ()
+    evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]), *shown)
+    use = f", by which packets come to {overlay.device}" if overlay is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"INPUT accepts no new connection to {name} port {asked.port}: it reaches "
+            f"INPUT accepts no new connection to {name} port {asked.port}{use}: it reaches "
             f"{found.target}."
         ),
         evidence=(*evidence, asked.span),
@@ -318,8 +325,8 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),
         marks=(found.target,),
-        explains=_list_felt(found),
-        proves=_list_felt(found) if told and own else frozenset(),
+        explains=felt,
+        proves=felt if told and own else frozenset(),
     )
 
 

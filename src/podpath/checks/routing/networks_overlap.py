@@ -31,7 +31,7 @@ from itertools import combinations
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
-from podpath.checks.stated import is_inner_bridge, is_tunnel
+from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of
 from podpath.checks.told import INNER, WORKLOADS, list_failing
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
@@ -70,6 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
     for one, other in find_pairs(case.node.host):
         if one.span is None or other.span is None:
             continue
+        taken = _find_taken_gateway(case.node.host, one, other)
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
@@ -77,14 +78,30 @@ def check(case: Case) -> Iterator[Finding]:
                 f"The networks of {one.link} ({one.prefix}) and {other.link} ({other.prefix}) "
                 "overlap."
             ),
-            evidence=(one.span, other.span),
+            evidence=(one.span, other.span, *spans_of([taken])),
             reasoning=("The host looks for an address in both on only one of them.",),
             breaks=(f"traffic to addresses of {one.prefix} that are behind the other device",),
             prevention="Plan the ranges of containers, nodes and VPNs together.",
-            certainty=1.0 if one.prefix == other.prefix else 0.7,
+            certainty=1.0 if one.prefix == other.prefix or taken is not None else 0.7,
             marks=(str(one.prefix), str(other.prefix)),
             doubted_by=frozenset({Unsettling.OUTSIDE_RANGE}),
         )
+
+
+def _find_taken_gateway(
+    host: Netns, one: InterfaceAddress, other: InterfaceAddress
+) -> Route | None:
+    """Return the route whose gateway, in the network of the other device, is the address of the
+    first: one listing shows both devices, so what is sent to the gateway stays on the host.
+    """
+    if one.span is None or other.span is None or one.span.source != other.span.source:
+        return None
+    for route in host.routes.items:
+        hops = route.nexthops if route.span is not None and route.inferred is None else ()
+        for hop in hops:
+            if hop.gateway == one.address and hop.link == other.link:
+                return route
+    return None
 
 
 def _list_captured(case: Case) -> Iterator[Finding]:

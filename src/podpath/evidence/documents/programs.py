@@ -27,7 +27,7 @@ PROGRAMS = frozenset(
     scp time watch env cd pwd exit logout chroot timeout bash sh vi vim nano cp mv rm mkdir touch
     chmod ln date sleep psql mysql mysqladmin mariadb redis-cli grpcurl mongo mongosh yum dnf apt
     apt-get rpm dpkg zypper apk pacman snap reboot shutdown kill pkill tuned-adm python python3 make
-    git go""".split()  # noqa: SIM905 - a list of words reads best as words
+    git go ps pgrep""".split()  # noqa: SIM905 - a list of words reads best as words
 )  # fmt: skip
 """Programs by name; a path to one counts too."""
 

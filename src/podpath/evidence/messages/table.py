@@ -33,6 +33,7 @@ FAMILIES = (
     "firewalls",
     "errnos",
     "takers",
+    "wanted",
     "drivers",
     "plugins",
     "switches",
