@@ -10,7 +10,7 @@ import pytest
 
 from podpath.evidence.messages.table import find_messages
 from podpath.evidence.messages.unknown import find_unknown
-from podpath.net.messages import MessageKind
+from podpath.net.messages import DAILY_LIFE, MessageKind
 from podpath.net.provenance import Source
 from tests.evidence.messages.spellings import SPELLINGS
 
@@ -54,9 +54,5 @@ def test_a_line_that_a_terminal_broke_is_known_and_quoted_whole() -> None:
 @pytest.mark.parametrize("line", INNOCENT, ids=lambda line: line[:50])
 def test_a_healthy_line_says_nothing(line: str) -> None:
     """What works is no message of a fault, whatever words it uses."""
-    assert kinds(line) <= {
-        MessageKind.DEVICE_TAKEN,
-        MessageKind.PROGRAM_STARTED,
-        MessageKind.NAME_REPLIED,
-    }
+    assert kinds(line) <= {MessageKind.DEVICE_TAKEN, MessageKind.PROGRAM_STARTED, *DAILY_LIFE}
     assert list(find_unknown(Source(name="log", lines=(line,)), ())) == []
