@@ -21,7 +21,7 @@ TYPES: dict[str, Any] = {
     "interface": np.uint16, "version": np.uint8, "protocol": np.uint8, "flags": np.uint8,
     "ttl": np.uint8, "depth": np.uint8, "broken": np.uint8, "direction": np.uint8,
     "icmp_type": np.uint8, "icmp_code": np.uint8, "options": np.uint8, "sport": np.uint16,
-    "dport": np.uint16, "fragment": np.uint16, "window": np.uint16, "mss": np.uint16,
+    "dport": np.uint16, "fragment": np.uint16, "window": np.uint16, "mss": np.uint16, "query": np.uint16,
     "vlan": np.uint16, "ethertype": np.uint16, "network_at": np.uint16, "data_at": np.uint16,
     "src": np.uint32, "dst": np.uint32, "ident": np.uint32, "length": np.uint32,
     "payload": np.uint32, "seq": np.uint32, "ack": np.uint32, "tsval": np.uint32,
@@ -97,6 +97,8 @@ class PacketColumns:
     """As in the header, not scaled."""
     mss: U2
     """0 where the packet has no such option."""
+    query: U2
+    """The identifier of a DNS message over UDP; 0 of all else, and where it was cut off."""
     vlan: U2
     """The innermost VLAN; 0 where there is none."""
     ethertype: U2

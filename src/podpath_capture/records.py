@@ -32,7 +32,7 @@ _FIELDS = (
     "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type",
     "icmp_code", "sport", "dport", "fragment", "src", "dst", "length", "payload", "seq", "ack",
     "vni", "ifindex", "outer_src", "outer_dst", "outer_version", "outer_protocol", "outer_sport",
-    "outer_dport", "outer_smac", "outer_dmac", "smac", "dmac",
+    "outer_dport", "query", "outer_smac", "outer_dmac", "smac", "dmac",
 )  # fmt: skip
 
 Row = Mapping[str, int]
@@ -199,7 +199,9 @@ class _PacketReader:
         packet = packet._replace(
             sport=value["sport"], dport=value["dport"], payload=value["payload"]
         )
-        return packet if protocol == protocols.UDP else _read_tcp(value, packet)
+        if protocol == protocols.UDP:
+            return packet._replace(query=value["query"])
+        return _read_tcp(value, packet)
 
     def _read_icmp(self, row: int, value: Row, packet: Packet) -> Packet:
         kind = value["icmp_type"]

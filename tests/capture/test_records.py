@@ -26,7 +26,7 @@ def both(data: bytes) -> tuple[list[Record], list[Record]]:
     """Return the records of a capture, and those of its printed lines."""
     packets = read_capture(data).packets
     rows = range(min(len(packets), 500))
-    lines = tuple(render_lines(packets, rows, DEVICES))
+    lines = tuple(render_lines(packets, rows, DEVICES, data))
     source = Source(
         name="made.pcap", lines=lines, command="tcpdump -i eth3 -nn -e -S -tttt -r made.pcap"
     )

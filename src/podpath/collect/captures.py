@@ -223,7 +223,7 @@ def _quote(
 
     capture = kept.capture
     wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
-    lines = render_lines(capture.packets, rows, kept.devices)
+    lines = render_lines(capture.packets, rows, kept.devices, kept.data)
     if wrong:
         lines = [
             _NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line

@@ -387,7 +387,9 @@ def _show_kept(kept: Kept) -> _FollowedFile:
 
     def quote(number: int) -> Span:
         """Render the packet's line, as tcpdump would print it."""
-        lines = tuple(render_lines(kept.capture.packets, (number - 1,), kept.devices))
+        lines = tuple(
+            render_lines(kept.capture.packets, (number - 1,), kept.devices, kept.data)
+        )
         command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(kept.name)}"
         source = Source(
             name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns

@@ -53,6 +53,10 @@ class Packet(NamedTuple):
     """What a SYN offers as its maximum segment size, in bytes; 0 where nobody knows."""
     quoted: Packet | None = None
     """The packet inside an ICMP error."""
+    query: int = 0
+    """The identifier that a DNS query over UDP and its answer have in common; 0 where it is not
+    known.
+    """
 
     @property
     def family(self) -> Family:

@@ -47,6 +47,8 @@ else is walked.
 """
 VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 """IANA's port and Linux's, which flannel and Cilium use; Geneve's."""
+NAMES, DNS_HEADER = 53, 12
+"""The port of name servers, and the bytes that every message begins with (RFC 1035, 4.1.1)."""
 GTP_PORT = 2152
 """Of GTP-U, what mobile networks carry."""
 CARRIED = (0x0800, 0x86DD, 0x0806, 0x8100)
@@ -190,9 +192,20 @@ def decode_udp(group: Group) -> Iterator[Work]:
     group = group.move(8, np.where(length >= 8, length, group.left) - 8)
     group.put("payload", np.maximum(group.left, 0))
     group.put("data_at", group.position())
+    _read_query(group)
     inner = group.keep((group.room >= 22) & (group.left >= 22))
     if len(inner):
         yield from _find_tunnels(inner.ready(22))
+
+
+def _read_query(group: Group) -> None:
+    """Read the identifier that a DNS message and its answer have in common."""
+    named = (group.column("sport") == NAMES) | (group.column("dport") == NAMES)
+    if group.any(named):
+        asking = group.keep(named & (group.room >= DNS_HEADER) & (group.left >= DNS_HEADER))
+        if len(asking):
+            asking = asking.ready(DNS_HEADER)
+            asking.put("query", asking.read(0, ">u2"))
 
 
 def _find_tunnels(group: Group) -> Iterator[Work]:

@@ -19,6 +19,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath_capture.columns import CUT, MALFORMED, SACK_OK, TCPDUMP_DIRECTIONS, TIMESTAMPS, Packets
 from podpath_capture.printed.icmp_text import render_icmp
+from podpath_capture.printed.name_text import render_message
 
 _DIRECTIONS = {number: word for word, number in TCPDUMP_DIRECTIONS.items()}
 _KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0806)", "ARP,")}
@@ -33,13 +34,16 @@ EVERYBODY = (1 << 48) - 1
 
 
 def render_lines(
-    packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None
+    packets: Packets,
+    rows: Iterable[int],
+    names: Mapping[int, str] | None = None,
+    data: bytes | memoryview = b"",
 ) -> list[str]:
     """Return the line of each row; `names` are those of devices by their index, for captures on
-    `any`.
+    `any`, and `data` is the file, where DNS messages are to be told.
     """
     wanted = list(rows)
-    writer = _Writer(packets, wanted, names or {})
+    writer = _Writer(packets, wanted, names or {}, data)
     times = (
         np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]"))
         if wanted
@@ -65,8 +69,14 @@ def find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
 class _Writer:
     """Writes lines from columns. Local to `render_lines`."""
 
-    def __init__(self, packets: Packets, rows: list[int], names: Mapping[int, str]) -> None:
-        self._names, self._addresses = names, packets.addresses
+    def __init__(
+        self,
+        packets: Packets,
+        rows: list[int],
+        names: Mapping[int, str],
+        data: bytes | memoryview,
+    ) -> None:
+        self._names, self._addresses, self._data = names, packets.addresses, data
         self._columns, self._rows = packets.columns, rows
         self._taken: dict[str, list[int]] = {}
         self._arp, self._quote = packets.arps, packets.quotes
@@ -167,11 +177,19 @@ class _Writer:
         if protocol == protocols.TCP:
             return ends + _tcp_text(value, payload)
         if protocol == protocols.UDP:
-            return f"{ends}UDP, length {payload}"
+            return ends + (self._message(value, payload) or f"UDP, length {payload}")
         if protocol in {protocols.ICMP, protocols.ICMPV6}:
             message = render_icmp(value, self._quoted(row))
             return f"{source} > {target}: {message}, length {payload + 8}"
         return f"{source} > {target}: ip-proto-{protocol} {payload}"
+
+    def _message(self, value: Callable[[str], int], payload: int) -> str:
+        """Write a DNS message; nothing for any other datagram."""
+        if not value("query") or not len(self._data):
+            return ""
+        at = value("offset") + value("data_at")
+        end = min(at + payload, value("offset") + value("caplen"))
+        return render_message(bytes(self._data[at:end]), payload)
 
     def _quoted(self, row: int) -> dict[str, Any] | None:
         """Return the fields of the packet that an ICMP error quotes."""

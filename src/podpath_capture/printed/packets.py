@@ -236,6 +236,7 @@ def row_of(seen: PrintedPacket, addresses: dict[int, int]) -> dict[str, int]:
         "payload": packet.payload & _WORD,
         "seq": packet.seq & _WORD,
         "ack": packet.ack & _WORD,
+        "query": packet.query,
         "depth": 1 if seen.tunnel else 0,
         "src": _number(packet.src, addresses),
         "dst": _number(packet.dst, addresses),

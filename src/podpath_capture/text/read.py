@@ -40,6 +40,8 @@ _NEWLINE, _RETURN, _SPACE, _TAB = b"\n\r \t"
 _ZERO, _ESCAPE, _ASCII = np.uint8(ord("0")), np.uint8(27), np.uint8(126)
 _IP_AND_UDP, _ETHERNET = 28, 14
 """Bytes of headers."""
+NAMES = 53
+"""The port of name servers: what stands first in the text of their messages is an identifier."""
 _USUAL_TTL, _USUAL_LENGTH = 64, 60
 """What columns have where the text prints nothing: as a packet's fields have."""
 _BYTE, _HALF, _WORD = 0xFF, 0xFFFF, 0xFFFFFFFF
@@ -380,6 +382,8 @@ def _make_columns(lines: _Lines, names: Names) -> tuple[dict[str, Offsets], Mask
         **_make_sizes(lines),
         **_make_stream(lines),
     }
+    named = (values["sport"] == NAMES) | (values["dport"] == NAMES)
+    values["query"] = np.where(named, number("query") & _HALF, 0)
     good = _are_packets(lines, values)
     good &= seconds >= 0
     return values, good

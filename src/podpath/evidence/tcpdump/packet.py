@@ -95,6 +95,9 @@ _OLD_TCP = re.compile(
 _QUIET_TCP = re.compile(r"tcp (?P<length>\d+)\b(?P<note>.*)")
 _UDP = re.compile(r"UDP,? (?:\(\d+\), )?length:? (?P<length>\d+)(?P<note>.*)")
 _UDP_SUM = re.compile(r"\[(?:(?:bad )?udp (?:sum|cksum)|no cksum)[^\]]*\]\s*")
+NAMES = 53
+"""The port of name servers: their messages are printed with the identifier first."""
+_QUERY = re.compile("[0-9]{1,10}")
 _SIZE = re.compile(r"(?:^|[ ,])length:? (?P<length>\d+)|\((?P<dns>\d+)\)$")
 _TUNNEL = re.compile(
     r"(?P<kind>VXLAN|OTV|Geneve|VXLAN-GPE)\b.*?(?:vni (?P<vni>0x[0-9a-f]+|\d+)|"
@@ -319,6 +322,9 @@ def _parse_udp(packet: Packet, rest: str) -> Body:
         return Body(
             packet._replace(protocol=protocol), text, tunnel["inner"] or "", f"{kind} vni {number}"
         )
+    named = _QUERY.match(text) if NAMES in (packet.sport, packet.dport) else None
+    if named is not None:
+        packet = packet._replace(query=int(named[0]) & 0xFFFF)
     length = _SIZE.search(text)
     size = int(length["length"] or length["dns"]) if length is not None else 0
     return Body(packet._replace(protocol=protocol, payload=size), text)
