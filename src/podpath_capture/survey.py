@@ -122,7 +122,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     columns = narrow.columns
     flows = number_flows(columns)
     states: Counter[str] = Counter()
-    failures = Failures()
+    failures = Failures(int(columns.time.max()) if len(columns) else 0)
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
         followed = find_tcp_states(some, mine)

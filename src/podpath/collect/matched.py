@@ -188,8 +188,15 @@ class MatchedCaptures:
         found: dict[tuple[int, Address, int], FailureTally] = {}
         for (protocol, version, value, port), tally in failures.tallies.items():
             address = Address(4, value) if version == 4 else Address(6, addresses[value])
-            found[protocol, address, port] = FailureTally(*tally)
+            found[protocol, address, port] = FailureTally(
+                *tally[:-1], lines=tuple(self._line_of(kept, row) for row in tally.rows)
+            )
         return found
+
+    @staticmethod
+    def _line_of(kept: Kept, row: int) -> int:
+        """Return the line that a packet is quoted by."""
+        return row + 1 if kept.printed is None else int(kept.printed.packed.first[row]) + 1
 
     def measure(
         self,
@@ -387,9 +394,7 @@ def _show_kept(kept: Kept) -> _FollowedFile:
 
     def quote(number: int) -> Span:
         """Render the packet's line, as tcpdump would print it."""
-        lines = tuple(
-            render_lines(kept.capture.packets, (number - 1,), kept.devices, kept.data)
-        )
+        lines = tuple(render_lines(kept.capture.packets, (number - 1,), kept.devices, kept.data))
         command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(kept.name)}"
         source = Source(
             name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns

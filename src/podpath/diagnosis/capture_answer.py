@@ -13,7 +13,7 @@ from podpath.capture.connections import CapturedConnection, Traffic, gather_traf
 from podpath.capture.states import STATES
 from podpath.checks.captures.icmp_error import find_refusals
 from podpath.checks.captures.reset_storm import closes
-from podpath.checks.captures.unanswered import list_silent
+from podpath.checks.captures.unanswered import find_unheard, list_silent
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
@@ -100,8 +100,8 @@ class PacketsRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestsUnanswered:
-    """Name lookups or pings have no answer from servers that answer none, and no finding says
-    so: the capture may end too soon to tell.
+    """Name lookups or pings have no answer, and no finding says so: from servers that answer none,
+    where the capture may end too soon to tell, or some of those that one client sends.
     """
 
     requests: tuple[str, ...]
@@ -218,12 +218,12 @@ def answer_captures(
 
 def _find_silent(case: Case, traffic: Traffic[Sighting]) -> RequestsUnanswered | None:
     flows = list_silent(case, traffic)
-    if not flows:
-        return None
-    return RequestsUnanswered(
-        requests=tuple(flow.words for flow in flows),
-        spans=tuple(flow.forward[0].span for flow in flows),
-    )
+    words = [flow.words for flow in flows]
+    spans = [flow.forward[0].span for flow in flows]
+    for unheard in find_unheard(case, traffic).values():
+        words += [flow.words for flow in unheard.flows]
+        spans += [seen.span for seen in unheard.requests]
+    return RequestsUnanswered(requests=tuple(words), spans=tuple(spans)) if words else None
 
 
 def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:

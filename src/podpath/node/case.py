@@ -189,6 +189,12 @@ class FailureTally(NamedTuple):
 
     failed: int
     asked: int
+    requests: int = 0
+    """Name lookups or pings, each by itself, of clients that have an answer to some."""
+    unheard: int = 0
+    """Those of them that nothing answers."""
+    lines: tuple[int, ...] = ()
+    """Where the first of these stand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

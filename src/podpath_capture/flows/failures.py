@@ -15,6 +15,7 @@ from podpath_capture.arrays.segments import distinct
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows
 from podpath_capture.flows.tcp_states import find_tcp_states
+from podpath_capture.flows.unheard import find_requests, find_unheard
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -38,13 +39,20 @@ class AskedTally(NamedTuple):
 
     failed: int
     asked: int
+    requests: int = 0
+    """Name lookups or pings of clients that have an answer to some, each by itself."""
+    unheard: int = 0
+    """Those of them that nothing answers."""
+    rows: tuple[int, ...] = ()
+    """Where the first of these stand."""
 
 
 class Failures:
     """Counts failures, some flows after the others. Mutable while it does."""
 
-    def __init__(self) -> None:
-        """Begin with none."""
+    def __init__(self, end: int | None = None) -> None:
+        """Begin with none; `end` is when the capture ends, where its flows come in parts."""
+        self._end = end
         self._counts: dict[Asked, AskedTally] = {}
         self._shown: dict[Asked, int] = {}
         self._rows: list[Rows] = []
@@ -59,9 +67,11 @@ class Failures:
         for number in np.flatnonzero(found.asked | found.fails).tolist():
             key = found.key(number)
             known = self._counts.get(key, AskedTally(0, 0))
-            self._counts[key] = AskedTally(
-                known.failed + bool(found.counts[number]), known.asked + bool(found.asked[number])
+            self._counts[key] = known._replace(
+                failed=known.failed + bool(found.counts[number]),
+                asked=known.asked + bool(found.asked[number]),
             )
+        self._add_unheard(columns, flows, found, rows)
         chosen: list[int] = []
         for number in np.flatnonzero(found.fails).tolist():
             key = found.key(number)
@@ -76,6 +86,29 @@ class Failures:
         )
         self._rows.append(kept if rows is None else rows[kept])
 
+    def _add_unheard(
+        self, columns: PacketColumns, flows: Flows, found: _Judged, rows: Rows | None
+    ) -> None:
+        """Count the requests that nothing answers, of flows that have answers to others."""
+        unheard = find_unheard(columns, flows, self._end)
+        mine = distinct(flows.number[unheard].astype(np.int64))
+        asking = np.flatnonzero(find_requests(columns)[0] & np.isin(flows.number, mine))
+        asked = np.bincount(flows.number[asking], minlength=len(flows))
+        for number in mine.tolist():
+            key = found.key(number)
+            known = self._counts.get(key, AskedTally(0, 0))
+            open_still = unheard[flows.number[unheard] == number]
+            shown = open_still[: max(FIRST - len(known.rows), 0)]
+            places = shown if rows is None else rows[shown]
+            self._counts[key] = known._replace(
+                requests=known.requests + int(asked[number]),
+                unheard=known.unheard + len(open_still),
+                rows=(*known.rows, *places.tolist()),
+            )
+            answer = np.flatnonzero((flows.number == number) & ~flows.forward)[:1]
+            beside = np.concatenate((shown, answer))
+            self._rows.append(beside if rows is None else rows[beside])
+
     @property
     def rows(self) -> Rows:
         """The packets that are shown, in order."""
@@ -84,7 +117,7 @@ class Failures:
     @property
     def tallies(self) -> Mapping[Asked, AskedTally]:
         """Those that fail some, by who was asked."""
-        return {key: tally for key, tally in self._counts.items() if tally.failed}
+        return {key: tally for key, tally in self._counts.items() if tally.failed or tally.unheard}
 
 
 class _Judged(NamedTuple):

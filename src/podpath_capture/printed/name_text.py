@@ -12,7 +12,7 @@ from podpath_capture.decoding.transport_layer import DNS_HEADER
 
 _TYPES = {
     1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 10: "NULL", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA",
-    33: "SRV", 35: "NAPTR", 43: "DS", 48: "DNSKEY", 64: "SVCB", 65: "HTTPS", 252: "AXFR",
+    33: "SRV", 35: "NAPTR", 43: "DS", 44: "SSHFP", 46: "RRSIG", 48: "DNSKEY", 64: "SVCB", 65: "HTTPS", 252: "AXFR",
     255: "ANY",
 }  # fmt: skip
 _CODES = (
@@ -20,7 +20,8 @@ _CODES = (
     " NXRRSet", " NotAuth", " NotZone",
 )  # fmt: skip
 _OPERATIONS = {0: "", 1: " inv_q", 2: " stat", 4: " notify", 5: " update"}
-_ANSWER, _TRUNCATED, _ASKS_ON, _AUTHORITY, _SERVES_ON = 0x8000, 0x0200, 0x0100, 0x0400, 0x0080
+_ANSWER, _AUTHORITY, _TRUNCATED, _ASKS_ON = 0x8000, 0x0400, 0x0200, 0x0100
+_SERVES_ON, _CHECKED, _UNCHECKED = 0x0080, 0x0020, 0x0010
 _NAME = re.compile(r"[\x21-\x7e]+")
 
 
@@ -35,9 +36,10 @@ def render_message(message: bytes, size: int) -> str:
         code = flags & 15
         words += _CODES[code] if code < len(_CODES) else f" Resp{code}"
         words += "*" * bool(flags & _AUTHORITY) + "-" * (not flags & _SERVES_ON)
-        words += "|" * bool(flags & _TRUNCATED)
+        words += "|" * bool(flags & _TRUNCATED) + "$" * bool(flags & _CHECKED)
         return f"{words} {'/'.join(map(str, counts))} ({size})"
-    words += "+" * bool(flags & _ASKS_ON)
+    words += "+" * bool(flags & _ASKS_ON) + "%" * bool(flags & _UNCHECKED)
+    words += f" [{counts[2]}au]" * bool(counts[2])
     return f"{words}{_spell_question(message) if questions == 1 else f' [{questions}q]'} ({size})"
 
 

@@ -27,8 +27,8 @@ DIGITS = {
     "stated": (1, 3), "length": (1, 6), "a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (1, 3),
     "sport": (1, 5), "e": (1, 3), "f": (1, 3), "g": (1, 3), "h": (1, 3), "dport": (1, 5),
     "seq": (1, 10), "end": (1, 10), "ack": (1, 10), "window": (1, 6), "mss": (1, 5),
-    "scale": (1, 3), "tsval": (1, 10), "tsecr": (1, 10), "segment": (1, 7), "datagram": (1, 7), "query": (1, 10),
-    "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7), "message": (1, 7),
+    "scale": (1, 3), "tsval": (1, 10), "tsecr": (1, 10), "segment": (1, 7), "datagram": (1, 7),
+    "query": (1, 10), "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7), "message": (1, 7),
 }  # fmt: skip
 """Fields that are numbers: how many digits they have, at least and at most."""
 TEXTS = ("link", "smac", "dmac", "source", "target")
@@ -68,7 +68,8 @@ _TCP = (
 )
 _DATAGRAM = (
     r"(?:\[udp[ ]sum[ ]ok\][ ]|\[bad[ ]udp[ ]cksum[ ]0x[0a-f]+[ ]->[ ]0x[0a-f]+!\][ ])?"
-    rf"(?:UDP,[ ]length[ ](?P<datagram>0)[^{JOINT}]*|(?P<words>(?P<query>0)(?:(?!length)[^{JOINT}])*?"
+    rf"(?:UDP,[ ]length[ ](?P<datagram>0)[^{JOINT}]*|"
+    rf"(?P<words>(?P<query>0)(?:(?!length)[^{JOINT}])*?"
     r"(?:\((?P<size>0)\)|(?<![ ]))))"
 )
 _ECHO = (

@@ -8,6 +8,7 @@ import numpy as np
 
 from podpath.library.captures import captures
 from podpath.net.addresses import Address
+from podpath.node.case import FailureTally
 from podpath.report.sentences.narrative import spell_claim
 from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import number_flows
@@ -56,7 +57,7 @@ def test_tallies_are_of_the_whole_capture(tmp_path: Path) -> None:
     assert "3500 of 3500 connections to 10.0.0.3:81 are refused." in claims
     assert "DNS queries to 10.0.0.53:53 get no answer: 15 of 20." in claims
     assert any("10.0.0.4:82" in claim for claim in claims)
-    assert result.case.facts.tallies[6, Address.parse(REFUSES), 81] == (3500, 3500)
+    assert result.case.facts.tallies[6, Address.parse(REFUSES), 81] == FailureTally(3500, 3500)
 
 
 def test_parts_count_what_the_whole_counts() -> None:
@@ -72,3 +73,26 @@ def test_parts_count_what_the_whole_counts() -> None:
 
     assert whole.tallies == parts.tallies
     assert whole.rows.tolist() == parts.rows.tolist()
+
+
+def lookup(number: int, *, back: bool = False) -> bytes:
+    """Make a lookup from a port that the client keeps, or its answer."""
+    ends, ports = (NEAR, NAMES), (40_000, 53)
+    message = number.to_bytes(2, "big") + bytes(28)
+    datagram = frames.udp(ports[::-1] if back else ports, message)
+    return frames.ethernet(0x0800, frames.ipv4(17, datagram, ends=ends[::-1] if back else ends))
+
+
+def test_lookups_of_one_port_are_counted_one_by_one(tmp_path: Path) -> None:
+    """Of 3,000 every fifth has no answer; the last may still have one. In a capture of which few
+    packets are shown, those are quoted that have none.
+    """
+    made: list[bytes] = []
+    for number in range(1, 3001):
+        made += [lookup(number), *([lookup(number, back=True)] if number % 5 else [])]
+    file = tmp_path / "resolver.pcap"
+    file.write_bytes(frames.pcap(made))
+    (finding,) = captures([str(file)]).findings
+
+    assert "DNS queries to 10.0.0.53:53 get no answer: 599 of 3000." == spell_claim(finding.claim)
+    assert [9, 18, 27] == [span.line for span in finding.evidence]

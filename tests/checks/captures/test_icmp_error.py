@@ -128,3 +128,63 @@ def test_ping_that_gets_past_the_hop_is_a_traceroute() -> None:
     assert [Severity.NOTE] == [one.severity for one in traced]
     assert [Severity.FAULT] == [one.severity for one in ends]
     assert [Severity.FAULT] == [one.severity for one in loops]
+
+
+ERRORS6 = "ICMP6, destination unreachable"
+
+
+def refused6(after: float, text: str) -> str:
+    """Write a line of an ICMPv6 error to the client."""
+    return f"{clock(after)} IP6 {FAR6} > {NEAR6}: {ERRORS6}{text}"
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        (refused6(1.0, ", length 8"), "undecided"),
+        (f"{clock(1.0)} IP 192.0.2.1 > 10.7.0.5: ICMP type-#3, length 8", "undecided"),
+        (f"{clock(1.0)} IP6 {FAR6} > {NEAR6}: ICMP6, packet too big, length 8", "none"),
+    ],
+)
+def test_error_that_quotes_nothing_is_no_all_clear(line: str, verdict: str) -> None:
+    """Somebody was refused, and nobody can tell who; that a packet is too big refuses nobody."""
+    assert verdict == answer_captures(case_of(*map(turn6, HEALTHY), line)).verdict
+
+
+def refuse_answers(count: int) -> tuple[str, ...]:
+    """Write DNS answers to a client, of which the last ones are refused over IPv6."""
+    lines = []
+    for number in range(6):
+        port = 40_000 + number
+        ends = f"{FAR6}.53 > {NEAR6}.{port}"
+        lines += [
+            f"{clock(number)} IP6 {NEAR6}.{port} > {FAR6}.53: {port}+ A? example.com. (29)",
+            f"{clock(number + 0.1)} IP6 {ends}: {port} 1/0/0 A 192.0.2.7 (45)",
+        ]
+        if number >= 6 - count:
+            said = f"unreachable port, {NEAR6} udp port {port}, length 93"
+            lines += [
+                f"{clock(number + 0.2)} IP6 {NEAR6} > {FAR6}: {ERRORS6}, {said}",
+                f"    IP6 {ends}: {port} 1/0/0 A 192.0.2.7 (45)",
+            ]
+    return tuple(lines)
+
+
+def test_client_that_refuses_one_answer_after_the_other_is_no_all_clear() -> None:
+    """One that comes late is none that anybody waits for."""
+    assert "undecided" == answer_captures(case_of(*refuse_answers(3))).verdict
+    assert "none" == answer_captures(case_of(*refuse_answers(1))).verdict
+
+
+def test_one_port_that_is_refused_again_is_no_traceroute() -> None:
+    """Whose packets go to one port after the other, and end at the host they ask for."""
+    traced, stuck = (
+        tuple(
+            refused6(at, f", unreachable port, {FAR6} udp port {33434 + at * step}, length 80")
+            for at in range(4)
+        )
+        for step in (1, 0)
+    )
+
+    assert "none" == answer_captures(case_of(*map(turn6, HEALTHY), *traced)).verdict
+    assert "undecided" == answer_captures(case_of(*map(turn6, HEALTHY), *stuck)).verdict

@@ -31,7 +31,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from podpath.capture.connections import CapturedFlow
-from podpath.capture.frames import errors_about
+from podpath.capture.frames import errors_about, times_sent
 from podpath.checks.captured import CapturedTraffic, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
@@ -84,9 +84,11 @@ ASK = FollowUp(
 BROADCAST = Address.parse("255.255.255.255")
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
-_RAN_OUT = ((protocols.ICMP, 11), (protocols.ICMPV6, 3))
+RAN_OUT = ((protocols.ICMP, 11), (protocols.ICMPV6, 3))
 WELL_KNOWN = 1024
 """The first port that is no server's by custom."""
+REPEATED = 3
+"""Refusals of one client's packets, or to one port, that are no accident."""
 ROUTERS = 3
 """Routers that say in turn that packets to one destination ran out of hops."""
 GONE_ON = 0.5
@@ -135,7 +137,7 @@ def _find_traced(case: Case) -> set[tuple[Address, Address]]:
     last: dict[tuple[Address, Address], Sighting] = {}
     for seen in errors_about(case.sightings):
         packet = seen.packet
-        if packet.quoted is not None and (packet.protocol, packet.icmp_type) in _RAN_OUT:
+        if packet.quoted is not None and (packet.protocol, packet.icmp_type) in RAN_OUT:
             said[packet.dst, packet.quoted.dst].add(packet.src)
             last[packet.dst, packet.quoted.dst] = seen
     end = max((seen.time or 0.0 for seen in case.sightings), default=0.0)
@@ -215,19 +217,32 @@ def is_size_error(packet: Packet) -> bool:
 def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
     """Return the errors that refuse a packet: an answer that comes late, a traceroute and what goes
     to many are no such packet.
+
+    An error that quotes none, or was captured without it, refuses one that nobody can name. Answers
+    that are refused one after the other are more than late, and a traceroute has its packets go to
+    one port after the other.
     """
     found: list[Sighting] = []
+    late: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     for seen in errors_about(case.sightings):
         quoted = seen.packet.quoted
-        if quoted is None or not _is_unreachable(seen.packet) or _is_for_many(quoted):
+        if not _is_unreachable(seen.packet) or _is_for_many(quoted):
+            continue
+        if quoted is None:
+            found.append(seen)
             continue
         about = _find_refused(seen.packet, traffic)
         answer = 0 < quoted.sport < WELL_KNOWN <= quoted.dport
-        if answer or _is_traced(seen.packet, about, frozenset()):
-            continue
-        if not any(_is_late_answer(flow, quoted, traffic) for flow in about):
+        if not answer and _is_traced(seen.packet, about, frozenset()):
+            late[seen.packet.src, quoted.src, quoted.sport, quoted.dport].append(seen)
+        elif answer or any(_is_late_answer(flow, quoted, traffic) for flow in about):
+            late[seen.packet.src, quoted.src].append(seen)
+        else:
             found.append(seen)
-    return found
+    for errors in late.values():
+        if len(times_sent(errors)) >= REPEATED:
+            found += errors
+    return sorted(found, key=order_of)
 
 
 def _is_late_answer(flow: CapturedFlow[Sighting], quoted: Packet, traffic: CapturedTraffic) -> bool:
@@ -326,7 +341,7 @@ def _is_traced(
     ports = [port for protocol, port in sent if protocol == protocols.UDP]
     if ports and not any(_is_untraced(port) for port in ports):
         return True
-    ran_out = (error.protocol, error.icmp_type) in _RAN_OUT
+    ran_out = (error.protocol, error.icmp_type) in RAN_OUT
     return ran_out and (error.dst, quoted.dst) in traced
 
 

@@ -71,7 +71,8 @@ def _report(server: Endpoint, tries: _Tries, tally: FailureTally | None) -> Find
     last = max(order_of(reset) for reset in resets)
     later = [one for one in opened if order_of(one.start.syns[0]) > last]
     clients = {connection.start.client[0] for connection in refused}
-    failed, total = tally or (len(refused), len(refused) + len(opened))
+    counted = tally or FailureTally(len(refused), len(refused) + len(opened))
+    failed, total = counted.failed, counted.asked
     many = f"{failed} of {total} connections" if total > 1 else "The connection"
     verb = "is" if failed == 1 else "are"
     reasons = [

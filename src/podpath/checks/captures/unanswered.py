@@ -2,7 +2,9 @@
 
 What it is
     A capture shows DNS queries or echo requests, and no answer to them, though it goes on long
-    enough, or they are sent again. Those to one address are counted together.
+    enough, or they are sent again. Those to one address are counted together. Where a client keeps
+    its port for all queries, each is held against the answers by its identifier: three or more
+    without an answer, and a tenth of all, are told.
 
 Why it breaks
     The request or its answer is lost, or the server does not answer. Programs wait for name lookups
@@ -28,10 +30,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import errors_about
+from podpath.capture.requests import PATIENCE, list_numbers, list_unheard
 from podpath.checks.captured import CapturedTraffic, count, quote
-from podpath.checks.captures.icmp_error import is_refused_by_error
+from podpath.checks.captures.icmp_error import RAN_OUT, is_refused_by_error
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net import protocols
@@ -42,8 +47,10 @@ from podpath.node.case import Case, FailureTally, Sighting
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "unanswered"
 PORT = 53
-PATIENCE = 2.0
-"""Seconds after which an answer that is not there is late: resolvers take milliseconds."""
+FEW, SHARE = 3, 0.1
+"""Requests without an answer, and their share of all, from which on those are told that others of
+the same client are answered beside: a network may lose one.
+"""
 POSSIBLE = 0.5
 """Where the capture shows nothing at all that comes to who asks: a filter may leave answers out."""
 ASK = FollowUp(
@@ -51,7 +58,22 @@ ASK = FollowUp(
     "tcpdump -nni DEVICE 'host SERVER'  # without a direction in the filter",
     "answers show up: the first capture left them out; none do: they are lost, or never sent",
 )
+ASK_WHETHER_WHOLE = FollowUp(
+    "whether the capture has all packets",
+    "tcpdump -nni DEVICE -w FILE 'host SERVER and (port 53 or icmp)'  # dropped some?",
+    "0 packets dropped by kernel, and answers are still missing: they are lost, or never sent",
+)
 _Flow = CapturedFlow[Sighting]
+
+
+class Unheard(NamedTuple):
+    """Requests to one server without an answer, of clients that have answers to others."""
+
+    flows: list[_Flow]
+    requests: list[Sighting]
+    """As far as they are shown."""
+    count: int
+    asked: int
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
@@ -69,13 +91,94 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if not flow.backward and not known and _is_late(flow, ends):
             open_still[key].append(flow)
     heard = {seen.packet.dst for seen in case.sightings}
+    told = set()
     for key, flows in open_still.items():
         missing = [flow for flow in flows if not is_refused_by_error(case, flow)]
         if missing:
             port = PORT if key[0] == protocols.UDP else 0
             tally = case.tallies.get((*key, port)) or FailureTally(len(missing), len(asked[key]))
             sure = tally.asked > tally.failed or any(flow.client[0] in heard for flow in missing)
+            told.add(key)
             yield _report(missing, tally, sure=sure)
+    for key, unheard in find_unheard(case, traffic).items():
+        if key not in told and unheard.count >= max(FEW, SHARE * unheard.asked):
+            yield _report_unheard(unheard)
+
+
+def find_unheard(case: Case, traffic: CapturedTraffic) -> dict[tuple[int, Address], Unheard]:
+    """Return by server what it does not answer of clients that it answers otherwise; not what an
+    ICMP error answers, as the first ones of a traceroute.
+    """
+    ends, traced = _list_ends(case), _list_traced(case)
+    answered: dict[tuple[int, Address], list[_Flow]] = defaultdict(list)
+    for flow in traffic.flows:
+        if _asks(flow) and flow.backward and flow.client[0] not in traced:
+            answered[flow.protocol, flow.server[0]].append(flow)
+    found = {}
+    for key, flows in answered.items():
+        if flows[0].forward[0].span.source.name in case.thinned:
+            port = PORT if key[0] == protocols.UDP else 0
+            tally = case.tallies.get((*key, port), FailureTally(0, 0))
+            unheard = _take_counted(flows, tally)
+        else:
+            unheard = _count_unheard(flows, ends)
+        refused = any(is_refused_by_error(case, flow) for flow in unheard.flows)
+        if unheard.requests and not refused:
+            found[key] = unheard
+    return found
+
+
+def _list_traced(case: Case) -> set[Address]:
+    """Return whose packets ran out of hops, where the error does not show which: one that traces a
+    path has no answer to its first pings.
+    """
+    return {
+        seen.packet.dst
+        for seen in errors_about(case.sightings)
+        if (seen.packet.protocol, seen.packet.icmp_type) in RAN_OUT and seen.packet.quoted is None
+    }
+
+
+def _take_counted(flows: Sequence[_Flow], tally: FailureTally) -> Unheard:
+    """Return what was counted in a long capture, with the requests that are shown of it."""
+    shown = {
+        number: [seen for seen in flow.forward if seen.span.line in tally.lines]
+        for number, flow in enumerate(flows)
+    }
+    mine = [flow for number, flow in enumerate(flows) if shown[number]]
+    requests = [seen for some in shown.values() for seen in some]
+    return Unheard(mine, requests, tally.unheard, tally.requests)
+
+
+def _count_unheard(flows: Sequence[_Flow], ends: dict[int, float]) -> Unheard:
+    mine, requests, asked = [], [], 0
+    for flow in flows:
+        lossy = flow.forward[0].direction is not None
+        missing = list_unheard(flow, ends.get(flow.point.capture, 0.0), lossy=lossy)
+        asked += len(list_numbers(flow.forward))
+        mine += [flow] if missing else []
+        requests += missing
+    return Unheard(mine, requests, len(requests), asked)
+
+
+def _report_unheard(unheard: Unheard) -> Finding:
+    flow = unheard.flows[0]
+    names = flow.protocol == protocols.UDP
+    what, one = ("DNS queries", "query") if names else ("Pings", "ping")
+    to = endpoint(flow.server[0], PORT) if names else str(flow.server[0])
+    clients = "client" if len(unheard.flows) == 1 else "clients"
+    reason = f"Others of the same {clients} are answered at {flow.where}"
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        certainty=POSSIBLE,
+        asks=(ASK_WHETHER_WHOLE,),
+        claim=f"{what} to {to} get no answer: {unheard.count} of {unheard.asked}.",
+        evidence=quote(unheard.requests),
+        reasoning=(f"{reason}; no answer has the number of each such {one}.",),
+        breaks=tuple(each.words for each in unheard.flows[:3]),
+        marks=(str(flow.server[0]),),
+    )
 
 
 def list_silent(case: Case, traffic: CapturedTraffic) -> list[_Flow]:

@@ -1,0 +1,68 @@
+"""Name lookups and pings one by one: which of them nothing answers, though others of the same ends
+are answered. A client that keeps its port for all its lookups is one flow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.net.protocols import ECHO_REPLIES, ECHO_REQUESTS, UDP
+from podpath_capture.arrays.segments import distinct
+from podpath_capture.columns import PacketColumns
+from podpath_capture.decoding.transport_layer import NAMES
+from podpath_capture.flows.flows import Flows
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+PATIENCE = 2_000_000_000
+"""Nanoseconds after which an answer that is not there is late: resolvers take milliseconds."""
+
+
+def find_requests(columns: PacketColumns) -> tuple[Mask, Mask]:
+    """Tell which packets ask with a number that their answer repeats, and which are answers."""
+    named = (columns.protocol == UDP) & (columns.query != 0)
+    asking, answering = named & (columns.dport == NAMES), named & (columns.sport == NAMES)
+    for kinds, mask in ((ECHO_REQUESTS, asking), (ECHO_REPLIES, answering)):
+        for protocol, kind in kinds.items():
+            mask |= (columns.protocol == protocol) & (columns.icmp_type == kind)
+    return asking, answering
+
+
+def find_unheard(columns: PacketColumns, flows: Flows, end: int | None = None) -> Rows:
+    """Return the requests that nothing answers, each once, in flows in which others are answered;
+    those that were sent too soon before the capture's `end` to tell are none, and those of flows
+    with an answer whose number was cut off.
+    """
+    asking, answering = find_requests(columns)
+    held = flows.number >= 0
+    asked, given = np.flatnonzero(asking & held), np.flatnonzero(answering & held)
+    if not len(asked) or not len(given):
+        return asked[:0]
+    words = flows.number[asked].astype(np.int64) << 16 | _number(columns, asked)
+    answered = distinct(flows.number[given].astype(np.int64) << 16 | _number(columns, given))
+    unnamed = held & (columns.protocol == UDP) & (columns.sport == NAMES) & (columns.query == 0)
+    heard = np.isin(flows.number[asked], distinct(flows.number[given]))
+    heard &= ~np.isin(flows.number[asked], distinct(flows.number[unnamed]))
+    late = int(columns.time.max()) if end is None else end
+    again = _find_repeated(words, columns.time[asked])
+    open_still = heard & ~np.isin(words, answered)
+    open_still &= again | (columns.time[asked] <= late - PATIENCE)
+    _, first = np.unique(words[open_still], return_index=True)
+    found: Rows = np.sort(asked[open_still][first])
+    return found
+
+
+def _number(columns: PacketColumns, rows: Rows) -> Rows:
+    """Return the number of a request or an answer."""
+    numbers = np.where(columns.protocol[rows] == UDP, columns.query[rows], columns.seq[rows])
+    return numbers.astype(np.int64) & 0xFFFF
+
+
+def _find_repeated(words: Rows, times: Rows) -> Mask:
+    """Tell which requests are sent again, after a wait that no answer takes."""
+    order = np.lexsort((times, words))
+    again = np.zeros(len(words), np.bool_)
+    same = words[order][1:] == words[order][:-1]
+    again[order[:-1]] = same & (times[order][1:] - times[order][:-1] >= PATIENCE // 2)
+    return again
