@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.measures import COLUMNS, ConnectionMeasures, as_objects, list_values
+from podpath.capture.measures import (
+    COLUMNS,
+    ConnectionMeasures,
+    as_columns,
+    as_objects,
+    kind_of,
+    list_values,
+)
 
 MEASURED = ConnectionMeasures(
     connection="tcp 10.0.0.1:1024 > 10.0.0.2:80",
@@ -54,3 +61,17 @@ def test_objects_name_their_values() -> None:
 
     assert tuple(row) == COLUMNS
     assert (900, None) == (row["server_bytes"], row["dns_latency"])
+
+
+def test_columns_have_types_that_their_values_have() -> None:
+    """Each value is of its column's type, or not known."""
+    columns = as_columns([MEASURED, MEASURED._replace(rtt=None, duration=0.0)])
+
+    assert list(COLUMNS) == list(columns)
+    assert (str, int, float) == tuple(map(kind_of, ("history", "dns_queries", "rtt")))
+    assert [0.01, None] == columns["rtt"][1]
+    assert all(
+        value is None or type(value) is kind
+        for kind, values in columns.values()
+        for value in values
+    )

@@ -321,6 +321,21 @@ def test_connections_are_measured_where_asked(tmp_path: Path) -> None:
     assert len(table.read_text().splitlines()) == 2
 
 
+def test_measures_are_written_as_parquet(tmp_path: Path) -> None:
+    """With the columns of the CSV file, and numbers as numbers."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, csv_file, file = (tmp_path / name for name in ("eth0.pcap", "table.csv", "table.parquet"))
+    path.write_bytes(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))]))
+    answer(path, "--csv", csv_file, "--parquet", file)
+    table = parquet.read_table(file)
+    ((row),) = table.to_pylist()
+
+    assert csv_file.read_text().splitlines()[0].split(",") == table.column_names
+    assert ("S0", 1, 0, None, None) == (
+        row["state"], row["client_packets"], row["dns_queries"], row["rtt"], row["throughput"]
+    )  # fmt: skip
+
+
 ALONE = """
 import os, sys
 from podpath.cli.main import run

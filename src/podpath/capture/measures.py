@@ -56,11 +56,30 @@ class ConnectionMeasures(NamedTuple):
 
 COLUMNS = (*ConnectionMeasures._fields, "throughput")
 """Names of the columns of a table."""
+_TEXTS = frozenset({"connection", "point", "state", "history"})
+_TIMES = frozenset({"first", "duration", "rtt", "dns_latency", "throughput"})
+
+
+def kind_of(column: str) -> type[str | float]:
+    """Return the type of a column's values; what is not known is None."""
+    if column in _TEXTS:
+        return str
+    return float if column in _TIMES else int
 
 
 def list_values(one: ConnectionMeasures) -> tuple[str | float | None, ...]:
     """Return a row of that table."""
     return (*one, one.throughput)
+
+
+def as_columns(
+    measured: Iterable[ConnectionMeasures],
+) -> dict[str, tuple[type[str | float], list[str | float | None]]]:
+    """Return the columns by their names, each with its type."""
+    rows = [list_values(one) for one in measured]
+    return {
+        name: (kind_of(name), [row[place] for row in rows]) for place, name in enumerate(COLUMNS)
+    }
 
 
 def as_objects(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from podpath.cli.options import F, html_option, output_options
-from podpath.cli.output import show, write_text
+from podpath.cli.output import show, write_bytes, write_text
 from podpath.cli.progress_line import ProgressLine
 from podpath.diagnosis.capture_filter import Wanted, parse_wanted
 from podpath.diagnosis.packet_filter import parse_expression
@@ -89,6 +89,12 @@ def _filter(
     metavar="FILE",
     help="Write these measures as CSV into this file.",
 )
+@click.option(
+    "--parquet",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write them as Parquet (pip install 'podpath[fleet]').",
+)
 @html_option
 @output_options
 def capture(  # noqa: PLR0913 - click gives each option as one argument
@@ -100,6 +106,7 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     svg: str | None,
     connections: bool,
     csv: str | None,
+    parquet: str | None,
     html: str | None,
     as_json: bool,
     color: str,
@@ -133,12 +140,14 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     wanted: list[Wanted] = click.get_current_context().meta[_WANTED]
     answer = captures(files, wanted, since=since, until=until, progress=ProgressLine())
-    answer = answer.with_measures() if connections or csv else answer
+    answer = answer.with_measures() if connections or csv or parquet else answer
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_text(svg, drawn.svg())
     if csv:
         write_text(csv, answer.csv())
+    if parquet:
+        write_bytes(parquet, answer.parquet())
     answer = answer if connections else replace(answer, measured=())
     drawn = drawn if connections else replace(drawn, measured=())
     if html:

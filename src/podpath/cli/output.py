@@ -54,8 +54,13 @@ def write_files(answer: DrawnResult, files: AnswerFiles) -> None:
 
 def write_text(path: str, text: str) -> None:
     """Write a text into a file; `UsageError` where it cannot be written."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write bytes into a file; `UsageError` where it cannot be written."""
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(data)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise UsageError(f"{path}: {str(reason).lower()}") from error

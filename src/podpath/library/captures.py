@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from podpath.checks.finding import Finding
 from podpath.collect.capture_files import are_captures
@@ -106,6 +107,18 @@ class CapturesResult(Result):
         from podpath.report.measures_text import render_csv  # noqa: PLC0415 - only where it is asked for
 
         return render_csv(self.measured)
+
+    def parquet(self) -> bytes:
+        """Return what was measured of each connection as a Parquet file; `MissingExtra` without the
+        extra `podpath[fleet]`, which has Arrow.
+        """
+        from podpath.capture.measures import as_columns  # noqa: PLC0415 - only where it is asked for
+
+        try:
+            render = import_module("podpath_fleet.parquet_table").render_parquet
+        except ImportError as error:
+            raise MissingExtra("Parquet needs an extra: pip install 'podpath[fleet]'") from error
+        return cast("bytes", render(as_columns(self.measured)))
 
     def with_measures(self) -> CapturesResult:
         """Return the answer with what each connection, or each that is asked about, comes to."""

@@ -30,7 +30,9 @@ def render_measures(measured: Sequence[ConnectionMeasures], style: Style) -> str
         cells = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         lines.append(f"  {cells}  {escape(one.connection)}  {escape(one.point)}")
     if len(measured) > len(shown):
-        lines.append(f"  {len(measured) - len(shown)} more: -v, --json or --csv show all")
+        lines.append(
+            f"  {len(measured) - len(shown)} more: -v, --json, --csv or --parquet show all"
+        )
     return "\n".join(lines) + "\n"
 
 

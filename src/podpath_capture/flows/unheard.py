@@ -23,9 +23,10 @@ def find_requests(columns: PacketColumns) -> tuple[Mask, Mask]:
     """Tell which packets ask with a number that their answer repeats, and which are answers."""
     named = (columns.protocol == UDP) & (columns.query != 0)
     asking, answering = named & (columns.dport == NAMES), named & (columns.sport == NAMES)
-    for kinds, mask in ((ECHO_REQUESTS, asking), (ECHO_REPLIES, answering)):
-        for protocol, kind in kinds.items():
-            mask |= (columns.protocol == protocol) & (columns.icmp_type == kind)
+    for protocol, kind in ECHO_REQUESTS.items():
+        echo = columns.protocol == protocol
+        asking |= echo & (columns.icmp_type == kind)
+        answering |= echo & (columns.icmp_type == ECHO_REPLIES[protocol])
     return asking, answering
 
 

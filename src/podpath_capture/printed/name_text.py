@@ -12,8 +12,8 @@ from podpath_capture.decoding.transport_layer import DNS_HEADER
 
 _TYPES = {
     1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 10: "NULL", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA",
-    33: "SRV", 35: "NAPTR", 43: "DS", 44: "SSHFP", 46: "RRSIG", 48: "DNSKEY", 64: "SVCB", 65: "HTTPS", 252: "AXFR",
-    255: "ANY",
+    33: "SRV", 35: "NAPTR", 43: "DS", 44: "SSHFP", 46: "RRSIG", 48: "DNSKEY", 64: "SVCB",
+    65: "HTTPS", 252: "AXFR", 255: "ANY",
 }  # fmt: skip
 _CODES = (
     "", " FormErr", " ServFail", " NXDomain", " NotImp", " Refused", " YXDomain", " YXRRSet",

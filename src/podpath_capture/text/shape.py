@@ -28,7 +28,8 @@ DIGITS = {
     "sport": (1, 5), "e": (1, 3), "f": (1, 3), "g": (1, 3), "h": (1, 3), "dport": (1, 5),
     "seq": (1, 10), "end": (1, 10), "ack": (1, 10), "window": (1, 6), "mss": (1, 5),
     "scale": (1, 3), "tsval": (1, 10), "tsecr": (1, 10), "segment": (1, 7), "datagram": (1, 7),
-    "query": (1, 10), "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7), "message": (1, 7),
+    "query": (1, 10), "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7),
+    "message": (1, 7),
 }  # fmt: skip
 """Fields that are numbers: how many digits they have, at least and at most."""
 TEXTS = ("link", "smac", "dmac", "source", "target")
