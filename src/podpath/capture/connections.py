@@ -110,13 +110,16 @@ class CapturedFlow(Generic[F]):
     @property
     def state(self) -> str:
         """How its TCP connection went, by Zeek's word."""
+        answered = bool(self.syn_acks)
+        acknowledged = any(opening(seen.packet) == protocols.ACK for seen in self.forward)
+        closed = _closes(self.forward) and _closes(self.backward)
         return name_state(
-            asked=bool(self.syns),
-            answered=bool(self.syn_acks),
+            asked=bool(self.syns) or (answered and acknowledged),
+            answered=answered,
             client_ends=_have(self.forward, protocols.FIN),
             server_ends=_have(self.backward, protocols.FIN),
-            client_resets=_have(self.forward, protocols.RST),
-            server_resets=_have(self.backward, protocols.RST),
+            client_resets=_have(self.forward, protocols.RST) and not closed,
+            server_resets=_have(self.backward, protocols.RST) and not closed,
         )
 
     @property
@@ -318,6 +321,13 @@ def _goes_on(packet: Packet) -> bool:
     """Tell whether a packet says that a connection stands: it acknowledges, or ends it orderly."""
     ends = packet.flags & protocols.FIN and not packet.flags & (protocols.RST | protocols.SYN)
     return opening(packet) == protocols.ACK or bool(ends)
+
+
+def _closes(frames: Iterable[CapturedFrame]) -> bool:
+    """Tell whether one side sends a FIN, and no reset before it."""
+    telling = protocols.FIN | protocols.RST
+    first = next((seen.packet.flags for seen in frames if seen.packet.flags & telling), 0)
+    return first & telling == protocols.FIN
 
 
 def _have(frames: Iterable[F], flag: int) -> bool:

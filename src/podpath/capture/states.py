@@ -31,8 +31,13 @@ def name_state(
     client_resets: bool,
     server_resets: bool,
 ) -> str:
-    """Name the state by what was seen: SYN and SYN-ACK, FINs and resets of either side."""
+    """Name the state by what was seen: SYN and SYN-ACK, FINs and resets of either side.
+
+    A SYN-ACK that the client acknowledges counts as asked for: its SYN came before the capture. A
+    reset after FINs of both sides is none.
+    """
     both, alone, unasked = asked and answered, asked and not answered, answered and not asked
+    resets = client_resets or server_resets
     rules = (
         (both and client_resets, "RSTO"),
         (both and server_resets, "RSTR"),
@@ -46,5 +51,6 @@ def name_state(
         (alone, "S0"),
         (unasked and server_resets, "RSTRH"),
         (unasked and server_ends, "SHR"),
+        (not asked and not resets and client_ends and server_ends, "SF"),
     )
     return next((name for holds, name in rules if holds), "OTH")

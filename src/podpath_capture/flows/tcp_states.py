@@ -48,15 +48,17 @@ def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
     syns, syn_acks = asks.take(client), answers.take(server)
     client_resets, server_resets = seen.resets.take(client), seen.resets.take(server)
     asked, answered, ended = syns > 0, syn_acks > 0, seen.ends > 0
-    complete = asked & answered & _acknowledging_ways(columns, flows).take(client)
-    handshake = np.select([complete, answered, asked], [COMPLETE, ANSWERED, ASKED], NOTHING)
+    acknowledged = answered & _acknowledging_ways(columns, flows).take(client)
+    handshake = np.select(
+        [asked & acknowledged, answered, asked], [COMPLETE, ANSWERED, ASKED], NOTHING
+    )
     facts = (
-        asked,
+        asked | acknowledged,
         answered,
         ended.take(client),
         ended.take(server),
-        client_resets > 0,
-        server_resets > 0,
+        seen.aborts.take(client),
+        seen.aborts.take(server),
     )
     place = sum(fact.astype(np.int64) << bit for bit, fact in enumerate(facts))
     return TcpStates(
@@ -78,6 +80,8 @@ class _SignCounts(NamedTuple):
     answers: Counts
     resets: Counts
     ends: Counts
+    aborts: Mask
+    """Whether a reset of that way ends the connection, instead of FINs of both sides."""
 
 
 def _count_signs(columns: PacketColumns, flows: Flows) -> _SignCounts:
@@ -97,7 +101,22 @@ def _count_signs(columns: PacketColumns, flows: Flows) -> _SignCounts:
         answers=each(opening == SYN | ACK),
         resets=each(flags & RST != 0),
         ends=each(flags & FIN != 0),
+        aborts=_find_aborts(flags, way, rows, len(flows)),
     )
+
+
+def _find_aborts(flags: NDArray[np.uint8], way: Counts, rows: Counts, count: int) -> Mask:
+    """Tell for both ways of each flow whether it resets the connection: a reset behind its own FIN
+    does not where the other side sends a FIN, too, which no reset of its own comes before.
+    """
+    never = np.iinfo(np.int64).max
+    ended, reset = (np.full(2 * count, never) for _ in range(2))
+    for first, bit in ((ended, FIN), (reset, RST)):
+        mine = np.flatnonzero(flags & (bit | RST) == bit)
+        first[way[mine][::-1]] = rows[mine][::-1]  # what is written last, stays
+    closed = (ended < reset).reshape(-1, 2)
+    aborts: Mask = (reset < never).reshape(-1, 2) & ~closed.all(axis=1)[:, None]
+    return aborts
 
 
 def _acknowledging_ways(columns: PacketColumns, flows: Flows) -> Mask:

@@ -46,6 +46,9 @@ def follow(history: str) -> TcpStates:
         ("Sh", "S1", ANSWERED), ("ShA", "S1", COMPLETE), ("ShAF", "S2", COMPLETE), ("ShAf", "S3", COMPLETE),  # noqa: E501
         ("ShAFfA", "SF", COMPLETE), ("ShAR", "RSTO", COMPLETE), ("ShAr", "RSTR", COMPLETE), ("ShR", "RSTO", ANSWERED),  # noqa: E501
         ("h", "OTH", ANSWERED), ("hr", "RSTRH", ANSWERED), ("hf", "SHR", ANSWERED), ("Aa", "OTH", NOTHING),  # noqa: E501
+        ("hAFf", "SF", ANSWERED), ("hA", "S1", ANSWERED), ("hR", "OTH", ANSWERED), ("AaFfA", "SF", NOTHING),  # noqa: E501
+        ("ShAFfR", "SF", COMPLETE), ("ShAFRf", "SF", COMPLETE), ("ShAFRa", "RSTO", COMPLETE), ("ShAFr", "RSTR", COMPLETE),  # noqa: E501
+        ("ShAFrf", "RSTR", COMPLETE), ("AaRFf", "OTH", NOTHING), ("AaF", "OTH", NOTHING),
     ],
 )  # fmt: skip
 def test_states(history: str, state: str, handshake: int) -> None:
