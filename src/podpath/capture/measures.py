@@ -77,9 +77,10 @@ def as_columns(
 ) -> dict[str, tuple[type[str | float], list[str | float | None]]]:
     """Return the columns by their names, each with its type."""
     rows = [list_values(one) for one in measured]
-    return {
-        name: (kind_of(name), [row[place] for row in rows]) for place, name in enumerate(COLUMNS)
-    }
+    columns: dict[str, tuple[type[str | float], list[str | float | None]]] = {}
+    for place, name in enumerate(COLUMNS):
+        columns[name] = kind_of(name), [row[place] for row in rows]
+    return columns
 
 
 def as_objects(

@@ -141,17 +141,19 @@ def _list_traced(case: Case) -> set[Address]:
 
 def _take_counted(flows: Sequence[_Flow], tally: FailureTally) -> Unheard:
     """Return what was counted in a long capture, with the requests that are shown of it."""
-    shown = {
-        number: [seen for seen in flow.forward if seen.span.line in tally.lines]
-        for number, flow in enumerate(flows)
-    }
-    mine = [flow for number, flow in enumerate(flows) if shown[number]]
-    requests = [seen for some in shown.values() for seen in some]
+    mine: list[_Flow] = []
+    requests: list[Sighting] = []
+    for flow in flows:
+        shown = [seen for seen in flow.forward if seen.span.line in tally.lines]
+        mine += [flow] if shown else []
+        requests += shown
     return Unheard(mine, requests, tally.unheard, tally.requests)
 
 
 def _count_unheard(flows: Sequence[_Flow], ends: dict[int, float]) -> Unheard:
-    mine, requests, asked = [], [], 0
+    mine: list[_Flow] = []
+    requests: list[Sighting] = []
+    asked = 0
     for flow in flows:
         lossy = flow.forward[0].direction is not None
         missing = list_unheard(flow, ends.get(flow.point.capture, 0.0), lossy=lossy)
