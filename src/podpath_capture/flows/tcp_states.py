@@ -105,7 +105,9 @@ def _count_signs(columns: PacketColumns, flows: Flows) -> _SignCounts:
     )
 
 
-def _find_aborts(flags: NDArray[np.uint8], way: Counts, rows: Counts, count: int) -> Mask:
+def _find_aborts(
+    flags: NDArray[np.uint8], way: NDArray[np.int32], rows: Counts, count: int
+) -> Mask:
     """Tell for both ways of each flow whether it resets the connection: a reset behind its own FIN
     does not where the other side sends a FIN, too, which no reset of its own comes before.
     """
@@ -114,8 +116,8 @@ def _find_aborts(flags: NDArray[np.uint8], way: Counts, rows: Counts, count: int
     for first, bit in ((ended, FIN), (reset, RST)):
         mine = np.flatnonzero(flags & (bit | RST) == bit)
         first[way[mine][::-1]] = rows[mine][::-1]  # what is written last, stays
-    closed = (ended < reset).reshape(-1, 2)
-    aborts: Mask = (reset < never).reshape(-1, 2) & ~closed.all(axis=1)[:, None]
+    closed: Mask = (ended < reset).reshape(-1, 2).all(axis=1)
+    aborts: Mask = (reset < never).reshape(-1, 2) & ~np.stack((closed, closed), axis=1)
     return aborts
 
 

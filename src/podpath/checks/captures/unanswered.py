@@ -72,7 +72,8 @@ class Unheard(NamedTuple):
     flows: list[_Flow]
     requests: list[Sighting]
     """As far as they are shown."""
-    count: int
+    missing: int
+    """How many they are."""
     asked: int
 
 
@@ -101,7 +102,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             told.add(key)
             yield _report(missing, tally, sure=sure)
     for key, unheard in find_unheard(case, traffic).items():
-        if key not in told and unheard.count >= max(FEW, SHARE * unheard.asked):
+        if key not in told and unheard.missing >= max(FEW, SHARE * unheard.asked):
             yield _report_unheard(unheard)
 
 
@@ -175,7 +176,7 @@ def _report_unheard(unheard: Unheard) -> Finding:
         severity=Severity.FAULT,
         certainty=POSSIBLE,
         asks=(ASK_WHETHER_WHOLE,),
-        claim=f"{what} to {to} get no answer: {unheard.count} of {unheard.asked}.",
+        claim=f"{what} to {to} get no answer: {unheard.missing} of {unheard.asked}.",
         evidence=quote(unheard.requests),
         reasoning=(f"{reason}; no answer has the number of each such {one}.",),
         breaks=tuple(each.words for each in unheard.flows[:3]),
