@@ -116,8 +116,9 @@ def _find_aborts(
     for first, bit in ((ended, FIN), (reset, RST)):
         mine = np.flatnonzero(flags & (bit | RST) == bit)
         first[way[mine][::-1]] = rows[mine][::-1]  # what is written last, stays
-    closed: Mask = (ended < reset).reshape(-1, 2).all(axis=1)
-    aborts: Mask = (reset < never).reshape(-1, 2) & ~np.stack((closed, closed), axis=1)
+    closed = (ended < reset).reshape(-1, 2)
+    both = closed[:, 0] & closed[:, 1]
+    aborts: Mask = (reset < never).reshape(-1, 2) & ~np.stack((both, both), axis=1)
     return aborts
 
 
