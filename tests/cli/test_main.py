@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from podpath.cli.main import name_program
+from podpath.cli.main import COMMANDS, NEEDED_TOO, name_program
 
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "podpath"]
 USAGE, BROKEN_PIPE = 2, 141
 TICKET = "```\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n```\n"
@@ -156,6 +158,16 @@ def test_a_distribution_that_is_not_installed(asked: str) -> None:
     brought = "lab" if name == "learn" else name
     words = f"`podpath {name}` is not part of the core: pip install podpath-{brought}"
     assert words in _complaint(done)
+    assert _complaint(done).endswith(f"./packages/podpath-{brought})")
+
+
+def test_a_checkout_has_what_else_a_distribution_needs() -> None:
+    """Of what stands beside the core, none is on an index yet: the hint names all of it."""
+    for name in sorted({entry.distribution for entry in COMMANDS.values()} - {""}):
+        project = tomllib.loads((ROOT / "packages" / name / "pyproject.toml").read_text("utf-8"))
+        needed = {one.partition("==")[0] for one in project["project"]["dependencies"]}
+        own = {one for one in needed if one.startswith("podpath-")}
+        assert own == {NEEDED_TOO[name]} if name in NEEDED_TOO else own == set()
 
 
 def test_what_is_not_installed_is_listed() -> None:

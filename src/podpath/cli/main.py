@@ -136,6 +136,12 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
 }
 
+NEEDED_TOO: Mapping[str, str] = {
+    "podpath-lab": "podpath-live",
+    "podpath-protect": "podpath-live",
+}
+"""What of podpath's own a distribution needs beside the core: in a checkout pip has to be told."""
+
 
 @contextmanager
 def _gathering_no_garbage() -> Iterator[None]:
@@ -164,11 +170,13 @@ def _make_refusal(name: str, entry: CommandEntry) -> click.Command:
     """Make a command that takes anything and says what to install, so that help and completion list
     it all the same.
     """
+    wanted = entry.distribution
+    both = (NEEDED_TOO[wanted], wanted) if wanted in NEEDED_TOO else (wanted,)
 
     def refuse() -> NoReturn:
         raise MissingExtra(
-            f"`podpath {name}` is not part of the core: pip install {entry.distribution}"
-            f" (in a checkout: pip install ./packages/{entry.distribution})"
+            f"`podpath {name}` is not part of the core: pip install {wanted}"
+            f" (in a checkout: pip install {' '.join(f'./packages/{one}' for one in both)})"
         )
 
     anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
