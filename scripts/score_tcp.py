@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from podpath.library.captures import captures
 from podpath.net.errors import PodpathError
-from podpath.net.protocols import ACK, SYN, TCP
+from podpath.net.protocols import ACK, RST, SYN, TCP
 from podpath_capture.columns import PacketColumns
-from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.tcp import SegmentAnalysis, analyse_segments
 from podpath_capture.reading.read import read_capture
-from scripts.score_captures import PACKED, is_capture
+from scripts.score_captures import JUDGED, PACKED, find_captures, is_capture
 
 Mask = NDArray[np.bool_]
 FIELDS = (
@@ -36,13 +36,17 @@ FIELDS = (
     "duplicate_ack", "keep_alive", "keep_alive_ack", "reused_ports", "lost_segment", "zero_window",
 )  # fmt: skip
 OPTIONS = ("tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE")
-BEFORE, ANOTHER, LATE = (
-    "shown before at this point: podpath says sent again",
-    "SYN-ACK with another number",
+BEFORE, ANOTHER, LATE, RESETS, AHEAD, BARE = (
+    "shown before at this point, so podpath says sent again",
+    "a SYN-ACK with another number, not a SYN",
     "data captured after its ACK",
+    "a reset that carries bytes",
+    "behind a reset whose number is ahead",
+    "never shown before, ends where a bare ACK stood, so tshark says sent again",
 )
-"""Why the two differ, where it is known: what tshark alone says."""
-_BRACKETS = str.maketrans("", "", "[]")
+"""Why the two differ, where it is known."""
+LISTED = JUDGED / "tcp.txt"
+"""The captures that docs/captures.md has figures of, by the beginning of their SHA-256."""
 TEST = re.compile(r"zeek\b[^\n]*-r\s+\$\{?TRACES\}?/(\S+)")
 
 
@@ -52,9 +56,8 @@ class Kind(NamedTuple):
     name: str
     tshark: Mask
     mine: Mask
-    known: Mask
-    """Packets that tshark alone marks for a reason that is known."""
-    why: str = ""
+    reasons: tuple[tuple[str, Mask], ...] = ()
+    """Why one alone marks packets, where that is known: of two reasons the first counts."""
 
 
 def read_tshark(path: Path, count: int) -> dict[str, Mask]:
@@ -73,7 +76,9 @@ def read_tshark(path: Path, count: int) -> dict[str, Mask]:
     return found
 
 
-def compare(columns: PacketColumns, mine: SegmentAnalysis, theirs: dict[str, Mask]) -> list[Kind]:
+def compare(
+    columns: PacketColumns, flows: Flows, mine: SegmentAnalysis, theirs: dict[str, Mask]
+) -> list[Kind]:
     """Put side by side what both say of every packet."""
     again = (
         theirs["retransmission"]
@@ -81,23 +86,37 @@ def compare(columns: PacketColumns, mine: SegmentAnalysis, theirs: dict[str, Mas
         | theirs["spurious_retransmission"]
         | theirs["out_of_order"]
     )
-    new = theirs["spurious_retransmission"] & ~(mine.retransmission | mine.out_of_order)
-    answers = columns.flags & (SYN | ACK) == SYN | ACK
-    nothing = np.zeros(len(columns), np.bool_)
     mine_again = mine.retransmission | mine.out_of_order
-    spurious = theirs["spurious_retransmission"]
-    late = theirs["out_of_order"]
+    spurious, late = theirs["spurious_retransmission"], theirs["out_of_order"]
+    new = LATE, spurious & ~mine_again
+    resets = RESETS, columns.flags & RST != 0
+    ahead = AHEAD, _are_behind_resets(columns, flows) & ~mine_again
+    before = BEFORE, late & mine.retransmission
+    bare = BARE, mine.out_of_order & again & ~late
+    answers = ANOTHER, columns.flags & (SYN | ACK) == SYN | ACK
     return [
-        Kind("sent again or out of order", again, mine_again, new, LATE),
-        Kind("out of order", late, mine.out_of_order, mine.retransmission, BEFORE),
-        Kind("sent again though acknowledged", spurious, mine.spurious, new, LATE),
-        Kind("duplicate ACK", theirs["duplicate_ack"], mine.duplicate_ack, nothing),
-        Kind("keep-alive", theirs["keep_alive"], mine.keep_alive, nothing),
-        Kind("keep-alive ACK", theirs["keep_alive_ack"], mine.keep_alive_ack, nothing),
-        Kind("ports used again", theirs["reused_ports"], mine.reused, answers, ANOTHER),
-        Kind("gap before it", theirs["lost_segment"], mine.gap, nothing),
-        Kind("window closed", theirs["zero_window"], mine.zero_window, nothing),
+        Kind("sent again or out of order", again, mine_again, (new, resets, ahead)),
+        Kind("out of order", late, mine.out_of_order, (before, bare, ahead)),
+        Kind("sent again though acknowledged", spurious, mine.spurious, (new,)),
+        Kind("duplicate ACK", theirs["duplicate_ack"], mine.duplicate_ack),
+        Kind("keep-alive", theirs["keep_alive"], mine.keep_alive),
+        Kind("keep-alive ACK", theirs["keep_alive_ack"], mine.keep_alive_ack),
+        Kind("ports used again", theirs["reused_ports"], mine.reused, (answers,)),
+        Kind("gap before it", theirs["lost_segment"], mine.gap),
+        Kind("window closed", theirs["zero_window"], mine.zero_window),
     ]
+
+
+def _are_behind_resets(columns: PacketColumns, flows: Flows) -> Mask:
+    """Tell which packets come after a reset of their direction with a higher number: tshark goes on
+    from that one.
+    """
+    found = np.zeros(len(columns), np.bool_)
+    for row in np.flatnonzero((columns.protocol == TCP) & (columns.flags & RST != 0)).tolist():
+        same = (flows.number == flows.number[row]) & (flows.forward == flows.forward[row])
+        same[: row + 1] = False
+        found |= same & ((columns.seq[row] - columns.seq).view(np.int32) > 0)
+    return found
 
 
 def count_kinds(
@@ -118,27 +137,35 @@ def count_kinds(
         tcp = int((columns.protocol == TCP).sum())
         if tcp < least:
             continue
-        mine = analyse_segments(columns, number_flows(columns))
+        flows = number_flows(columns)
+        mine = analyse_segments(columns, flows)
         files, packets = files + 1, packets + tcp
-        for kind in compare(columns, mine, read_tshark(path, len(columns))):
-            alone = kind.tshark & ~kind.mine
-            counts[kind.name, "both"] += int((kind.tshark & kind.mine).sum())
-            counts[kind.name, "tshark"] += int(alone.sum())
-            counts[kind.name, "mine"] += int((kind.mine & ~kind.tshark).sum())
-            counts[kind.name, kind.why] += int((alone & kind.known).sum())
+        for kind in compare(columns, flows, mine, read_tshark(path, len(columns))):
+            _count_kind(kind, counts)
     return files, packets, counts
+
+
+def _count_kind(kind: Kind, counts: Counter[tuple[str, str]]) -> None:
+    alone = kind.tshark & ~kind.mine, kind.mine & ~kind.tshark
+    counts[kind.name, "both"] += int((kind.tshark & kind.mine).sum())
+    for who, mask in zip(("tshark", "mine"), alone, strict=True):
+        counts[kind.name, who] += int(mask.sum())
+    left = alone[0] | alone[1]
+    for why, known in kind.reasons:
+        counts[kind.name, why] += int((left & known).sum())
+        left &= ~known
 
 
 def render_kinds(counts: Counter[tuple[str, str]]) -> Iterator[str]:
     """Render a row for each thing that is said."""
-    yield "| of a packet | both | tshark alone | podpath alone | same | tshark alone, explained |"
+    yield "| of a packet | both | tshark alone | podpath alone | same | one alone, explained |"
     yield "|---|--:|--:|--:|--:|---|"
     for name in dict.fromkeys(name for name, _ in counts):
         both, theirs, mine = (counts[name, who] for who in ("both", "tshark", "mine"))
         reasons = [
             f"{number:,}: {why}"
             for (kind, why), number in counts.items()
-            if kind == name and number and why not in {"both", "tshark", "mine", ""}
+            if kind == name and number and why not in {"both", "tshark", "mine"}
         ]
         share = both / max(1, both + theirs + mine)
         yield f"| {name} | {both:,} | {theirs:,} | {mine:,} | {share:.1%} | {'; '.join(reasons)} |"
@@ -233,7 +260,11 @@ def main() -> int:
     paths = sorted(
         path for path in options.folder.rglob("*") if path.is_file() and is_capture(path)
     )
-    files, packets, counts = count_kinds(paths, options.least, options.most)
+    if options.listed:
+        listed = frozenset(LISTED.read_text(encoding="ascii").split())
+        paths = [path for _, path in find_captures(options.folder, listed)]
+    most = sys.maxsize if options.listed else options.most
+    files, packets, counts = count_kinds(paths, options.least, most)
     print(f"{files} captures, {packets:,} packets of TCP", *render_kinds(counts), sep="\n")
     return 0
 

@@ -10,7 +10,7 @@ import numpy as np
 from podpath_capture.flows.flows import number_flows
 from podpath_capture.flows.tcp import analyse_segments
 from podpath_capture.reading.read import read_capture
-from scripts.score_tcp import FIELDS, compare, count_states, render_kinds
+from scripts.score_tcp import AHEAD, BEFORE, FIELDS, compare, count_states, render_kinds
 from tests.capture import frames
 
 ENDS = ("10.0.0.1", "10.0.0.2")
@@ -27,15 +27,29 @@ def test_packets_are_compared_one_by_one() -> None:
     """What both mark, what tshark alone does, and why, where that is known."""
     made = [segment(0x10, 1, 1, 5), segment(0x10, 6, 1, 5), segment(0x10, 1, 1, 5)]
     columns = read_capture(frames.pcap(made)).packets.columns
-    mine = analyse_segments(columns, number_flows(columns))
+    flows = number_flows(columns)
+    mine = analyse_segments(columns, flows)
     theirs = {name: np.zeros(3, np.bool_) for name in FIELDS}
     theirs["out_of_order"][2] = True
-    kinds = {kind.name: kind for kind in compare(columns, mine, theirs)}
+    kinds = {kind.name: kind for kind in compare(columns, flows, mine, theirs)}
 
     both = kinds["sent again or out of order"]
     assert (both.tshark & both.mine).tolist() == [False, False, True]
     late = kinds["out of order"]
-    assert (late.tshark & ~late.mine & late.known).tolist() == [False, False, True]
+    known = dict(late.reasons)[BEFORE]
+    assert (late.tshark & ~late.mine & known).tolist() == [False, False, True]
+
+
+def test_what_comes_behind_a_reset_is_explained() -> None:
+    """tshark goes on from the number that a reset has, and compares later packets with it."""
+    made = [segment(0x04, 9, 0), segment(0x10, 1, 1, 5), segment(0x10, 1, 1, 5, back=True)]
+    columns = read_capture(frames.pcap(made)).packets.columns
+    flows = number_flows(columns)
+    theirs = {name: np.zeros(3, np.bool_) for name in FIELDS}
+    kinds = compare(columns, flows, analyse_segments(columns, flows), theirs)
+    (again,) = [kind for kind in kinds if kind.name == "sent again or out of order"]
+
+    assert dict(again.reasons)[AHEAD].tolist() == [False, True, False]
 
 
 def test_share_is_of_what_either_marks() -> None:
