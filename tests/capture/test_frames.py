@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podpath.capture.frames import (
     clock,
     counted,
     is_error,
+    point_of,
     repeated_data,
     same_segments,
     seconds_between,
@@ -49,3 +52,13 @@ def test_errors_and_times() -> None:
     assert "15:38:52.862377" == clock(56332.862377)
     assert seconds_between(frame(1, ACK), frame(3.5, ACK)) == 2.5
     assert seconds_between(frame(None, ACK), frame(3.5, ACK)) is None
+
+
+def test_tunnels_of_gtp_are_one_point() -> None:
+    """Each direction has its number; a network of VXLAN is a point of its own."""
+    seen = frame(0.0, ACK)
+    names = ("GTP-U teid 7", "GTP-U teid 8", "VXLAN vni 7", "VXLAN vni 8")
+    points = [point_of(replace(seen, tunnel=name)) for name in names]
+
+    assert points[0] == points[1]
+    assert 3 == len(set(points))

@@ -86,8 +86,12 @@ class CapturePoint(NamedTuple):
 
 
 def point_of(frame: CapturedFrame) -> CapturePoint:
-    """Say where a frame was captured."""
-    return CapturePoint(frame.capture, frame.netns, frame.link, frame.tunnel)
+    """Say where a frame was captured.
+
+    GTP-U numbers each direction by itself: its two tunnels are one point.
+    """
+    tunnel, _, _ = frame.tunnel.partition(" teid ")
+    return CapturePoint(frame.capture, frame.netns, frame.link, tunnel)
 
 
 def spell_point(point: CapturePoint, frame: CapturedFrame) -> str:

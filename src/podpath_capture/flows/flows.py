@@ -21,6 +21,8 @@ NAMED = (protocols.TCP, protocols.UDP, protocols.SCTP, protocols.ICMP, protocols
 _NAMED = np.zeros(256, np.bool_)
 _NAMED[list(NAMED)] = True
 _ECHOES = (0, 8, 128, 129)
+GTP = 2152
+"""The port of GTP-U."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,5 +93,7 @@ def _names(
     high |= columns.interface[some]
     names = [low, high]
     if parted:
-        names.append(columns.vni[some].astype(np.uint64) << _WORD | columns.ifindex[some])
+        both_ways = columns.outer_dport[some] != GTP  # GTP-U numbers each direction by itself
+        network = columns.vni[some].astype(np.uint64) * both_ways
+        names.append(network << _WORD | columns.ifindex[some])
     return names, source > target

@@ -22,7 +22,8 @@ from podpath_capture.files.index import Bytes, Index, Interface
 KEPT = (
     "time", "offset", "caplen", "wirelen", "interface", "version", "protocol", "flags", "depth",
     "broken", "direction", "icmp_type", "sport", "dport", "fragment", "window", "src", "dst",
-    "payload", "seq", "ack", "query", "vni", "ifindex", "smac", "dmac",
+    "payload", "seq", "ack", "query", "vni", "ifindex", "outer_dport", "smac",
+    "dmac",
 )  # fmt: skip
 """The columns that are kept."""
 WIDTH = sum(np.dtype(TYPES[name]).itemsize for name in KEPT)

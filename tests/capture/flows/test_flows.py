@@ -103,3 +103,28 @@ def test_flows_are_those_of_a_dictionary(seed: int) -> None:
         for pair, other in zip(ends, rest, strict=True)
     ]
     assert len(known) == len(flows)
+
+
+def tunneled(port: int, number: int, *, back: bool = False) -> bytes:
+    """Make a segment in a tunnel with a number: VXLAN or GTP-U, by the port."""
+    ends, ports = (THERE, (80, 4000)) if back else (HERE, (4000, 80))
+    inner = frames.ipv4(6, frames.tcp(0x10, ports=ports), ends=ends)
+    head = struct.pack(">BBHI", 0x30, 0xFF, len(inner), number)
+    if port == 4789:
+        head, inner = struct.pack(">II", 0x08000000, number << 8), frames.ethernet(0x0800, inner)
+    outer = ("172.16.0.2", "172.16.0.1") if back else ("172.16.0.1", "172.16.0.2")
+    return frames.ethernet(
+        0x0800, frames.ipv4(17, frames.udp((50_000, port), head + inner), ends=outer)
+    )
+
+
+@pytest.mark.parametrize(("port", "numbers"), [(2152, [0, 0]), (4789, [0, 1])])
+def test_tunnels_of_both_directions_are_one_where_each_has_its_number(
+    port: int, numbers: list[int]
+) -> None:
+    """GTP-U numbers each direction by itself; networks of VXLAN may have equal addresses."""
+    made = [tunneled(port, 7), tunneled(port, 8, back=True)]
+    columns = read_capture(frames.pcap(made)).packets.columns
+
+    assert [7, 8] == columns.vni.tolist()
+    assert numbers == number_flows(columns).number.tolist()
