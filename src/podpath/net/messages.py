@@ -82,6 +82,7 @@ class MessageKind(StrEnum):
     NAT_ADDRESS_USED = "nat address used"
     RANGE_WANTED = "range wanted"
     OWN_ADDRESS_WANTED = "own address wanted"
+    OWN_ADDRESS_MISSING = "own address missing"
     DEVICE_WANTED = "device wanted"
     DEVICE_TAKEN_BY_AGENT = "device taken by agent"
     ROUTES_CONFLICT = "routes conflict"

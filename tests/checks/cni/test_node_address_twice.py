@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.cni.node_address_twice import check
 from tests.assembly.evidence_text import case_of_document
 
@@ -68,3 +70,30 @@ def test_flannel_chose_another_address() -> None:
 def test_each_has_its_own() -> None:
     """Two addresses, and the annotation fits."""
     assert not list(check(case_of_document(EACH_HAS_ITS_OWN)))
+
+
+PODS = """
+```
+$ kubectl get pods -n kube-system -o wide
+NAME                READY   STATUS    RESTARTS   AGE   IP          NODE 
+{one}   2/2     Running   0          1h    10.0.2.15   node1
+{other}   1/2     Running   0          1h    10.0.2.15   {node}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "node", "count"),
+    [
+        ("calico-node-abcde", "calico-node-fghij", "node2", 1),
+        ("calico-node-abcde", "kube-proxy-fghij", "node1", 0),
+        ("web-abcde", "web-fghij", "node2", 0),
+    ],
+)
+def test_pods_on_the_hosts_network_tell_the_nodes_address(
+    one: str, other: str, node: str, count: int
+) -> None:
+    """Such pods have their node's; other pods tell of themselves alone."""
+    case = case_of_document(PODS.format(one=one, other=other, node=node))
+
+    assert count == len(list(check(case)))

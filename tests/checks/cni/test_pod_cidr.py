@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.cni.pod_cidr import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FLANNEL_HAS_ANOTHER_RANGE = """
 ```
@@ -102,3 +105,36 @@ def test_a_flag_and_a_plugins_setting_differ() -> None:
     assert not list(
         check(case_of_document(POOL.format(cluster="10.244.0.0/16", pool="10.244.0.0/17")))
     )
+
+
+OTHERS_RANGE = """
+Pods of w1 are not reached from other nodes; {plugin} is used.
+
+```
+$ kubectl describe node w1 | grep CIDR
+PodCIDR:                      10.244.1.0/24
+PodCIDRs:                     10.244.1.0/24
+$ kubectl describe node w2 | grep CIDR
+PodCIDR:                      10.244.2.0/24
+PodCIDRs:                     10.244.2.0/24
+$ kubectl get pods -o wide
+NAME    READY   STATUS    RESTARTS   AGE   IP           NODE   NOMINATED NODE   READINESS GATES
+web-0   1/1     Running   0          5m    {address}    w1     <none>           <none>
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("plugin", "address", "certainties"),
+    [
+        ("flannel", "10.244.2.7", [1.0]),
+        ("A plugin", "10.244.2.7", [0.6]),
+        ("flannel", "10.244.9.7", [0.6]),
+        ("flannel", "10.244.1.7", []),
+    ],
+)
+def test_a_pod_of_another_nodes_range(plugin: str, address: str, certainties: list[float]) -> None:
+    """Flannel has every node send it to the other node."""
+    case = ticket_of(OTHERS_RANGE.format(plugin=plugin, address=address))
+
+    assert certainties == [one.certainty for one in check(case)]

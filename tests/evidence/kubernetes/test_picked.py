@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.kubernetes.picked import Pick, parse_pick, read_pick, recognise_pick
+from podpath.evidence.kubernetes.describe import read_describe, recognise_describe
+from podpath.evidence.kubernetes.picked import (
+    Pick,
+    parse_described,
+    parse_pick,
+    read_pick,
+    recognise_pick,
+)
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.net.provenance import Source
 
@@ -79,3 +86,31 @@ def test_a_line_that_is_no_field_is_a_gap() -> None:
         source("kubectl get svc web -o jsonpath={.spec}", "{", '"a": "b"', "}", "$%&")
     )
     assert [gap.span.line for gap in reading.gaps] == [6]
+
+
+@pytest.mark.parametrize(
+    ("command", "described"),
+    [
+        ("kubectl describe node w1 | grep CIDR", Pick("Node", "", "w1", ())),
+        ("kubectl describe svc/web -n shop", Pick("Service", "shop", "web", ())),
+        ("kubectl describe nodes | grep PodCIDR", None),
+        ("kubectl get node w1", None),
+        ("describe node w1", None),
+    ],
+)
+def test_a_command_says_what_it_describes(command: str, described: Pick | None) -> None:
+    """One object by its name; a filter behind it may leave a line."""
+    assert described == parse_described(command)
+
+
+def test_a_line_of_a_description_is_of_the_object_that_its_command_names() -> None:
+    """A filter leaves out the name."""
+    found = source("kubectl describe node w1 | grep CIDR", "PodCIDR:   10.244.1.0/24")
+
+    (record,) = (one for one in read_describe(found).records if isinstance(one, ApiObjectRecord))
+    assert ("Node", "w1", "10.244.1.0/24") == (
+        record.kind,
+        record.name,
+        record.tree.text_at("spec", "podCIDR"),
+    )
+    assert recognise_describe(found)

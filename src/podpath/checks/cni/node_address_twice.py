@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import ObjectSightings, is_on_host_network, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -43,6 +43,9 @@ ANNOTATIONS = (
 )
 CHOSEN = ANNOTATIONS[:2]
 """Addresses that a plugin chose for the outer packets."""
+
+HOSTED = ("kube-proxy-", "kube-apiserver-", "etcd-", "calico-node-", "kube-flannel-ds-")
+"""How names of pods begin that run on their host's network."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -60,6 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
     )
     for name in ANNOTATIONS:
         yield from _twice([(node, node.at("metadata", "annotations", name)) for node in nodes])
+    yield from _twice(list(_list_by_pods(case)))
     for node in nodes:
         own = {
             item.text_at("address")
@@ -70,6 +74,20 @@ def check(case: Case) -> Iterator[Finding]:
             told = node.at("metadata", "annotations", name)
             if told is not None and own and told.text.partition("/")[0] not in own:
                 yield _report_other(node, told, name, own)
+
+
+def _list_by_pods(case: Case) -> Iterator[tuple[ObjectSightings, Tree | None]]:
+    """Yield the address that each node's pods on the host's network show, where nothing else tells
+    it: such pods have their node's.
+    """
+    seen: set[str] = set()
+    for pod in see(case, "Pod"):
+        node = pod.text_at("spec", "nodeName")
+        hosted = pod.name.startswith(HOSTED) or is_on_host_network(pod)
+        if hosted and node and node not in seen and pod.text_at("status", "phase") == "Running":
+            seen.add(node)
+            sights = ObjectSightings("Node", "", node, pod.sights)
+            yield sights, pod.at("status", "podIP")
 
 
 def _twice(told: list[tuple[ObjectSightings, Tree | None]]) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
+from podpath.checks.cni.node_address_twice import HOSTED
 from podpath.checks.cni.pod_cidr import list_pod_ranges
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.node_ranges import list_addresses
@@ -51,7 +52,8 @@ def check(case: Case) -> Iterator[Finding]:
     by_address: dict[Address, list[ObjectSightings]] = {}
     for pod in see(case, "Pod"):
         address = read_address(pod.text_at("status", "podIP"))
-        runs = pod.text_at("status", "phase") == "Running" and not is_on_host_network(pod)
+        hosted = is_on_host_network(pod) or pod.name.startswith(HOSTED)
+        runs = pod.text_at("status", "phase") == "Running" and not hosted
         if address is not None and runs and address not in hosts:
             by_address.setdefault(address, []).append(pod)
     for address, owners in by_address.items():

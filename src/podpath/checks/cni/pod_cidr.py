@@ -27,7 +27,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from typing import NamedTuple
 
 from podpath.checks.category import Category
@@ -38,6 +39,7 @@ from podpath.checks.said import find_said
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -54,6 +56,18 @@ _OF_PLUGIN = {
     "cluster-pool-ipv4-cidr": "Cilium's cluster-pool-ipv4-cidr",
 }
 """Names of flags and settings, and how a claim calls them."""
+
+
+class _Fit(Enum):
+    """Whose address a pod has instead of one of its node's."""
+
+    DOCKERS = auto()
+    OTHER_NODES = auto()
+    """All nodes send to another one what is for it."""
+    OUTSIDE = auto()
+
+
+_CERTAINTIES = {_Fit.DOCKERS: 0.8, _Fit.OTHER_NODES: 1.0, _Fit.OUTSIDE: 0.6}
 
 
 class _Range(NamedTuple):
@@ -194,13 +208,15 @@ def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
         if pod.text_at("spec", "hostNetwork") == "true":
             continue
         if _is_dockers(address, ranges):
-            yield _report_pod(pod, place, ranges[0], sure=True)
+            yield _report_pod(pod, place, ranges[0], _Fit.DOCKERS)
             continue
         node = nodes.get(pod.text_at("spec", "nodeName"))
         own = [] if node is None else list(_ranges(node.at("spec", "podCIDR"), f"node {node.name}"))
         alike = [one for one in own if one.prefix.family == address.family]
         if alike and not _covers(alike, address) and not _is_pooled(case):
-            yield _report_pod(pod, place, alike[0], sure=False)
+            runs = pod.text_at("status", "phase") == "Running"
+            other = runs and _is_of_other(case, nodes.values(), address)
+            yield _report_pod(pod, place, alike[0], _Fit.OTHER_NODES if other else _Fit.OUTSIDE)
 
 
 def _is_dockers(address: Address, ranges: Sequence[_Range]) -> bool:
@@ -221,7 +237,13 @@ def _is_pooled(case: Case) -> bool:
     return bool(see(case, "IPPool", "CiliumNode", "IPAMBlock")) or case.node.cilium is not None
 
 
-def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, *, sure: bool) -> Finding:
+def _is_of_other(case: Case, nodes: Iterable[ObjectSightings], address: Address) -> bool:
+    """Tell whether an address is of another node's range, where flannel has all nodes send it."""
+    others = [found for node in nodes for found in _ranges(node.at("spec", "podCIDR"), node.name)]
+    return Technology.FLANNEL in case.mentions and _covers(others, address)
+
+
+def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, fit: _Fit) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
@@ -230,6 +252,6 @@ def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, *, sure: bo
         reasoning=(("A plugin or configuration other than the node's current one attached it."),),
         breaks=(f"connections to and from {pod.title} across nodes",),
         prevention="Recreate every pod after you install or change the network plugin.",
-        certainty=0.8 if sure else 0.6,
+        certainty=_CERTAINTIES[fit],
         marks=(place.text,),
     )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.events import read_event
+from podpath.evidence.kubernetes.picked import Pick, parse_described
 from podpath.evidence.kubernetes.records import PodRecord, ServiceRecord
 from podpath.evidence.kubernetes.service import make_ports
 from podpath.evidence.kubernetes.shown import DescribedField, describe_object
@@ -60,6 +61,10 @@ _NODE = frozenset(
     }
 )
 
+_BY_KIND: Mapping[str, frozenset[str]] = {
+    "Service": _SERVICE, "Pod": _POD, "Node": _NODE | {"PodCIDRs"},
+}  # fmt: skip
+"""What tells an object that a command describes, where a filter leaves but a line of it."""
 _KINDS = {"service": "Service", "pod": "Pod", "slice": "EndpointSlice", "endpoints": "Endpoints"}
 
 
@@ -76,6 +81,9 @@ def recognise_describe(source: Source) -> int:
     """Recognize an object by the names of its fields."""
     lines = sample(source)
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
+    picked = parse_described(source.command) if source.command else None
+    if picked is not None and keys & _BY_KIND.get(picked.kind, frozenset()):
+        return CERTAIN
     if len(keys & _SERVICE) >= 3 or len(keys & _POD) >= 3 or len(keys & _NODE) >= 3:
         return CERTAIN
     kinds = keys & (
@@ -95,19 +103,20 @@ def read_describe(source: Source) -> Reading:
     starts = [index for index, line in enumerate(lines) if _START.match(line)] or [0]
     if starts[0] > 0:
         starts.insert(0, 0)
+    picked = parse_described(source.command) if source.command else None
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        _read_object(ledger, start, end)
+        _read_object(ledger, start, end, picked if len(starts) == 1 else None)
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a field of kubectl describe")
 
 
-def _read_object(ledger: LineLedger, start: int, end: int) -> None:
+def _read_object(ledger: LineLedger, start: int, end: int, picked: Pick | None) -> None:
     fields = list(_fields(ledger.lines, start, end))
     keys = {field.key for field in fields}
     events = next((field for field in fields if field.key == "Events"), None)
-    name = _value(fields, "Name")
+    name = _value(fields, "Name") or (picked.name if picked is not None else None)
     kind = "object"
     if "AddressType" in keys:
         kind = "slice"
@@ -132,6 +141,7 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
     elif kind == "pod":
         _add_pod(ledger, fields, start, last)
     shown = _KINDS.get(kind) or ("Node" if len(keys & _NODE) >= 2 else "")
+    shown = shown or (picked.kind if picked is not None else "")
     if shown:
         placed = tuple(_place(ledger, field) for field in fields)
         for record in describe_object(

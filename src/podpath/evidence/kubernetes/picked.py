@@ -112,6 +112,21 @@ def parse_whole(command: str) -> Pick | None:
     return Pick(kind, namespace, words[1], ()) if kind else None
 
 
+def parse_described(command: str) -> Pick | None:
+    """Read which single object a command describes, whole or what a filter leaves; None where it
+    asks for another thing.
+    """
+    steps = parse_shell(command)
+    if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
+        return None
+    plain, namespace = _split_options(steps[0].arguments)
+    words = [part for word in plain[1:3] for part in word.split("/", 1)]
+    if plain[:1] != ["describe"] or len(words) != 2:
+        return None
+    kind = KINDS.get(words[0].lower(), "")
+    return Pick(kind, namespace, words[1], ()) if kind else None
+
+
 def _list_paths(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield the paths of `jsonpath=` and of jq that name one field each."""
     for word in words:
