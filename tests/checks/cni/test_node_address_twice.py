@@ -75,7 +75,7 @@ def test_each_has_its_own() -> None:
 PODS = """
 ```
 $ kubectl get pods -n kube-system -o wide
-NAME                READY   STATUS    RESTARTS   AGE   IP          NODE 
+NAME                READY   STATUS    RESTARTS   AGE   IP          NODE
 {one}   2/2     Running   0          1h    10.0.2.15   node1
 {other}   1/2     Running   0          1h    10.0.2.15   {node}
 ```
