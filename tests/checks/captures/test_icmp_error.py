@@ -144,6 +144,7 @@ def refused6(after: float, text: str) -> str:
         (refused6(1.0, ", length 8"), "undecided"),
         (f"{clock(1.0)} IP 192.0.2.1 > 10.7.0.5: ICMP type-#3, length 8", "undecided"),
         (f"{clock(1.0)} IP6 {FAR6} > {NEAR6}: ICMP6, packet too big, length 8", "none"),
+        (f"{clock(1.0)} IP6 {FAR6} > {NEAR6}: ICMP6, parameter problem, length 8", "undecided"),
     ],
 )
 def test_error_that_quotes_nothing_is_no_all_clear(line: str, verdict: str) -> None:

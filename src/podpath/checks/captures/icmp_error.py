@@ -226,7 +226,7 @@ def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
     late: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     for seen in errors_about(case.sightings):
         quoted = seen.packet.quoted
-        if not _is_unreachable(seen.packet) or _is_for_many(quoted):
+        if not _refuses(seen.packet) or _is_for_many(quoted):
             continue
         if quoted is None:
             found.append(seen)
@@ -253,8 +253,14 @@ def _is_late_answer(flow: CapturedFlow[Sighting], quoted: Packet, traffic: Captu
     return quoted.dst == flow.client[0] and _has_answer(flow, quoted.dst, traffic)
 
 
-def _is_unreachable(packet: Packet) -> bool:
-    kinds = ((protocols.ICMP, 3), (protocols.ICMPV6, 1))
+def _refuses(packet: Packet) -> bool:
+    """Tell whether an error says that its sender dropped a packet for good, of whatever size."""
+    kinds = (
+        (protocols.ICMP, 3),
+        (protocols.ICMP, 12),
+        (protocols.ICMPV6, 1),
+        (protocols.ICMPV6, 4),
+    )
     return (packet.protocol, packet.icmp_type) in kinds and not is_size_error(packet)
 
 
