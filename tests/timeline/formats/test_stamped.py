@@ -24,6 +24,8 @@ LINES: tuple[tuple[str, str, str, str, str], ...] = (
      "", "systemd", "Started tuned."),
     ("journalctl -o short-unix", "1741772943.250000 node-7 systemd[1]: Started tuned.",
      "2025-03-12T09:49:03.250000", "systemd", "Started tuned."),
+    ("Redis' signal handler", "1:signal-handler (1741772943) Received SIGTERM",
+     "2025-03-12T09:49:03", "signal-handler", "Received SIGTERM"),
     ("Android logcat", "03-12 09:49:03.250  1702  2395 D WindowManager: opening",
      "2025-03-12T09:49:03.250000", "WindowManager", "opening"),
     ("Android logcat", "03-12 09:49:03.250 E/NetworkStats( 123): timed out",
