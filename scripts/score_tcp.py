@@ -263,8 +263,8 @@ def main() -> int:
     if options.listed:
         listed = frozenset(LISTED.read_text(encoding="ascii").split())
         paths = [path for _, path in find_captures(options.folder, listed)]
-    most = sys.maxsize if options.listed else options.most
-    files, packets, counts = count_kinds(paths, options.least, most)
+    least, most = (0, sys.maxsize) if options.listed else (options.least, options.most)
+    files, packets, counts = count_kinds(paths, least, most)
     print(f"{files} captures, {packets:,} packets of TCP", *render_kinds(counts), sep="\n")
     return 0
 
