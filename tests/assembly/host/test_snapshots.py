@@ -142,3 +142,23 @@ def test_an_empty_output_of_another_host_is_no_state() -> None:
     ```
     """)
     assert () == case.shifts
+
+
+def test_a_local_route_that_a_program_set() -> None:
+    """The kernel's own follow addresses; others are what a program has the host take in."""
+    case = _case_of_text("""
+    ```
+    root@lb1:~# ip route ls table local
+    local 192.0.2.20 dev eth0 proto 66 scope host
+    local 192.0.2.9 dev eth0 proto kernel scope host src 192.0.2.9
+    local 127.0.0.1 dev lo proto kernel scope host src 127.0.0.1
+    root@lb1:~# systemctl restart systemd-networkd
+    root@lb1:~# ip route ls table local
+    local 192.0.2.9 dev eth0 proto kernel scope host src 192.0.2.9
+    root@lb1:~# uname -r
+    6.1.0
+    ```
+    """)
+    (shift,) = case.shifts
+
+    assert ("the route to 192.0.2.20", None) == (shift.name, shift.bad)

@@ -354,7 +354,7 @@ def _read_address(record: AddressRecord) -> tuple[object, _ListedThing] | None:
 
 
 def _read_route(record: RouteRecord) -> tuple[object, _ListedThing] | None:
-    if record.table == "local" or record.type in ("local", "broadcast", "multicast", "anycast"):
+    if record.type in ("broadcast", "multicast", "anycast") or _follows_address(record):
         return None
     hops = frozenset((str(hop.link or ""), hop.gateway) for hop in record.nexthops)
     name = "the default route" if record.prefix.length == 0 else f"the route to {record.prefix}"
@@ -363,6 +363,13 @@ def _read_route(record: RouteRecord) -> tuple[object, _ListedThing] | None:
     return key, _ListedThing(
         (record.type, hops), record.span, name, prefix=record.prefix, link=link
     )
+
+
+def _follows_address(record: RouteRecord) -> bool:
+    """Tell whether a route is one that the kernel keeps for an address of the host: others of table
+    local are what a program had it take in, such as the address of a load balancer.
+    """
+    return "local" in {record.table, record.type} and record.protocol in {"kernel", "", None}
 
 
 def _read_rule(record: PolicyRuleRecord) -> tuple[object, _ListedThing] | None:
