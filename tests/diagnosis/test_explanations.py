@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from podpath.library.given import Pasted
 from podpath.testing.nodes import given_netns, given_node, probe
 from tests.diagnosis.test_repairs import DROP, cause_of, node
 
+ROOT = Path(__file__).resolve().parents[2]
 ASKED = probe("tcp 10.0.0.1 > 10.0.0.2:80")
 
 
@@ -121,3 +123,21 @@ def test_the_device_of_a_sender_that_nothing_shows_is_a_guess(device: str, guess
     )
 
     assert guesses == len(list(_made_up_start(World(given_node(host), ()), judgement)))
+
+
+def test_a_certain_cause_is_told_of_a_connection_that_is_seen() -> None:
+    """An address that nothing speaks of is asked about: that its packets fail alike rests on a
+    guess, so the cause is told of those that the evidence shows, with their fix.
+    """
+    asked = podpath.diagnose(
+        ROOT / "examples" / "incidents" / "rp-filter-reset" / "bundle",
+        ["tcp 10.88.5.16 > 192.168.77.11:6443"],
+    )
+
+    first = asked.diagnosis.findings[0]
+    assert ("rp-filter", 1.0) == (first.check, first.certainty)
+    shown = first.shown_by
+    assert shown is not None
+    failed = shown.traces[-1].packet
+    assert "10.88.5.61" in {str(failed.src), str(failed.dst)}
+    assert any(repair.commands for repair in first.repairs)

@@ -270,13 +270,23 @@ def assess(world: World, symptoms: Iterable[Symptom]) -> Explanation:
 
 
 def _blame(world: World, judgements: Iterable[Judgement]) -> Iterator[Blame]:
-    found: dict[tuple[object, ...], tuple[Cause, list[Judgement]]] = {}
+    """Yield each cause once, told of a connection that rests on no guess where there is one: what
+    is certain of it need not be of another.
+    """
+    found: dict[tuple[object, ...], list[tuple[Cause, Judgement]]] = {}
     for judgement in judgements:
         if judgement.fit == Fit.EXPLAINS and judgement.branch is not None:
             cause = find_cause(world.node, judgement.branch)
             if cause is not None:
-                found.setdefault(cause.key, (cause, []))[1].append(judgement)
-    yield from (Blame(cause, tuple(judged)) for cause, judged in found.values())
+                found.setdefault(cause.key, []).append((cause, judgement))
+    for told in found.values():
+        told.sort(key=lambda one: _is_guessed(world, one[1]))
+        yield Blame(told[0][0], tuple(judgement for _, judgement in told))
+
+
+def _is_guessed(world: World, judgement: Judgement) -> bool:
+    """Tell whether how a connection fails rests on what no line speaks for."""
+    return bool(judgement.guesses) or any(_made_up_start(world, judgement))
 
 
 def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
