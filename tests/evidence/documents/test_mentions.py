@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from podpath.evidence.documents.mentions import LOOKED_AT, MENTIONS, find_mentions
+from podpath.evidence.documents.mentions import (
+    LOOKED_AT,
+    MENTIONS,
+    _TechnologyWords,
+    find_mentions,
+)
 from podpath.net.technologies import Technology
 
 
@@ -94,3 +101,9 @@ def test_every_technology_has_its_words() -> None:
     assert list(Technology) == sorted(
         {row.technology for row in MENTIONS}, key=list(Technology).index
     )
+
+
+@pytest.mark.parametrize("row", MENTIONS, ids=[row.technology for row in MENTIONS])
+def test_words_are_in_small_letters(row: _TechnologyWords) -> None:
+    """A text has no others by the time it is looked at."""
+    assert re.search(r"(?<!\\)[A-Z]", row.pattern.pattern) is None

@@ -26,16 +26,18 @@ class _TechnologyWords(NamedTuple):
 
 
 def _read_words(technology: str, words: str) -> _TechnologyWords:
-    pattern = re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])", re.IGNORECASE)
+    pattern = re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])")
     return _TechnologyWords(Technology(technology), pattern)
 
 
 _WORDS: Mapping[str, str] = read_word_file("podpath.evidence.documents", "mentions.toml")["words"]
 MENTIONS: tuple[_TechnologyWords, ...] = tuple(starmap(_read_words, _WORDS.items()))
-"""In the order of `Technology`."""
+"""In the order of `Technology`; small letters, of which a text has no others by then: that is
+twice as fast as letters of any case.
+"""
 
 
 def find_mentions(text: str) -> frozenset[Technology]:
     """Return what a text speaks of. Never raises."""
-    head = text[:LOOKED_AT]
+    head = text[:LOOKED_AT].lower()
     return frozenset(row.technology for row in MENTIONS if row.pattern.search(head) is not None)

@@ -1,8 +1,8 @@
 """The table of all messages, and the search for them in a source.
 
-A source is searched as one text, sign by sign, so that a log of 100 MB without any of them costs
-one pass of the C library for each sign, or, where its lines are alike but for numbers and ids, one
-pass over one line of each shape. Only lines that hold a sign meet their row's pattern.
+A source is searched as one text for the signs whose rarest characters it has, each in one pass of
+the C library, or, where its lines are alike but for numbers and ids, in one pass over one line of
+each shape. Only lines that hold a sign meet their row's pattern.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from podpath.evidence.messages import endings, units
 from podpath.evidence.messages.row import MessagePattern, read_rows
+from podpath.evidence.messages.signs import SignIndex
 from podpath.evidence.records import MessageRecord
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source, Span
@@ -81,8 +82,13 @@ _BEGINNING = re.compile(
 """How a line begins that is no rest of the one before."""
 _VARYING = str.maketrans("", "", "0123456789abcdefABCDEF")
 _BY_SIGN: dict[str, list[MessagePattern]] = {}
+_BY_OUTLINE: dict[str, list[str]] = {}
+"""The signs that are the same without what varies."""
 for _row in ROWS:
     _BY_SIGN.setdefault(_row.sign, []).append(_row)
+for _sign in _BY_SIGN:
+    _BY_OUTLINE.setdefault(_sign.translate(_VARYING), []).append(_sign)
+_SIGNS, _OUTLINES = SignIndex(_BY_SIGN), SignIndex(_BY_OUTLINE)
 
 
 class _Place(NamedTuple):
@@ -208,18 +214,18 @@ def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
     outlines = "\n".join(shapes)
     alike = list(shapes.values())
     ends = list(accumulate(len(shape) + 1 for shape in shapes))
-    for sign, rows in _BY_SIGN.items():
-        for number in _find_lines(outlines, sign.translate(_VARYING), ends):
+    for outline in _OUTLINES.find(outlines):
+        for number in _find_lines(outlines, outline, ends):
             for place in alike[number]:
-                if sign in lines[place]:
-                    yield from ((place, row) for row in rows)
+                signs = [sign for sign in _BY_OUTLINE[outline] if sign in lines[place]]
+                yield from ((place, row) for sign in signs for row in _BY_SIGN[sign])
 
 
 def _search(text: str, lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
     ends = list(accumulate(len(line) + 1 for line in lines))
-    for sign, rows in _BY_SIGN.items():
+    for sign in _SIGNS.find(text):
         for place in _find_lines(text, sign, ends):
-            yield from ((place, row) for row in rows)
+            yield from ((place, row) for row in _BY_SIGN[sign])
 
 
 def _find_lines(text: str, sign: str, ends: Sequence[int]) -> Iterator[int]:
