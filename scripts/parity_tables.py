@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def load_rows(text: str) -> dict[str, ParityRow]:
 
 def find_tests(text: str) -> Iterator[CoveringTest]:
     """Yield the tests of a module that bear the mark, in their order."""
-    for node in ast.parse(text).body:
+    for node in ast.parse(text).body if MARK in text else ():
         if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
             continue
         rows = tuple(name for each in node.decorator_list for name in _marked(each))
@@ -66,6 +67,7 @@ def find_tests(text: str) -> Iterator[CoveringTest]:
             yield CoveringTest(node.name, _first_sentence(ast.get_docstring(node) or ""), rows)
 
 
+@cache
 def covering_tests(folder: Path) -> tuple[CoveringTest, ...]:
     """Return all tests below a folder that bear the mark, by the names of their files."""
     paths = sorted(path for path in folder.rglob("test_*.py") if path.is_file())
