@@ -30,7 +30,7 @@ from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath_lab.apply import NETNS_DIRECTORY, inside, run
 from podpath_lab.cases.crafted import encode_frame
-from podpath_lab.script import ScriptCommand
+from podpath_lab.script import WRITE_SYSCTLS, ScriptCommand
 
 HOST = "host"
 NAMESPACES = (HOST, "pod", "other", "left", "right", "out")
@@ -51,36 +51,72 @@ LONG_PATIENCE = 15.0
 SERVER_PATIENCE = 3.0
 """Seconds in which a server has to have all of a request."""
 
-WORLD = """
-ip link add v0 netns host address 02:00:00:00:00:01 type veth peer name eth0 netns pod address 02:00:00:00:00:02
-ip link add v1 netns host address 02:00:00:00:01:01 type veth peer name eth0 netns other address 02:00:00:00:01:02
-ip link add eth0 netns host address 02:00:00:00:0f:01 type veth peer name eth0 netns out address 02:00:00:00:0f:02
-ip link add p2 netns host address 02:00:00:00:02:12 type veth peer name eth0 netns left address 02:00:00:00:02:02
-ip link add p3 netns host address 02:00:00:00:02:13 type veth peer name eth0 netns right address 02:00:00:00:02:03
-in host: ip link add br0 address 02:00:00:00:02:01 type bridge
-in host: ip link set p2 master br0
-in host: ip link set p3 master br0
-in host: ip addr add 10.9.0.1/24 dev v0
-in host: ip addr add 10.9.1.1/24 dev v1
-in host: ip addr add 10.9.2.1/24 dev br0
-in host: ip addr add 192.0.2.1/24 dev eth0
-in host: ip -6 addr add fd00:9::1/64 dev v0 nodad
-in host: ip -6 addr add fd00:91::1/64 dev v1 nodad
-in host: ip -6 addr add fd00:92::1/64 dev br0 nodad
-in host: ip -6 addr add 2001:db8::1/64 dev eth0 nodad
-in host: sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 net.ipv4.conf.all.rp_filter=0 net.ipv4.icmp_ratelimit=0 net.ipv6.icmp.ratelimit=0
-in host: for dev in v0 v1 br0 p2 p3 eth0; do ip link set $dev up; sysctl -qw net.ipv4.conf.$dev.rp_filter=0; done
-in pod: ip addr add 10.9.0.2/24 dev eth0
-in pod: ip -6 addr add fd00:9::2/64 dev eth0 nodad
-in other: ip addr add 10.9.1.2/24 dev eth0
-in other: ip -6 addr add fd00:91::2/64 dev eth0 nodad
-in left: ip addr add 10.9.2.2/24 dev eth0
-in left: ip -6 addr add fd00:92::2/64 dev eth0 nodad
-in right: ip addr add 10.9.2.3/24 dev eth0
-in right: ip -6 addr add fd00:92::3/64 dev eth0 nodad
-in out: ip addr add 192.0.2.2/24 dev eth0
-in out: ip -6 addr add 2001:db8::2/64 dev eth0 nodad
+LINKS = """
+link add v0 netns host address 02:00:00:00:00:01 type veth peer name eth0 netns pod address 02:00:00:00:00:02
+link add v1 netns host address 02:00:00:00:01:01 type veth peer name eth0 netns other address 02:00:00:00:01:02
+link add eth0 netns host address 02:00:00:00:0f:01 type veth peer name eth0 netns out address 02:00:00:00:0f:02
+link add p2 netns host address 02:00:00:00:02:12 type veth peer name eth0 netns left address 02:00:00:00:02:02
+link add p3 netns host address 02:00:00:00:02:13 type veth peer name eth0 netns right address 02:00:00:00:02:03
 """  # noqa: E501
+"""The cables, which are laid from outside."""
+WORLD = {
+    HOST: """
+link add br0 address 02:00:00:00:02:01 type bridge
+link set p2 master br0
+link set p3 master br0
+addr add 10.9.0.1/24 dev v0
+addr add 10.9.1.1/24 dev v1
+addr add 10.9.2.1/24 dev br0
+addr add 192.0.2.1/24 dev eth0
+addr add fd00:9::1/64 dev v0 nodad
+addr add fd00:91::1/64 dev v1 nodad
+addr add fd00:92::1/64 dev br0 nodad
+addr add 2001:db8::1/64 dev eth0 nodad
+link set v0 up
+link set v1 up
+link set br0 up
+link set p2 up
+link set p3 up
+link set eth0 up
+link set lo up
+""",
+    "pod": """
+addr add 10.9.0.2/24 dev eth0
+addr add fd00:9::2/64 dev eth0 nodad
+""",
+    "other": """
+addr add 10.9.1.2/24 dev eth0
+addr add fd00:91::2/64 dev eth0 nodad
+""",
+    "left": """
+addr add 10.9.2.2/24 dev eth0
+addr add fd00:92::2/64 dev eth0 nodad
+""",
+    "right": """
+addr add 10.9.2.3/24 dev eth0
+addr add fd00:92::3/64 dev eth0 nodad
+""",
+    "out": """
+addr add 192.0.2.2/24 dev eth0
+addr add 2001:db8::2/64 dev eth0 nodad
+""",
+}
+"""What ip(8) is told in each namespace."""
+SETTINGS = {
+    HOST: """\
+net/ipv4/ip_forward = 1
+net/ipv6/conf/all/forwarding = 1
+net/ipv4/conf/all/rp_filter = 0
+net/ipv4/icmp_ratelimit = 0
+net/ipv6/icmp/ratelimit = 0
+net/ipv4/conf/v0/rp_filter = 0
+net/ipv4/conf/v1/rp_filter = 0
+net/ipv4/conf/br0/rp_filter = 0
+net/ipv4/conf/p2/rp_filter = 0
+net/ipv4/conf/p3/rp_filter = 0
+net/ipv4/conf/eth0/rp_filter = 0
+"""
+}
 GATEWAYS = {
     "pod": ("10.9.0.1", "fd00:9::1"), "other": ("10.9.1.1", "fd00:91::1"),
     "left": ("10.9.2.1", "fd00:92::1"), "right": ("10.9.2.1", "fd00:92::1"),
@@ -131,18 +167,28 @@ def read_scenarios(folder: Path) -> Iterator[Scenario]:
 
 def build() -> None:
     """Build the stage before a scenario's own lines."""
+    _run_batch("\n".join(f"netns add {name}" for name in NAMESPACES))
     for name in NAMESPACES:
-        run(ScriptCommand(("ip", "netns", "add", name)))
-        run_lines(f"in {name}: sysctl -qw net.ipv6.conf.default.accept_dad=0")
-    run_lines(WORLD)
+        _write_settings("net/ipv6/conf/default/accept_dad = 0", name)
+    _run_batch(LINKS)
+    for name in NAMESPACES:
+        _run_batch(WORLD[name], name)
+        _write_settings(SETTINGS.get(name, ""), name)
     for name, (gateway, gateway6) in GATEWAYS.items():
-        run_lines(
-            f"in {name}: ip link set lo up\nin {name}: ip link set eth0 up\n"
-            f"in {name}: ip route add default via {gateway}\n"
-            f"in {name}: ip -6 route add default via {gateway6}"
+        _run_batch(
+            "link set lo up\nlink set eth0 up\n"
+            f"route add default via {gateway}\nroute add default via {gateway6}\n",
+            name,
         )
-    run_lines("in host: ip link set lo up")
     hasten()
+
+
+def _run_batch(lines: str, netns: str | None = None) -> None:
+    run(ScriptCommand(("ip", "-batch", "-"), netns=netns, stdin=lines))
+
+
+def _write_settings(lines: str, netns: str) -> None:
+    run(ScriptCommand(WRITE_SYSCTLS, netns=netns, stdin=lines))
 
 
 def hasten() -> None:
@@ -150,12 +196,11 @@ def hasten() -> None:
     need not wait for long.
     """
     for name in NAMESPACES:
-        for family in ("ipv4", "ipv6"):
-            run_lines(
-                f"in {name}: for file in /proc/sys/net/{family}/neigh/*/retrans_time_ms; "
-                "do echo 60 > $file; done; "
-                f"for file in /proc/sys/net/{family}/neigh/*/proxy_delay; do echo 0 > $file; done"
-            )
+        with inside(name):
+            for path in Path("/proc/sys/net").glob("ipv[46]/neigh/*/retrans_time_ms"):
+                path.write_text("60")
+            for path in Path("/proc/sys/net").glob("ipv[46]/neigh/*/proxy_delay"):
+                path.write_text("0")
 
 
 def run_lines(lines: str) -> None:
@@ -348,12 +393,8 @@ def forget() -> None:
     connections, and MTUs that were learned.
     """
     for name in NAMESPACES:
-        for words in (
-            ("ip", "neigh", "flush", "all"),
-            ("ip", "route", "flush", "cache"),
-            ("ip", "-6", "route", "flush", "cache"),
-        ):
-            run(ScriptCommand(words, netns=name))
+        _run_batch("neigh flush all\nroute flush cache\n", name)
+        run(ScriptCommand(("ip", "-6", "route", "flush", "cache"), netns=name))
     forget_connections()
 
 
