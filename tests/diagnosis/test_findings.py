@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from podpath.checks.finding import Finding, Severity
@@ -49,3 +50,22 @@ def test_a_rule_is_moved_only_to_where_it_stands_earlier() -> None:
     missing = ChainDifference("missing", last, None)
 
     assert 1 == len(list(_by_difference(made, cause, (missing, later, earlier))))
+
+
+def test_a_rule_that_a_packet_met_is_sure_to_refuse_it() -> None:
+    """Of a service without endpoints a rule that has counted nothing yet is only suspected; that it
+    ends the walked packet settles it.
+    """
+    branch = cause_of(node(DROP)).branch
+    (rule,) = branch.last.deciding.spans[:1]
+    walked = replace(found("no-endpoints", Severity.CAUSE), evidence=(rule,), shown_by=branch)
+    suspected = replace(found("service-rejected", Severity.FAULT), evidence=(rule,), certainty=0.6)
+    elsewhere = replace(suspected, evidence=(rule._replace(line=rule.line + 1),))
+
+    assert [("service-rejected", 1.0)] == names(merge_checks((walked,), (suspected,)))
+    assert ("no-endpoints", 1.0) in names(merge_checks((walked,), (elsewhere,)))
+
+
+def names(told: Iterable[Finding]) -> list[tuple[str, float]]:
+    """Return what was found, and how certain it is."""
+    return [(finding.check, finding.certainty) for finding in told]

@@ -379,13 +379,17 @@ def _is_restated(finding: Finding) -> bool:
 
 
 def _explains(one: Finding, cause: Finding) -> bool:
-    if one.certainty < 1 or cause.check not in DEEPER.get(one.check, frozenset()):
+    """Tell whether a check's finding says why a cause is there: it is certain, or it is suspected
+    of a rule that the packet did meet.
+    """
+    if cause.check not in DEEPER.get(one.check, frozenset()):
         return False
     traces = cause.shown_by.traces if cause.shown_by is not None else ()
     passed = {span for trace in traces for step in trace.steps for span in step.spans}
-    return one.evidence[0] in passed or any(
-        f" {mark}" in item for mark in one.marks for item in cause.breaks
-    )
+    met = one.evidence[0] in passed
+    if one.certainty < 1:
+        return met and _is_restated(one)
+    return met or any(f" {mark}" in item for mark in one.marks for item in cause.breaks)
 
 
 ROUTED_ANYWAY = frozenset({pod_range.NAME, pod_ranges_overlap.NAME})
