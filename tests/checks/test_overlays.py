@@ -54,3 +54,10 @@ def test_a_listing_states_the_port() -> None:
 def test_sentences_say_that_nodes_are_cut_off(prose: str, *, cut: bool) -> None:
     """Both ends are the cluster's own, and on two nodes."""
     assert cut is bool(list_cut_between_nodes(ticket_of(prose)))
+
+
+def test_only_a_port_that_is_shown_is_stated() -> None:
+    """A plugin's usual port may have been changed; Open vSwitch's name has it, and a listing."""
+    shown = (ROUTE.format(device="flannel.1"), ROUTE.format(device="genev_sys_6081"), LINK)
+
+    assert [False, True, True] == [list_overlay_ports(case_of(one))[0].stated for one in shown]

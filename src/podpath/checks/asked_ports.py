@@ -90,8 +90,9 @@ def _list_of_overlays(case: Case) -> Iterator[AskedPort]:
     """
     for complaint in list_cut_between_nodes(case)[:1]:
         for needed in list_overlay_ports(case):
+            own = needed.stated
             yield AskedPort(
-                needed.port, needed.protocol, None, complaint.span, own=True, needed_by=needed
+                needed.port, needed.protocol, None, complaint.span, own=own, needed_by=needed
             )
 
 

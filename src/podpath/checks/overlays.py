@@ -17,7 +17,6 @@ from podpath.net import protocols
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.links import Link
 
 _PORTS: Mapping[str, int] = MappingProxyType({
     "flannel.1": 8472, "flannel-v6.1": 8472, "flannel-wg": 51820, "cilium_vxlan": 8472,
@@ -38,13 +37,18 @@ class OverlayPort(NamedTuple):
     protocol: int
     device: str
     span: Span
+    stated: bool
+    """Whether a listing or the device's name says the port; else it is the one that its plugin
+    takes unless somebody chose another.
+    """
 
 
 def list_overlay_ports(case: Case) -> tuple[OverlayPort, ...]:
     """Return the ports of the overlays' devices that listings or routes of the host show."""
     found: dict[int, OverlayPort] = {}
-    for device, port, span in (*_list_linked(case), *_list_routed(case)):
-        found.setdefault(port, OverlayPort(port, protocols.UDP, device, span))
+    for needed in (*_list_linked(case), *_list_routed(case)):
+        if needed.port not in found or needed.stated > found[needed.port].stated:
+            found[needed.port] = needed
     return tuple(found.values())
 
 
@@ -60,28 +64,26 @@ def list_cut_between_nodes(case: Case) -> tuple[Complaint, ...]:
     )
 
 
-def _list_linked(case: Case) -> Iterator[tuple[str, int, Span]]:
+def _list_linked(case: Case) -> Iterator[OverlayPort]:
     for link in case.node.host.links.items:
-        port = _port_of(link)
-        if port is not None and link.span is not None and link.inferred is None:
-            yield str(link.name), port, link.span
+        if link.span is None or link.inferred is not None:
+            continue
+        device = str(link.name)
+        if link.vxlan is not None and link.vxlan.port:
+            yield OverlayPort(link.vxlan.port, protocols.UDP, device, link.span, stated=True)
+        else:
+            yield from _list_by_name(device, link.span)
 
 
-def _port_of(link: Link) -> int | None:
-    """Return the port of an overlay's device, as its listing states it or its owner chooses it."""
-    if link.vxlan is not None and link.vxlan.port:
-        return link.vxlan.port
-    return _port_by_name(str(link.name))
-
-
-def _port_by_name(device: str) -> int | None:
-    found = _OPEN_VSWITCH.match(device)
-    return int(found["port"]) if found is not None else _PORTS.get(device)
-
-
-def _list_routed(case: Case) -> Iterator[tuple[str, int, Span]]:
+def _list_routed(case: Case) -> Iterator[OverlayPort]:
     for route in case.node.host.routes.items:
         for hop in route.nexthops:
-            port = _port_by_name(str(hop.link)) if hop.link is not None else None
-            if port is not None and route.span is not None and route.inferred is None:
-                yield str(hop.link), port, route.span
+            if hop.link is not None and route.span is not None and route.inferred is None:
+                yield from _list_by_name(str(hop.link), route.span)
+
+
+def _list_by_name(device: str, span: Span) -> Iterator[OverlayPort]:
+    found = _OPEN_VSWITCH.match(device)
+    port = int(found["port"]) if found is not None else _PORTS.get(device)
+    if port is not None:
+        yield OverlayPort(port, protocols.UDP, device, span, stated=found is not None)

@@ -397,7 +397,10 @@ ROUTED_ANYWAY = frozenset({pod_range.NAME, pod_ranges_overlap.NAME})
 
 
 def _take_over(better: Finding, cause: Finding) -> Finding:
-    """Let a check's finding stand for a walk's cause, with what the walk showed."""
+    """Let a check's finding stand for a walk's cause, with what the walk showed; one that is only
+    suspected is as certain as the walk.
+    """
+    sure = better.certainty == 1 and better.severity in WEIGHTY
     return replace(
         better,
         severity=Severity.CAUSE,
@@ -405,7 +408,7 @@ def _take_over(better: Finding, cause: Finding) -> Finding:
         evidence=tuple(dict.fromkeys((*better.evidence, *cause.evidence))),
         breaks=tuple(dict.fromkeys((*better.breaks, *cause.breaks))),
         repairs=cause.repairs if better.check in ROUTED_ANYWAY else better.repairs,
-        certainty=1.0 if better.severity in WEIGHTY else cause.certainty,
+        certainty=1.0 if sure else cause.certainty,
         shown_by=cause.shown_by,
     )
 

@@ -150,12 +150,26 @@ OVERLAY = "$ ip route\n10.42.0.0/24 via 10.42.0.0 dev flannel.1 onlink\n"
 BETWEEN = "Pods on different nodes cannot reach each other."
 
 
-def test_an_overlay_needs_its_port() -> None:
-    """What pods of other nodes send comes in by it, whatever port they connect to."""
-    (finding,) = diagnosed(BETWEEN, DROPS + OVERLAY)
+STATED = """\
+$ ip -d link show flannel.1
+7: flannel.1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue state UNKNOWN mode DEFAULT
+    link/ether 1a:ca:a9:2c:dc:3b brd ff:ff:ff:ff:ff:ff promiscuity 0
+    vxlan id 1 local 192.0.2.5 dev eth0 srcport 0 0 dstport 8472 nolearning ttl inherit
+"""
 
-    assert 1.0 == finding.certainty
-    assert finding.evidence[-2].text.endswith("dev flannel.1 onlink")
+
+@pytest.mark.parametrize(
+    ("shown", "word", "sure"),
+    [(OVERLAY, "dev flannel.1 onlink", False), (STATED, "dstport 8472", True)],
+)
+def test_an_overlay_needs_its_port(shown: str, word: str, *, sure: bool) -> None:
+    """What pods of other nodes send comes in by it, whatever port they connect to. Of a device of
+    which only the name is known the port is the usual one.
+    """
+    (finding,) = diagnosed(BETWEEN, DROPS + shown)
+
+    assert sure is (finding.certainty == 1)
+    assert word in finding.evidence[-2].text
 
 
 @pytest.mark.parametrize(

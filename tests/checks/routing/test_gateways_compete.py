@@ -59,8 +59,17 @@ def test_netplan_says_so_itself() -> None:
     file = NETPLAN.format(metric=0, to="0.0.0.0/0", rest="metric: 0")
 
     assert [[1.0], [1.0]] == [
-        [one.certainty for one in findings(text)] for text in (f"{REFUSED}\n{file}", REFUSED)
+        [one.certainty for one in findings(text)] for text in (f"{REFUSED}.\n{file}", REFUSED)
     ]
+
+
+def test_netplan_says_so_of_other_devices() -> None:
+    """What it says of two others does not make it certain of these."""
+    file = NETPLAN.format(metric=0, to="0.0.0.0/0", rest="metric: 0")
+    others = REFUSED.replace("eth1", "eth5")
+
+    (finding,) = findings(f"{others}\n{file}")
+    assert finding.certainty < 1
 
 
 @pytest.mark.parametrize(

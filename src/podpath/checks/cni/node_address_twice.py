@@ -24,6 +24,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -43,9 +44,10 @@ ANNOTATIONS = (
 )
 CHOSEN = ANNOTATIONS[:2]
 """Addresses that a plugin chose for the outer packets."""
-
 HOSTED = ("kube-proxy-", "kube-apiserver-", "etcd-", "calico-node-", "kube-flannel-ds-")
 """How names of pods begin that run on their host's network."""
+BY_PODS = 0.8
+"""A pod of a node that is gone may still be listed as running."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -63,7 +65,8 @@ def check(case: Case) -> Iterator[Finding]:
     )
     for name in ANNOTATIONS:
         yield from _twice([(node, node.at("metadata", "annotations", name)) for node in nodes])
-    yield from _twice(list(_list_by_pods(case)))
+    for finding in _twice(list(_list_by_pods(case))):
+        yield replace(finding, certainty=BY_PODS)
     for node in nodes:
         own = {
             item.text_at("address")

@@ -39,7 +39,6 @@ from podpath.checks.said import find_said
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
-from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -56,6 +55,9 @@ _OF_PLUGIN = {
     "cluster-pool-ipv4-cidr": "Cilium's cluster-pool-ipv4-cidr",
 }
 """Names of flags and settings, and how a claim calls them."""
+
+
+_FLANNEL = "flannel.alpha.coreos.com/backend-type"
 
 
 class _Fit(Enum):
@@ -238,9 +240,16 @@ def _is_pooled(case: Case) -> bool:
 
 
 def _is_of_other(case: Case, nodes: Iterable[ObjectSightings], address: Address) -> bool:
-    """Tell whether an address is of another node's range, where flannel has all nodes send it."""
-    others = [found for node in nodes for found in _ranges(node.at("spec", "podCIDR"), node.name)]
-    return Technology.FLANNEL in case.mentions and _covers(others, address)
+    """Tell whether an address is of another node's range, where flannel has all nodes send it: a
+    device of its own, or its annotation on a node, says that it is in use.
+    """
+    known = list(nodes)
+    others = [found for node in known for found in _ranges(node.at("spec", "podCIDR"), node.name)]
+    devices = (link for link in case.node.host.links.items if link.span is not None)
+    flannel = any(str(link.name).startswith("flannel") for link in devices) or any(
+        node.at("metadata", "annotations", _FLANNEL) is not None for node in known
+    )
+    return flannel and _covers(others, address)
 
 
 def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, fit: _Fit) -> Finding:

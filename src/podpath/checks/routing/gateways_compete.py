@@ -31,7 +31,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
 from podpath.checks.told import list_failing
 from podpath.checks.wanted import WantedDevice, wanted_devices
-from podpath.net.messages import MessageKind
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 
@@ -54,13 +54,19 @@ def check(case: Case) -> Iterator[Finding]:
     refused = find_said(case, MessageKind.ROUTES_CONFLICT)
     for one, other in combinations(wanted_devices(case), 2):
         if _compete(one, other):
-            spans = (*list_spans(refused[:1]), *_spans(one), *_spans(other))
-            yield _report(one.device, other.device, spans, sure=bool(refused))
+            said = [message for message in refused if _is_of(message, one, other)]
+            spans = (*list_spans(said[:1]), *_spans(one), *_spans(other))
+            yield _report(one.device, other.device, spans, sure=bool(said))
             return
-    for message in refused:
-        names = message.values.get("device", "one device"), message.values.get("other", "another")
-        yield _report(*names, tuple(list_spans([message])), sure=True)
-        return
+    if refused:
+        values = refused[0].values
+        names = values.get("device", "one device"), values.get("other", "another")
+        yield _report(*names, tuple(list_spans(refused[:1])), sure=True)
+
+
+def _is_of(message: Message, one: WantedDevice, other: WantedDevice) -> bool:
+    """Tell whether netplan says it of these two devices."""
+    return set(message.values.values()) == {one.device, other.device}
 
 
 def _compete(one: WantedDevice, other: WantedDevice) -> bool:
