@@ -65,6 +65,8 @@ def test_a_rule_that_a_packet_met_is_sure_to_refuse_it() -> None:
     assert [("service-rejected", 1.0)] == names(merge_checks((walked,), (suspected,)))
     possible = replace(walked, certainty=0.5)
     assert [("service-rejected", 0.5)] == names(merge_checks((possible,), (suspected,)))
+    beside = replace(found("no-endpoints", Severity.FAULT), evidence=elsewhere.evidence)
+    assert [("service-rejected", 0.5)] == names(merge_checks((possible,), (suspected, beside)))
     assert ("no-endpoints", 1.0) in names(merge_checks((walked,), (elsewhere,)))
 
 

@@ -270,14 +270,15 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
     """Join what walks and checks found, so that one fault is told once.
 
     Of a walk and a check with one name the walk's is kept, as it is of the connection that failed;
-    where the check knows what came before, its finding takes the walk's place as the cause.
+    where the check knows what came before, its finding takes the walk's place as the cause, and the
+    walk's name is not told again.
     """
     rest = list(found)
     told = _blame_deeper(rest, _blame_duplicates(rest, _blame_chained(rest, causes)))
     told += [
         finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told
     ]
-    names = {finding.check for finding in told}
+    names = {finding.check for finding in (*told, *causes)}
     lesser = [
         finding
         for finding in rest
