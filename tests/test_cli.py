@@ -14,7 +14,7 @@ import pytest
 from podpath.checks.registry import CHECKS
 from podpath.cli.main import COMMANDS
 from podpath.version import __version__
-from tests.command import COMMAND, podpath, slowness, spent_by_children
+from tests.command import COMMAND, podpath, slowness, spent_by_children, start
 
 ROUTES = """\
 root@node1:~# ip route
@@ -52,7 +52,7 @@ def test_help_is_fast() -> None:
     taken = []
     for _ in range(10):
         before = spent_by_children()
-        podpath("--help")
+        start("--help")
         taken.append(spent_by_children() - before)
     assert min(taken) < 0.15 * slowness()
 

@@ -28,8 +28,8 @@ from scripts.kubernetes import control
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.image import PODPATH
 from tests.cluster import deployed, pods
-from tests.command import podpath as podpath_command
 from tests.command import slowness, spent_by_children
+from tests.command import start as podpath_command
 
 SPACE = "sources"
 OPTIONS = CollectorOptions(image=PODPATH, pull="Never", deadline=90)

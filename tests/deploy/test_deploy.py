@@ -420,17 +420,22 @@ def arguments_of(container: Object) -> tuple[list[str], dict[str, str]]:
 
 
 GRANTED = ("access.yaml", "budget.yaml")
+BOUND_ELSEWHERE = "podpath-agent-snapshot"
 
 
 @pytest.fixture(scope="module")
 def bound(api_server: ApiServer) -> Iterator[ApiServer]:
-    """Provide a server on which the agent's roles are bound, and take them off it again."""
+    """Provide a server on which the agent's roles are bound and none that other tests bind, and
+    take them off it again.
+    """
+    api_server.kubectl("delete", "clusterrolebinding", BOUND_ELSEWHERE, "--ignore-not-found")
     if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
         api_server.kubectl("create", "namespace", "podpath")
     for name in GRANTED:
         api_server.kubectl("apply", "-f", DEPLOY / "base" / name)
     api_server.await_right(AGENT, "patch", "nodes")
     api_server.await_right(AGENT, "patch", "leases/podpath-budget", "-n", "podpath")
+    api_server.await_right(AGENT, "create", "tokenreviews", there=False)
     yield api_server
     for name in GRANTED:
         api_server.kubectl("delete", "-f", DEPLOY / "base" / name)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from podpath.evidence.messages import endings, units
 from podpath.evidence.messages.row import MessagePattern, read_rows
-from podpath.evidence.messages.signs import SignIndex
 from podpath.evidence.records import MessageRecord
+from podpath.evidence.text.signs import SignIndex
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source, Span
 

@@ -4,6 +4,7 @@ are looked for at all.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -36,3 +37,33 @@ class SignIndex:
 
 def _part(text: str) -> Iterator[str]:
     return map("".join, zip(text, text[1:], text[2:], strict=False))
+
+
+_TOKEN = re.compile(
+    r"(?P<literal>[^\\\[\](){}|?*+.^$]|\\[^\w\s])|(?P<open>\((?:\?(?::|<?[!=]|P<\w+>))?)|(?P<close>\))|"
+    r"(?P<none>[?*]|\{[^}]*\})|(?P<other>\[\^?\]?(?:\\.|[^\]\\])*\]|\\.|.)",
+    re.DOTALL,
+)
+
+
+def list_signs(pattern: str) -> frozenset[str]:
+    """Return literals of which every text that a pattern matches holds one: of each alternative the
+    longest that is in no group; none where an alternative has none.
+    """
+    signs: set[str] = set()
+    runs, depth = [""], 0
+    for token in _TOKEN.finditer(f"{pattern}|"):
+        kind, text = token.lastgroup, token.group()
+        depth += (kind == "open") - (kind == "close")
+        if depth or kind == "close":
+            runs.append("")
+        elif kind == "literal":
+            runs[-1] += text[-1]
+        elif text == "|":
+            signs.add(max(runs, key=len))
+            runs = [""]
+        else:
+            if kind == "none":
+                runs[-1] = runs[-1][:-1]
+            runs.append("")
+    return frozenset() if "" in signs else frozenset(signs)
