@@ -1,6 +1,6 @@
 """Pictures of an answer's page and of `podpath ui`, as the system's Chromium draws them.
 
-    scripts/pictures.py
+    python -m scripts.pictures
 
 takes those of docs/pictures again, to be looked at before they are committed. Tests take the same
 ones, and compare: what moves or hides a part of a page does not go unseen.

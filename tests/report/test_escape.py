@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.report.escape import clip, escape
+from podpath.report.escape import clip, clip_columns, escape, measure, wrap_columns
 
 
 @given(st.text())
@@ -57,3 +57,26 @@ def test_each_dangerous_character_is_spelled(text: str, expected: str) -> None:
 def test_clipped_text_fits(text: str, width: int) -> None:
     """A clipped text is never longer than asked."""
     assert len(clip(text, width)) <= max(width, 0)
+
+
+def test_wide_and_combining_signs_take_their_columns() -> None:
+    """Two for a Chinese sign, none for an accent that stands on the sign before it."""
+    assert [measure(text) for text in ("eth0", "网络", "e\u0301")] == [4, 4, 1]
+    assert clip_columns("网络接口名字五", 14) == "网络接口名字五"
+    assert measure(clip_columns("网" * 30, 16)) <= 16
+
+
+@given(st.text(), st.integers(1, 40))
+def test_lines_are_no_wider_than_asked(text: str, columns: int) -> None:
+    """Nothing but blanks is lost, and only a sign that is wider than a line is wider."""
+    lines = wrap_columns(text, columns)
+    assert "".join(text.split()) == "".join("".join(lines).split())
+    assert all(measure(line) <= columns or len(line) == 1 for line in lines)
+
+
+def test_a_long_address_is_broken_between_its_parts() -> None:
+    """Behind a colon, where one is near."""
+    assert wrap_columns("as [2001:db8:1234:5678::1]:80", 18) == [
+        "as [2001:db8:1234:",
+        "5678::1]:80",
+    ]

@@ -12,7 +12,7 @@ from scripts.pictures import BROWSER, FOLDER, PAGES, browsing, compare, serving,
 )
 def test_the_page_looks_as_it_was_seen() -> None:
     """It is the picture in docs/pictures, which somebody looked at; if it should look otherwise
-    now, scripts/pictures.py takes it again.
+    now, `python -m scripts.pictures` takes it again.
     """
     with browsing() as browser, serving() as address:
         differing = {

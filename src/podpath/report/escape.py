@@ -7,8 +7,14 @@ Every report passes all of its text through here.
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator
+
 TAB = "    "
 """What a tab is printed as: a terminal's tab stops would tear the columns of a report."""
+
+PARTING = ":/-."
+"""Behind these a long word is broken over lines."""
 
 
 def escape(text: str) -> str:
@@ -51,3 +57,52 @@ def clip(text: str, width: int) -> str:
         return text[:width]
     tail = (width - 5) // 3
     return f"{text[: width - 5 - tail]} ... {text[len(text) - tail :]}"
+
+
+def measure(text: str) -> int:
+    """Return how many columns text takes: two for a sign of Chinese, Japanese or Korean, none for
+    one that combines with the sign before it (Unicode Standard Annex 11).
+    """
+    if text.isascii():
+        return len(text)
+    return sum(_measure_sign(sign) for sign in text)
+
+
+def _measure_sign(sign: str) -> int:
+    if unicodedata.combining(sign):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1
+
+
+def clip_columns(text: str, columns: int) -> str:
+    """Shorten text as `clip` does, to columns instead of characters."""
+    kept = clip(text, columns)
+    width = min(len(kept), columns)
+    while measure(kept) > columns and width > 0:
+        width -= 1
+        kept = clip(text, width)
+    return kept
+
+
+def wrap_columns(text: str, columns: int) -> list[str]:
+    """Break text into lines no wider than so many columns, between words where it can."""
+    words = [part for word in text.split() for part in _part_word(word, columns)]
+    lines: list[str] = []
+    for word in words:
+        if lines and measure(lines[-1]) + 1 + measure(word) <= columns:
+            lines[-1] = f"{lines[-1]} {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def _part_word(word: str, columns: int) -> Iterator[str]:
+    """Break a word that is wider than a line, behind a sign that parts an address where it can."""
+    part = ""
+    for sign in word:
+        if part and measure(part + sign) > columns:
+            at = max(part.rfind(one) for one in PARTING) + 1 or len(part)
+            yield part[:at]
+            part = part[at:]
+        part += sign
+    yield part

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from podpath.cli.terminal import choose_style
+from podpath.library import manual
 from podpath.net.errors import UsageError
 from podpath_lab.apply import LEARNER_TOOLS, TOOLS, enter_world, require_lab
 from podpath_lab.learn.classroom import FOLDER, Classroom, is_working, list_words
@@ -24,7 +25,7 @@ _WORDS = "shell [NAMESPACE], hint, check [FAULT], solve, next or quit"
 @click.group(invoke_without_command=True)
 @click.option(
     "--folder",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     default=FOLDER,
     hidden=True,
     help="Where the lesson under way is remembered.",
@@ -107,7 +108,10 @@ def hint(classroom: Classroom) -> None:
 
 def _tell_hint(classroom: Classroom) -> None:
     number, said = classroom.give_hint()
-    click.echo(f"Hint {number} of {len(classroom.lesson.hints)}: {said}")
+    hints = classroom.lesson.hints
+    click.echo(f"Hint {number} of {len(hints)}: {said}")
+    if number == len(hints):
+        click.echo("That is the last one; `solve` shows podpath's answer.")
 
 
 @learn.command()
@@ -141,7 +145,7 @@ def judge(classroom: Classroom, fault: str | None) -> bool:
     """Say whether the connection works again, or whether a fault is the lesson's."""
     incident = classroom.lesson.incident
     if fault:
-        right = fault in incident.checks
+        right = manual.checks()[fault].name in incident.checks
         click.echo(f"Right: {incident.summary}" if right else f"Not {fault}.")
         return right
     seen = classroom.try_connection()
@@ -194,15 +198,14 @@ def guide(classroom: Classroom, read_line: Callable[[], str]) -> None:
     comes.
     """
     click.echo(f"{len(LESSONS)} lessons. At any time: {_WORDS}.\n")
-    try:
-        for name in LESSONS:
-            _tell_lesson(name, classroom.start(name))
+    for name in LESSONS:
+        _tell_lesson(name, classroom.start(name))
+        try:
             if not _guide_lesson(classroom, read_line):
                 return
+        finally:
             classroom.stop()
-        click.echo("That was the last lesson.")
-    finally:
-        classroom.stop()
+    click.echo("That was the last lesson.")
 
 
 def _guide_lesson(classroom: Classroom, read_line: Callable[[], str]) -> bool:
@@ -215,7 +218,7 @@ def _guide_lesson(classroom: Classroom, read_line: Callable[[], str]) -> bool:
             case "hint":
                 _tell_hint(classroom)
             case "check":
-                if judge(classroom, rest or None):
+                if _judge_word(classroom, rest.strip()):
                     click.echo("`solve` shows podpath's answer, `next` goes on.")
             case "solve":
                 tell_solution(classroom, fix=False)
@@ -225,3 +228,12 @@ def _guide_lesson(classroom: Classroom, read_line: Callable[[], str]) -> bool:
                 return False
             case _:
                 click.echo(f"Say {_WORDS}.")
+
+
+def _judge_word(classroom: Classroom, fault: str) -> bool:
+    """Judge as `judge` does; a name that no fault has is said, and the lesson goes on."""
+    try:
+        return judge(classroom, fault or None)
+    except UsageError as error:
+        click.echo(str(error))
+        return False

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from podpath.net.errors import UsageError
+from podpath_lab.apply import LabError
 from podpath_lab.learn.classroom import Classroom
-from podpath_lab.learn.command import guide, learn
+from podpath_lab.learn.command import guide, judge, learn
 from podpath_lab.learn.lessons import LESSONS, Lesson
 from tests.command import COMMAND, podpath
 
@@ -89,6 +90,45 @@ def test_the_guide_goes_through_a_lesson(
     ]  # fmt: skip
 
 
+def test_a_mistyped_fault_is_no_wrong_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The nearest name is said, and the guide goes on."""
+    classroom = PaperClassroom(tmp_path / "lesson")
+    words = iter(("check ip-forwad", "quit"))
+    guide(classroom, lambda: next(words))
+    printed = capsys.readouterr().out
+    assert "did you mean 'ip-forward'?" in printed
+    assert "Not ip-forwad" not in printed
+    with pytest.raises(UsageError, match="did you mean 'rp-filter'"):
+        judge(classroom, "rp-filtr")
+
+
+def test_the_last_hint_is_said_to_be_the_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who asks for more is told where the answer is."""
+    classroom = PaperClassroom(tmp_path / "lesson")
+    words = iter((*["hint"] * 4, "quit"))
+    guide(classroom, lambda: next(words))
+    before, last = capsys.readouterr().out.split("Hint 4 of 4")
+    assert "the last one" not in before
+    assert "That is the last one; `solve` shows podpath's answer." in last
+
+
+def test_the_guide_leaves_the_lesson_of_another_shell_alone(tmp_path: Path) -> None:
+    """Where one is under way, the guide does not begin, and does not end it."""
+
+    class TakenClassroom(PaperClassroom):
+        def start(self, name: str) -> Lesson:
+            raise LabError(f"the lesson is under way, not {name}")
+
+    classroom = TakenClassroom(tmp_path / "lesson")
+    with pytest.raises(LabError):
+        guide(classroom, lambda: "quit")
+    assert classroom.asked == []
+
+
 def test_the_guide_leaves_nothing_when_it_is_interrupted(tmp_path: Path) -> None:
     """Ctrl-C, or the end of the input, ends the lesson's world, too."""
     classroom = PaperClassroom(tmp_path / "lesson")
@@ -99,3 +139,21 @@ def test_the_guide_leaves_nothing_when_it_is_interrupted(tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         guide(classroom, interrupt)
     assert classroom.asked[-1] == "stop"
+
+
+def test_lessons_are_listed_while_root_has_one_under_way(tmp_path: Path) -> None:
+    """What root alone may read is no mistake of the user's."""
+    folder = tmp_path / "lesson"
+    folder.mkdir(mode=0)
+    words = ["setpriv", "--reuid=65534", "--clear-groups", str(COMMAND)]
+    done = subprocess.run(
+        [*words, "learn", "--folder", str(folder), "list"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+    if "setpriv" in done.stderr or "Permission denied" in done.stderr:
+        pytest.skip("this user may not become another one, or may not read the command")
+    assert done.returncode == 0
+    assert "neighbors" in done.stdout

@@ -73,3 +73,19 @@ def test_what_carries_it_through_a_tunnel_is_told() -> None:
     stop = Stop(ETH0, SENT, SENT, outer)
     assert [text for text, _ in say(stop)[0]][-2:] == ["in 192.0.2.1:5", "› 192.0.2.2:4789"]
     assert describe_header(stop).endswith("; in udp 192.0.2.1:5 > 192.0.2.2:4789, TTL 64")
+
+
+def test_an_end_that_no_line_holds_is_broken_behind_a_colon() -> None:
+    """An IPv6 address is told in full, and its rest is as new as its beginning."""
+    long = Address.parse("2001:db8:1234:5678:9abc:def0:1234:5678")
+    came = Packet(long, Address.parse("2001:db8::1"), protocols.TCP, 40000, 80)
+    (told,) = say(Stop(ETH0, came, came._replace(dst=long)))
+    assert told == [
+        ("[2001:db8:1234:5678:9abc:def0:", Change.FIRST),
+        ("  1234:5678]:40000", Change.FIRST),
+        ("› [2001:db8::1]:80", Change.FIRST),
+        ("⇒ [2001:db8:1234:5678:9abc:def0:", Change.REWRITTEN),
+        ("  1234:5678]:80", Change.REWRITTEN),
+        ("TTL 64", Change.FIRST),
+    ]
+    assert all(len(text) <= 32 for text, _ in told)

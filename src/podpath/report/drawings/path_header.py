@@ -13,6 +13,8 @@ from podpath.report.drawings.path_drawing import DrawnPacket, Stop
 
 UNKNOWN_MAC = "?"
 """Stands for a MAC address that the evidence does not tell."""
+CONTINUED = "  "
+"""Before the rest of an end that has more than one line."""
 _MAC_SIGNS = 17
 
 
@@ -68,22 +70,36 @@ def _describe(packet: Packet) -> str:
 def _list_lines(stop: Stop, before: Packet | None, width: int) -> Iterator[HeaderLine]:
     first = Change.FIRST if before is None else Change.SAME
     old, new = _spell_ends(stop.came), _spell_ends(stop.left)
-    yield HeaderLine((HeaderPart(old[0], first),))
+    ends = [HeaderPart(old[0], first)]
     if new[0] != old[0]:
-        yield HeaderLine((HeaderPart(f"⇒ {new[0]}", Change.REWRITTEN),))
-    last = HeaderPart(f"› {old[1]}", first)
+        ends.append(HeaderPart(f"⇒ {new[0]}", Change.REWRITTEN))
+    ends.append(HeaderPart(f"› {old[1]}", first))
     if new[1] != old[1]:
-        yield HeaderLine((last,))
-        last = HeaderPart(f"⇒ {new[1]}", Change.REWRITTEN)
+        ends.append(HeaderPart(f"⇒ {new[1]}", Change.REWRITTEN))
+    *lines, last = [part for end in ends for part in _break_end(end, width)]
     lived = stop.left.ttl != stop.came.ttl
     ttl = HeaderPart(f"TTL {stop.left.ttl}", Change.REWRITTEN if lived else first)
+    yield from (HeaderLine((line,)) for line in lines)
     beside = len(last.text) + len(ttl.text) + 1 <= width
     yield from ([HeaderLine((last, ttl))] if beside else [HeaderLine((last,)), HeaderLine((ttl,))])
     yield from _list_macs(stop)
     if stop.outer is not None:
         source, destination = _spell_ends(stop.outer)
-        yield HeaderLine((HeaderPart(f"in {source}", Change.FIRST),))
-        yield HeaderLine((HeaderPart(f"› {destination}", Change.FIRST),))
+        for text in (f"in {source}", f"› {destination}"):
+            outer = _break_end(HeaderPart(text, Change.FIRST), width)
+            yield from (HeaderLine((part,)) for part in outer)
+
+
+def _break_end(end: HeaderPart, width: int) -> Iterator[HeaderPart]:
+    """Break an end that is too long for a line behind a colon of its IPv6 address."""
+    text = end.text
+    while len(text) > width:
+        at = text.rfind(":", len(CONTINUED), width) + 1
+        if at == 0:
+            break
+        yield HeaderPart(text[:at], end.change)
+        text = f"{CONTINUED}{text[at:]}"
+    yield HeaderPart(text, end.change)
 
 
 def _list_macs(stop: Stop) -> Iterator[HeaderLine]:

@@ -4,21 +4,20 @@ each column blocks one below the other, so that no words stand on others.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from podpath.report.drawings.path_drawing import Door, DrawnPacket, PathDrawing
 from podpath.report.drawings.path_header import HeaderLine, describe_header, list_headers
-from podpath.report.escape import escape
+from podpath.report.escape import escape, measure, wrap_columns
 
 EDGE, LABELS, COLUMN = 8, 124, 244
 """Widths: around the drawing, of the doors' names, of a packet."""
 HEAD, BETWEEN = 30, 16
 """Heights: of a packet's name and of a box's, between boxes."""
-TEXT, WORDS, LINES = 32, 28, 4
-"""Characters of a header's line and of a line on how a packet ended; such lines at most."""
+TEXT, WORDS, LINES = 32, 28, 6
+"""Columns of a header's line and of a line on how a packet ended; such lines at most."""
 LINE, WORDS_LINE, ABOVE, BELOW = 13, 14, 6, 8
 """Heights: of a line of a header, of one on how a packet ended, above and below such lines."""
 
@@ -115,4 +114,10 @@ def _wrap_words(packet: DrawnPacket) -> list[str]:
     words = escape(packet.words)
     if packet.left_out:
         words = f"{words} ({packet.left_out} stops not drawn)"
-    return textwrap.wrap(words, WORDS, max_lines=LINES, placeholder=" …")
+    lines = wrap_columns(words, WORDS)
+    if len(lines) <= LINES:
+        return lines
+    last = lines[LINES - 1]
+    while measure(f"{last} …") > WORDS:
+        last = last[:-1]
+    return [*lines[: LINES - 1], f"{last} …"]

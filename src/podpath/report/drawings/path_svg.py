@@ -25,22 +25,22 @@ from podpath.report.drawings.path_layout import (
     make_column,
     place_all,
 )
-from podpath.report.escape import clip, escape
+from podpath.report.escape import clip_columns, escape
 
 NAME = 16
-"""Characters of a door's name."""
+"""Columns of a door's name."""
 MIDDLE = ABOVE + 6
 """Of a block's first line, where its sign stands."""
 MACS = 40
-"""Characters of a line with MAC addresses."""
+"""Columns of a line with MAC addresses."""
 BOLD_WIDTH = 7.4
-"""Of a character of a namespace's name, at most on average."""
+"""Of a column of a namespace's name, at most on average."""
 STYLE = (
     "svg.path{color-scheme:light dark;font:12px sans-serif}"
     ".path text{fill:#1f2328}.path .box{fill:#f6f8fa;stroke:#afb8c1}"
     ".path .netns{font-weight:bold;paint-order:stroke;stroke:#f6f8fa;stroke-width:4}"
     ".path .door{stroke:#d0d7de}.path .name{font-weight:bold}"
-    ".path .header{font:11px monospace}.path .macs{font:9px monospace}"
+    ".path .header{font:11px monospace;white-space:pre}.path .macs{font:9px monospace}"
     ".path .same{fill:#6e7781}.path .rewritten{font-weight:bold;fill:#8250df}"
     ".path .way{stroke:#0969da;fill:none;stroke-width:2}"
     ".path .back{stroke:#1a7f37;fill:none;stroke-width:2}.path .stop{fill:#57606a}"
@@ -160,4 +160,4 @@ def _draw_ending(column: DrawnColumn, x: int, last: int, top: int) -> Iterator[s
 
 
 def _safe(text: str, width: int) -> str:
-    return escape_xml(clip(escape(text), width), {'"': "&quot;"})
+    return escape_xml(clip_columns(escape(text), width), {'"': "&quot;"})

@@ -14,7 +14,7 @@ from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap, Span
 from podpath.report.clearance_words import say_forbids
 from podpath.report.diagnosis_text import render_diagnosis
-from podpath.report.drawings.path_drawing import choose_branch, draw_path
+from podpath.report.drawings.path_drawing import DrawnEnd, PathDrawing, choose_branch, draw_path
 from podpath.report.drawings.path_svg import render_path_svg
 from podpath.report.finding_text import describe_repair
 from podpath.report.first_screen import find_first
@@ -23,6 +23,7 @@ from podpath.report.owner_words import say_owned
 from podpath.report.pages.page import (
     PageHead,
     Section,
+    fold,
     list_items,
     quote_lines,
     render_page,
@@ -65,8 +66,8 @@ def find_branch(diagnosis: Diagnosis) -> Branch | None:
 
 
 def draw(branch: Branch | None) -> str:
-    """Return the picture of a branch, its packets side by side, and for a phone one below the
-    other; nothing where none was walked.
+    """Return the picture of a branch, its packets side by side; for a phone the one that tells,
+    and the others to be opened. Nothing where none was walked.
     """
     if branch is None:
         return ""
@@ -74,10 +75,26 @@ def draw(branch: Branch | None) -> str:
     wide = render_path_svg(drawing)
     if len(drawing.packets) == 1:
         return f'<figure class="drawn">{wide}</figure>'
-    single = "".join(render_path_svg(one, styled=False) for one in drawing.single)
+    telling, *others = sorted(drawing.single, key=_is_told_later)
+    folded = "".join(fold(_title_packet(one), _draw_single(one)) for one in others)
     return (
-        f'<figure class="drawn wide">{wide}</figure><figure class="drawn narrow">{single}</figure>'
+        f'<figure class="drawn wide">{wide}</figure>'
+        f'<figure class="drawn narrow">{_draw_single(telling)}{folded}</figure>'
     )
+
+
+def _is_told_later(single: PathDrawing) -> bool:
+    """Tell whether a phone shows another packet first: the one that broke the path."""
+    return single.packets[0].ending is DrawnEnd.ARRIVED
+
+
+def _draw_single(single: PathDrawing) -> str:
+    return render_path_svg(single, styled=False)
+
+
+def _title_packet(single: PathDrawing) -> str:
+    packet = single.packets[0]
+    return f"{packet.name}: {packet.words}"
 
 
 def _decisive(diagnosis: Diagnosis, finding: Finding | None) -> str:

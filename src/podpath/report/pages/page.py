@@ -114,8 +114,8 @@ def show_text(text: str) -> str:
 
 
 def quote_lines(spans: Iterable[Span]) -> str:
-    """Quote deciding lines, marked, between the lines that stand next to them; what stands together
-    in a source is quoted together.
+    """Quote deciding lines, marked, between the lines that stand next to them, of which a phone
+    shows the nearest; what stands together in a source is quoted together.
     """
     marked: dict[Source, set[int]] = {}
     for span in spans:
@@ -140,7 +140,7 @@ def _quote_source(source: Source, marked: set[int]) -> str:
 
 
 def _quote_block(source: Source, numbers: Sequence[int], marked: set[int]) -> str:
-    lines = [_quote_line(source, number, marked=number in marked) for number in numbers]
+    lines = [_quote_line(source, number, marked) for number in numbers]
     return _frame_lines(source, min(marked.intersection(numbers), default=numbers[0]), lines)
 
 
@@ -149,9 +149,12 @@ def _frame_lines(source: Source, first: int, lines: Sequence[str]) -> str:
     return f'<p class="file">{place}</p><pre class="lines">{"".join(lines)}</pre>'
 
 
-def _quote_line(source: Source, number: int, *, marked: bool) -> str:
-    text = f"{number:>6}  {spell(source.lines[number - source.first_line])}"
-    return f"<mark>{text}</mark>\n" if marked else f"{text}\n"
+def _quote_line(source: Source, number: int, marked: set[int]) -> str:
+    text = f"{number:>6}  {spell(source.lines[number - source.first_line])}\n"
+    if number in marked:
+        return f"<mark>{text}</mark>"
+    beside = marked & {number - 1, number + 1}
+    return text if beside else f'<span class="far">{text}</span>'
 
 
 def _hash(style: str) -> str:
