@@ -241,7 +241,9 @@ def _vxlan(link: Link) -> Iterator[str]:
     (`vxlan->net`).
     """
     vxlan = link.vxlan
-    if vxlan is not None:
+    if vxlan is not None and vxlan.external:
+        yield f"link add {link.name} type vxlan external dstport {vxlan.port}"
+    elif vxlan is not None:
         ends = [
             f"id {vxlan.vni} dstport {vxlan.port}",
             "learning" if vxlan.learning else "nolearning",

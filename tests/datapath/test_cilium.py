@@ -9,7 +9,10 @@ import pytest
 from podpath.datapath.cilium.programs import STAND_IN, _is_native, is_endpoint
 from podpath.datapath.cilium.services import choose_endpoint, is_service
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.tracing.trace import Delivered, Trace, Transmitted
+from podpath.datapath.reasons.boundaries import BoundaryMet
+from podpath.datapath.reasons.cilium import DeliveredToHost
+from podpath.datapath.tracing.trace import Delivered, Trace, Transmitted, Undecided
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.net.packet import Packet
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Netfilter
@@ -184,6 +187,26 @@ def test_pods_of_other_nodes_are_reached_through_the_tunnel() -> None:
         found.verdict,
         outcome.link if isinstance(outcome, Transmitted) else "",
     )
+
+
+@pytest.mark.parametrize("sender", ["10.1.0.2", "10.1.0.1"])
+def test_an_address_of_the_nodes_range_that_nobody_is_seen_to_have(sender: str) -> None:
+    """A pod of this node that no output shows may have it, so nothing is sent to another node and
+    nothing is said to be dropped.
+    """
+    routes = "10.1.0.0/24 dev cilium_host src 10.1.0.1, 10.2.0.0/24 dev cilium_host src 10.1.0.1"
+    found = converse(given(routes=routes), probe(f"tcp {sender} > 10.1.0.77:80"))
+    elsewhere = converse(given(routes=routes), probe(f"tcp {sender} > 10.2.0.77:80"))
+    end = last(found).outcome
+
+    assert ("UNDECIDED", "ALWAYS") == (found.verdict, elsewhere.verdict)
+    handed = DeliveredToHost("cilium_host") in [
+        step.reason for step in elsewhere.branches[0].traces[1].steps
+    ]
+    assert handed is (sender == "10.1.0.1")
+    assert isinstance(end, Undecided)
+    assert BoundaryMet(BoundaryName.CILIUM_ENDPOINT, (ip("10.1.0.77"),)) == end.reason
+    assert "endpoint list" in end.ask
 
 
 def test_strict_rp_filter_breaks_pods_to_the_outside_and_to_the_host_alone() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from podpath.diagnosis.forbids import RestsOnInference
 from podpath.library.given import Pasted
 from podpath.library.trace import EXIT_CODES, UNDECIDED, TraceResult, trace
-from tests.library.samples import NO_FORWARDING, PROBE
+from tests.library.samples import NO_FORWARDING, PROBE, RP_FILTER
 
 
 def test_verdict_follows_the_walk() -> None:
@@ -37,3 +40,34 @@ def test_an_mtu_that_no_output_shows_decides_nothing() -> None:
     guessed, stated = trace(Pasted(SHORT), LONG), trace(Pasted(SHORT + SHOWN), LONG)
 
     assert ("UNDECIDED", "NEVER") == (guessed.verdict, stated.verdict)
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "tcp 10.88.5.16 > 10.88.5.61:9187",
+        "tcp 10.88.5.61 > 10.88.5.16:80",
+        "tcp 10.88.5.203 > 10.88.5.16:80",
+        "tcp 10.88.5.61 > 10.88.2.16:80",
+        "tcp 10.88.5.203 > 10.88.2.16:80",
+    ],
+)
+def test_an_address_that_nothing_shows_is_not_said_to_fail(probe: str) -> None:
+    """Which device a pod has that no output shows, and which node, is not known: nothing drops its
+    packets for certain, and what would tell is asked for.
+    """
+    result = trace(RP_FILTER / "bundle", probe)
+
+    assert ("UNDECIDED", UNDECIDED) == (result.verdict, result.exit_code)
+    assert "  next: " in result.text()
+
+
+def test_a_device_that_nothing_shows_refuses_nothing_for_certain() -> None:
+    """The reverse-path filter goes by the device that a packet comes in on: it is named as what the
+    walk rests on.
+    """
+    (forbids,) = trace(RP_FILTER / "bundle", "tcp 10.88.5.16 > 10.88.5.61:9187").forbids
+
+    assert isinstance(forbids, RestsOnInference)
+    assert "does not come in on the device of the route back" in forbids.guesses[0].why
+    assert forbids.guesses[0].ask == "tcpdump -eni any host 10.88.5.16"

@@ -196,6 +196,7 @@ class BoundaryName(StrEnum):
     DUMMY = "dummy"
     CIRCLE = "circle"
     CILIUM_NODEPORT = "Cilium NodePort"
+    CILIUM_ENDPOINT = "Cilium endpoint"
     UNSEEN_NAMESPACE = "unseen namespace"
     IPVS = "IPVS"
     XDP = "XDP"

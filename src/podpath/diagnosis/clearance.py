@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from podpath.checks.topology import known_rules
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.reasons.devices import TooLongForEnd
-from podpath.datapath.reasons.routes import MtuExceeded
+from podpath.datapath.reasons.routes import MtuExceeded, ReversePathFailed
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Step, Undecided
 from podpath.datapath.vocabulary import ConversationFailure, Reachability
 from podpath.diagnosis.complained import Complained
@@ -37,7 +38,7 @@ from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.net import nft
 from podpath.net.probe import Probe
-from podpath.net.provenance import Inferred
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Case
 from podpath.node.node import Netns, Node
 
@@ -84,8 +85,8 @@ def forbid_all_clear(
 
 def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say that a connection never works: a branch in which it fails only if
-    rules that the evidence leaves out do not let it pass, routes do not lead it elsewhere, or an
-    MTU is what it is taken for.
+    rules that the evidence leaves out do not let it pass, routes do not lead it elsewhere, an MTU
+    is what it is taken for, or it comes in on a device that nothing shows.
     """
     for branch in conversation.branches:
         if branch.works is not False or not branch.last.steps:
@@ -94,7 +95,11 @@ def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
         assumed = (*step.assumed, *list_translations_left_out(branch))
         if assumed:
             return (RulesLeftOut(probe=conversation.probe, assumed=assumed, spans=step.spans),)
-        guesses = (*list_routes_taken_for_best(branch), *_list_guessed_lengths(step))
+        guesses = (
+            *list_routes_taken_for_best(branch),
+            *_list_guessed_lengths(step),
+            *_list_unseen_devices(step),
+        )
         if guesses:
             return (RestsOnInference(probe=conversation.probe, guesses=guesses),)
     return ()
@@ -105,6 +110,13 @@ def _list_guessed_lengths(step: Step) -> Iterator[Inferred]:
     guess = step.rests_on
     if isinstance(step.reason, MtuExceeded | TooLongForEnd) and guess is not None:
         yield from (guess,) if guess.is_guess else ()
+
+
+def _list_unseen_devices(step: Step) -> Iterator[Inferred]:
+    """Yield that nothing shows the device which the reverse-path filter refuses a packet on."""
+    if isinstance(step.reason, ReversePathFailed) and step.link == UNSEEN.name:
+        why = f"that {step.before.src} does not come in on the device of the route back to it"
+        yield Inferred(Basis.GUESSED, why, ask=f"tcpdump -eni any host {step.before.src}")
 
 
 def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterator[Forbids]:

@@ -59,6 +59,8 @@ class Vxlan:
     learning: bool = True
     checksum: bool | None = True
     """Whether it computes the checksum of its outer packets (`udpcsum`); None: nothing tells."""
+    external: bool = False
+    """True: a program or a route says for each packet where it goes (Cilium, Open vSwitch)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

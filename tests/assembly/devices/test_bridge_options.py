@@ -44,7 +44,9 @@ def test_vxlan() -> None:
         "239.1.1.1",
         "eth0",
     )
+    assert make_vxlan({"external": "true", "id": "0"}).external
     bare = make_vxlan({"id": "x", "local": "here"})
+    assert not bare.external
     assert (bare.vni, bare.port, bare.local, bare.dev, bare.learning) == (0, 8472, None, None, True)
 
 

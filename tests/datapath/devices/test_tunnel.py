@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.devices import tunnel
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
     TunnelFromOther,
@@ -15,12 +18,20 @@ from podpath.datapath.reasons.devices import (
 )
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Delivered, Transmitted
-from podpath.datapath.vocabulary import DropCause
+from podpath.datapath.vocabulary import BoundaryName, DropCause
 from podpath.net.addresses import Mac
-from podpath.node.links import Geneve
+from podpath.node.links import Geneve, Vxlan
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe
+from podpath.testing.nodes import (
+    Fields,
+    forwarding,
+    given_cilium,
+    given_netns,
+    given_node,
+    ip,
+    probe,
+)
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import last, packet, reason_at_end, reason_of, reasons
 
@@ -79,6 +90,31 @@ def test_a_tunnel_without_a_remote_end() -> None:
     assert drop_reason(DropCause.VXLAN_NO_REMOTE, "6.18.1") == "NO_TX_TARGET"
     assert cut.branches[0].works
     assert WrappedForUnknownEnd("flannel.1") == cut.branches[0].traces[0].steps[-2].reason
+
+
+def test_an_external_device_has_no_use_for_forwarding_entries() -> None:
+    """Cilium's programs say where a frame goes, whatever the forwarding database holds; what else
+    might say it, nobody shows.
+    """
+    host = given(fdb=()).host
+    details = Vxlan(vni=0, port=8472, external=True)
+    items = tuple(
+        replace(link, vxlan=details) if link.vxlan is not None else link
+        for link in host.links.items
+    )
+    host = replace(host, links=host.links._replace(items=items))
+
+    by_program = converse(given_node(host, cilium=given_cilium()), REMOTE)
+    unknown = converse(given_node(host), REMOTE)
+
+    assert by_program.branches[0].works
+    assert WrappedForUnknownEnd("flannel.1") in [
+        step.reason for step in by_program.branches[0].traces[0].steps
+    ]
+    assert "UNDECIDED" == unknown.verdict
+    assert BoundaryMet(BoundaryName.TUNNEL, ("flannel.1", "vxlan external")) == reason_at_end(
+        last(unknown)
+    )
 
 
 def test_both_ends_in_the_node() -> None:

@@ -63,6 +63,7 @@ def make_vxlan(details: Mapping[str, str]) -> Vxlan:
         dev=None if device is None else IfName(device),
         learning=is_on(details, "learning", default=True),
         checksum=is_on(details, "udp_csum") if "udp_csum" in details else None,
+        external=is_on(details, "external", default=False),
     )
 
 

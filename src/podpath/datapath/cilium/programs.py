@@ -23,7 +23,7 @@ from podpath.datapath.reasons import cilium as reasons
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.tracing.frames import with_macs, with_ttl
-from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
+from podpath.datapath.tracing.paths import EMIT, RECEIVE, REDIRECT, Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.cilium_config import CiliumConfig
@@ -38,10 +38,12 @@ from podpath.net.provenance import Known, Span
 from podpath.node.links import Link
 from podpath.node.netfilter import ConnTuple
 from podpath.node.node import HOST, Frontend
+from podpath.node.routing import Nexthop, Route
 
 FROM_CONTAINER = "bpf/bpf_lxc.c:cil_from_container, Cilium"
 FROM_NETDEV = "bpf/bpf_host.c:cil_from_netdev, Cilium"
 TO_NETDEV = "bpf/bpf_host.c:cil_to_netdev, Cilium"
+FROM_OVERLAY = "bpf/bpf_overlay.c:cil_from_overlay, Cilium"
 FROM_HOST = "bpf/bpf_host.c:cil_from_host, Cilium"
 SOCKET = "bpf/bpf_sock.c:cil_sock4_connect, Cilium"
 HOST_DEVICE, PREFIX = "cilium_host", "lxc"
@@ -69,11 +71,32 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
         return _from_container(walk, skb, config, link)
     namespace = walk.engine.namespace(HOST)
     if link.name in OVERLAYS:
-        target = _endpoint_link(walk, namespace, skb.packet.dst)
-        return (
-            None if target is None else _to_container(walk, skb, target, StageName.DEVICE_RECEIVE)
-        )
+        return _from_overlay(walk, skb, namespace)
     return _from_netdev(walk, skb, config, link) if _is_native(namespace, config, link) else None
+
+
+def _from_overlay(walk: Walk, skb: Skb, namespace: Namespace) -> Next:
+    """Deliver to a pod of the node, or to the node itself on `cilium_host`: the sender's programs
+    wrote the MAC that it is for there, whatever the tunnel's own (`ipv4_host_delivery`).
+    """
+    target = _endpoint_link(walk, namespace, skb.packet.dst)
+    if target is not None:
+        return _to_container(walk, skb, target, StageName.DEVICE_RECEIVE)
+    if not namespace.owns(skb.packet.dst) or HOST_DEVICE not in namespace.links:
+        return None
+    device, before = namespace.links[HOST_DEVICE], skb.packet
+    skb.packet = with_macs(before, before.smac, namespace.mac(device))
+    walk.trace.step(
+        StageName.TC_INGRESS,
+        skb,
+        FROM_OVERLAY,
+        before,
+        StepDecision.REDIRECT,
+        reasons.DeliveredToHost(device.name),
+        link=device.name,
+    )
+    skb.link = device
+    return RECEIVE
 
 
 def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
@@ -92,7 +115,7 @@ def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> N
             return _to_container(walk, skb, target, StageName.DEVICE_RECEIVE)
         overlay = _overlay(walk, namespace, config, dst)
         if overlay is not None:
-            return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
+            return _to_overlay(walk, skb, overlay, FROM_CONTAINER, namespace)
     if config.bypasses_host(walk.choices):
         return _route_past_host(walk, skb, namespace, link)
     walk.trace.step(
@@ -241,7 +264,9 @@ def _from_host(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace)
     if target is not None:
         return _to_container(walk, skb, target, StageName.TC_EGRESS)
     overlay = _overlay(walk, namespace, config, skb.packet.dst)
-    return _to_overlay(walk, skb, overlay, FROM_HOST) if overlay is not None else None
+    if overlay is None:
+        return None
+    return _to_overlay(walk, skb, overlay, FROM_HOST, namespace)
 
 
 def _masquerade(
@@ -310,7 +335,14 @@ def _container_mac(walk: Walk, target: Link) -> Mac | None:
     return namespace.mac(namespace.link(peer.link))
 
 
-def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
+def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str, namespace: Namespace) -> Next:
+    """Send a packet to the node of its pod; a pod of this node that no output shows may have its
+    address as well as none.
+    """
+    dst = skb.packet.dst
+    route = namespace.routing(4).lookup(FlowKey(dst)).route
+    if route is not None and any(leads_to_own_pods(route, hop) for hop in route.nexthops):
+        return boundary(walk, skb, BoundaryName.CILIUM_ENDPOINT, dst)
     reason = reasons.SentThroughOverlay(overlay.name)
     walk.trace.step(
         StageName.TC, skb, function, skb.packet, StepDecision.ENCAPSULATE, reason, link=overlay.name
@@ -357,6 +389,15 @@ def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Addres
         (namespace.links[name] for name in OVERLAYS if name in namespace.links),
         namespace.link(OVERLAYS[0]),
     )
+
+
+def leads_to_own_pods(route: Route | None, hop: Nexthop) -> bool:
+    """Tell whether a route is Cilium's to the node's own pods: to its host device, with a preferred
+    source out of the same range. A pod behind it comes in on a device of its own.
+    """
+    if route is None or hop.link != HOST_DEVICE or route.prefsrc is None:
+        return False
+    return route.prefix.covers(route.prefsrc)
 
 
 def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link | None:

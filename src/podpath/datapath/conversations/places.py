@@ -34,7 +34,6 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Basis, Inferred, Option
 from podpath.node.links import Link
 from podpath.node.node import HOST, Node
-from podpath.node.routing import Nexthop, Route
 
 UNSEEN = Link(
     name=IfName("(a device that the evidence does not show)"),
@@ -176,7 +175,7 @@ def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     if len(hops) > 1:
         options = tuple(Option(item, f"it comes in on {item.link}") for item in hops)
         hop = walk.choices.choose(f"the device that {probe.src} comes in on", options, random=True)
-    if walk.engine.cilium is not None and _leads_to_own_pods(found.route, hop):
+    if walk.engine.cilium is not None and cilium.leads_to_own_pods(found.route, hop):
         return ConnectionEnd(namespace.name, UNSEEN)
     return _outside(walk, namespace, namespace.link(str(hop.link)), probe.src)
 
@@ -205,15 +204,6 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Conn
         switch=_switch_of(walk.engine.node, link),
         wires=_wires_of(walk, namespace, link),
     )
-
-
-def _leads_to_own_pods(route: Route | None, hop: Nexthop) -> bool:
-    """Tell whether a route is Cilium's to the node's own pods: to its host device, with a preferred
-    source out of the same range. A pod behind it comes in on a device of its own.
-    """
-    if route is None or hop.link != cilium.HOST_DEVICE or route.prefsrc is None:
-        return False
-    return route.prefix.covers(route.prefsrc)
 
 
 def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:

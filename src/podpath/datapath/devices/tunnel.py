@@ -66,6 +66,8 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         nested = TunnelsNested(link.name, NESTED)
         _record_at(walk, skb, link, RECURSION, StepDecision.DROP, nested)
         return _dropped(walk, skb, DropCause.VXLAN_RECURSION)
+    if details.external:
+        return _emit_external(walk, skb, link)
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = _remote_end(namespace, link, details, skb.packet.dmac)
     if remote is not None:
@@ -75,6 +77,20 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         nowhere = NoRemoteEnd(link.name, skb.packet.dmac)
         _record_at(walk, skb, link, VXLAN, StepDecision.DROP, nowhere)
         return _dropped(walk, skb, DropCause.VXLAN_NO_REMOTE)
+    return _wrap_for_unknown_end(walk, skb, link)
+
+
+def _emit_external(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Wrap a frame toward the end that Cilium's programs say, which nothing shows; without a
+    program or a route that says one the kernel drops it, and which there are is not modeled
+    (`vxlan_xmit`, VXLAN_F_COLLECT_METADATA). The forwarding entries are not looked at.
+    """
+    if walk.engine.cilium is None:
+        return boundary(walk, skb, BoundaryName.TUNNEL, link.name, "vxlan external")
+    return _wrap_for_unknown_end(walk, skb, link)
+
+
+def _wrap_for_unknown_end(walk: Walk, skb: Skb, link: Link) -> Next:
     unknown = WrappedForUnknownEnd(link.name)
     _record_at(walk, skb, link, VXLAN, StepDecision.ENCAPSULATE, unknown)
     return wire.send(walk, skb, link)
@@ -383,9 +399,11 @@ def _is_between(link: Link, outer: Packet) -> bool:
 
 
 def _is_of_network(link: Link, sender: Link) -> bool:
-    """Tell whether a tunnel's device is of the network of the one that sent."""
+    """Tell whether a tunnel's device is of the network of the one that sent; an external one is of
+    all (`vxlan_vs_find_vni`).
+    """
     if link.vxlan is None or sender.vxlan is None:
         sent = sender.ends.sends_key if sender.ends is not None else ""
         taken = link.ends.takes_key if link.ends is not None else ""
         return link.vxlan is sender.vxlan is None and sent == taken
-    return link.vxlan.vni == sender.vxlan.vni
+    return link.vxlan.external or link.vxlan.vni == sender.vxlan.vni

@@ -39,6 +39,15 @@ class DeliveredToEndpoint(NamedTuple):
 
 
 @distinct
+class DeliveredToHost(NamedTuple):
+    """The program hands what came through a tunnel for the node itself to its stack, on Cilium's
+    own device.
+    """
+
+    link: str
+
+
+@distinct
 class SentThroughOverlay(NamedTuple):
     """The program sends the packet through a tunnel to the pod's node, past netfilter."""
 
@@ -87,5 +96,5 @@ class ServiceRestored(NamedTuple):
 
 CiliumReason = (
     HandedToStack | AnswerRedirected | BpfMasqueraded | DeliveredToEndpoint | SentThroughOverlay
-    | RoutedPastHost | PeerShown | ServiceTranslated | ServiceRestored | NoBackend
+    | DeliveredToHost | RoutedPastHost | PeerShown | ServiceTranslated | ServiceRestored | NoBackend
 )  # fmt: skip

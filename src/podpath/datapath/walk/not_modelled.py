@@ -70,6 +70,12 @@ _ENDS = (
         "cilium bpf lb list",
     ),
     Boundary(
+        BoundaryName.CILIUM_ENDPOINT,
+        "the address is of the range of the node's own pods, and no output shows which pod has it, "
+        "or that none has",
+        "cilium-dbg endpoint list; kubectl get pods -A -o wide",
+    ),
+    Boundary(
         BoundaryName.UNSEEN_NAMESPACE,
         "no output shows the addresses, ARP answers and routes of a namespace that is only "
         "inferred",

@@ -15,8 +15,9 @@ UNSEEN = "the host's netfilter does not see it"
 def spell_cilium(reason: CiliumReason) -> str:  # one arm for each reason
     """Say what a BPF program decided about a packet."""
     match reason:
-        case cilium.HandedToStack():
-            return f"Cilium hands it to the host's stack ({NOTE})"
+        case cilium.HandedToStack() | cilium.DeliveredToHost():
+            on = f" on {reason.link}" if isinstance(reason, cilium.DeliveredToHost) else ""
+            return f"Cilium hands it to the host's stack{on} ({NOTE})"
         case cilium.AnswerRedirected(address):
             said = (
                 f"Cilium translates the answer back to {address} and sends it straight to its pod"
