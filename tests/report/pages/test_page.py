@@ -56,7 +56,7 @@ def test_deciding_lines_stand_between_their_neighbors() -> None:
     """Three lines around, the deciding ones marked, what is near quoted once, the rest apart."""
     source = Source(name="rules.txt", lines=tuple(f"line {n}" for n in range(1, 41)))
     quoted = quote_lines((Span(source, 10, 10), Span(source, 14, 14), Span(source, 30, 30)))
-    assert re.findall(r"<mark> *(\d+)  line \d+</mark>", quoted) == ["10", "14", "30"]
+    assert re.findall(r"<mark> *(\d+)  line \d+\n</mark>", quoted) == ["10", "14", "30"]
     assert quoted.count("<pre") == 2
     assert re.findall(r"rules\.txt:\d+", quoted) == [
         "rules.txt:10",
@@ -65,6 +65,8 @@ def test_deciding_lines_stand_between_their_neighbors() -> None:
     assert "line 7\n" in quoted
     assert "line 17\n" in quoted
     assert "line 18\n" not in quoted
+    far = re.findall(r'<span class="far"> *(\d+)  line \d+\n</span>', quoted)
+    assert far == ["7", "8", "12", "16", "17", "27", "28", "32", "33"]
 
 
 def test_command_that_printed_nothing_is_quoted() -> None:
