@@ -14,7 +14,7 @@ import podpath
 from podpath.collect import captures, long_captures
 from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import Kept
-from podpath.collect.long_captures import survey_long
+from podpath.collect.long_captures import read_held, survey_long
 from podpath.net.errors import EvidenceError
 from tests.capture import frames
 
@@ -41,7 +41,6 @@ def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     counts as long.
     """
     monkeypatch.setattr(captures, "WHOLE", 2)
-    monkeypatch.setattr(long_captures, "LEAST_RECORD", 1)
     path = tmp_path / "eth0.pcap"
     packets = [
         frame for port in range(41000, 41004) for frame in handshake(port, answered=port != 41002)
@@ -110,6 +109,17 @@ def test_full_disk_is_an_error(capture: Path, monkeypatch: pytest.MonkeyPatch) -
         survey_long("eth0.pcap", capture.read_bytes())
 
 
-def test_short_capture_is_held(capture: Path) -> None:
-    """By its bytes or by its packets; nothing is surveyed."""
-    assert None is survey_long("eth0.pcap", capture.read_bytes())
+@pytest.mark.parametrize("record", [1, 10_000])
+def test_short_capture_is_held(capture: Path, monkeypatch: pytest.MonkeyPatch, record: int) -> None:
+    """A capture is held up to so many packets, whether they are counted first or as they are
+    read.
+    """
+    data = capture.read_bytes()
+    monkeypatch.setattr(long_captures, "LIKELY_RECORD", record)
+    monkeypatch.setattr(long_captures, "LONGEST", 11)
+    held = read_held(data)
+    monkeypatch.setattr(long_captures, "LONGEST", 10)
+
+    assert held is not None
+    assert 11 == len(held.packets)
+    assert None is read_held(data)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from podpath.collect.long_captures import Tell, survey_long, tell_nobody
+from podpath.collect.long_captures import Tell, read_held, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
-from podpath.collect.parallel import count_workers, plan_workers
+from podpath.collect.parallel import count_workers
 from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
@@ -26,6 +26,7 @@ from podpath.net.provenance import Gap, GapKind, Source, Span
 
 if TYPE_CHECKING:
     from podpath.collect.printed import ReadText
+    from podpath_capture.flows.failures import Failures
     from podpath_capture.flows.flows import Flows
     from podpath_capture.reading.read import DecodedCapture
     from podpath_capture.survey import Survey
@@ -71,6 +72,8 @@ class Kept(NamedTuple):
     """
     flows: Flows | None = None
     """The flows of its packets, where they were numbered already."""
+    failures: Failures | None = None
+    """Who of a long capture refuses how many of those that ask."""
 
     @property
     def total(self) -> int:
@@ -114,19 +117,18 @@ def read_packets(
     """
     try:
         from podpath_capture.decoding.undecoded import describe_undecoded  # noqa: PLC0415 - an extra
-        from podpath_capture.reading.read import read_capture  # noqa: PLC0415 - as above
     except ImportError as error:
         raise MissingExtra(
             f"{name}: reading a capture needs podpath-capture: pip install 'podpath[capture]'"
         ) from error
     try:
-        survey = survey_long(name, data, tell)
-        capture = read_capture(data, plan_workers(data)) if survey is None else survey.capture
+        survey, capture = None, read_held(data)
+        if capture is None:
+            survey = survey_long(name, data, tell)
+            capture = survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
-    kept = Kept(
-        name, capture, data, place, devices or {}, survey=survey, flows=_number_flows(capture)
-    )
+    kept = _look_through(Kept(name, capture, data, place, devices or {}, survey=survey))
     keep(kept)
     gaps = [
         make_gap(name, f"byte {damage.offset}: {damage.why}", kind=GapKind.CUT)
@@ -162,23 +164,31 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     if read is None:
         return None
     capture = read.packed.capture
-    kept = Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=read.packed.flows)
+    kept = _look_through(
+        Kept(name, capture, b"", NOWHERE, read.packed.devices, read, flows=read.packed.flows)
+    )
     keep(kept)
     from podpath_capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
-    rows = select_telling(capture.packets, kept.flows).tolist()
+    rows = select_telling(capture.packets, kept.flows, kept.failures).tolist()
     return Evidence(
         (read.show(rows),), (make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE),)
     )
 
 
-def _number_flows(capture: DecodedCapture) -> Flows | None:
-    """Return the flows of a capture that is not shown whole: its packets are selected by them, and
-    captures matched.
+def _look_through(kept: Kept) -> Kept:
+    """Number the flows of a capture that is not shown whole, and count what fails in it: its
+    packets are selected by both, and captures matched.
     """
+    from podpath_capture.flows.failures import count_failures  # noqa: PLC0415 - as above
     from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above
 
-    return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None
+    columns = kept.capture.packets.columns
+    if len(columns) <= WHOLE:
+        return kept
+    flows = kept.flows or number_flows(columns)
+    failures = count_failures(columns, flows) if kept.survey is None else kept.survey.failures
+    return kept._replace(flows=flows, failures=failures)
 
 
 def _say_how_many(kept: Kept, rows: list[int]) -> str:
@@ -200,7 +210,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
         rows = (
             list(range(len(packets)))
             if len(packets) <= WHOLE
-            else select_telling(packets, kept.flows).tolist()
+            else select_telling(packets, kept.flows, kept.failures).tolist()
         )
         numbers = rows
     if kept.total > WHOLE:
@@ -281,9 +291,8 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
-    rows = sorted(
-        {*select_ends(packets, one, other).tolist(), *select_telling(packets, kept.flows).tolist()}
-    )
+    telling = select_telling(packets, kept.flows, kept.failures)
+    rows = sorted({*select_ends(packets, one, other).tolist(), *telling.tolist()})
     if kept.printed is not None:
         return kept.printed.show(rows), None
     return _quote(kept, rows, rows)

@@ -8,19 +8,21 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from podpath.collect.parallel import plan_workers
 from podpath.collect.spool import Spool
 from podpath.net.errors import EvidenceError
 
 if TYPE_CHECKING:
+    from podpath_capture.reading.read import DecodedCapture
     from podpath_capture.survey import Survey
 
 LONGEST = 2_000_000
 """Packets that are held with all that is known of each, 270 bytes; of a longer capture five bytes
 of each, the rest on disk.
 """
-LEAST_RECORD = 66
-"""Bytes of a packet and its record, at least, but for oddities: in a file that has fewer for each
-there are not too many.
+LIKELY_RECORD = 500
+"""Bytes of a packet and its record in captures of whole packets: a file that has more than this for
+each of the most packets that are held is likely to have too many.
 """
 Tell = Callable[[float], None]
 """Is told which share of the work is done."""
@@ -31,16 +33,29 @@ def tell_nobody(share: float) -> None:
     _ = share
 
 
-def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -> Survey | None:
-    """Survey a capture that is too long to be held; None for one that is not. `ValueError` where it
-    is no capture.
-    """
-    if len(data) <= LONGEST * LEAST_RECORD:
-        return None
-    from podpath_capture.survey import is_long, survey_capture  # noqa: PLC0415 - an extra
+def read_held(data: bytes | memoryview) -> DecodedCapture | None:
+    """Read a capture that is short enough to be held; None for a longer one. `ValueError` where it
+    is none.
 
-    if not is_long(data, LONGEST):
+    Most captures are found to be short by reading them. Only of one that is likely to be long the
+    packets are counted first, as far as that takes.
+    """
+    from podpath_capture.reading.read import read_capture  # noqa: PLC0415 - an extra
+    from podpath_capture.reading.together import TooManyPacketsError  # noqa: PLC0415 - as above
+    from podpath_capture.survey import is_long  # noqa: PLC0415 - as above
+
+    if len(data) > LONGEST * LIKELY_RECORD and is_long(data, LONGEST):
         return None
+    try:
+        return read_capture(data, plan_workers(data), LONGEST)
+    except TooManyPacketsError:
+        return None
+
+
+def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -> Survey:
+    """Survey a capture that is too long to be held. `ValueError` where it is no capture."""
+    from podpath_capture.survey import survey_capture  # noqa: PLC0415 - an extra
+
     spool = Spool()
     try:
         return survey_capture(data, spool, tell)

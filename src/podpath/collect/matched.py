@@ -177,14 +177,11 @@ class MatchedCaptures:
         (kept,) = self._kept.values()
         if kept.total <= captures.WHOLE:
             return {}
-        from podpath_capture.flows.failures import Failures  # noqa: PLC0415 - as above
-
-        addresses: Sequence[int] = kept.capture.packets.addresses
-        if kept.survey is not None:
-            failures, addresses = kept.survey.failures, kept.survey.narrow.addresses
-        else:
-            failures = Failures()
-            failures.add(kept.capture.packets.columns, self._flows[0])
+        failures = kept.failures if kept.survey is None else kept.survey.failures
+        if failures is None:
+            return {}
+        narrow = None if kept.survey is None else kept.survey.narrow
+        addresses = kept.capture.packets.addresses if narrow is None else narrow.addresses
         found: dict[tuple[int, Address, int], FailureTally] = {}
         for (protocol, version, value, port), tally in failures.tallies.items():
             address = Address(4, value) if version == 4 else Address(6, addresses[value])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ECHO_REQUESTS, TCP, UDP
-from podpath_capture.arrays.segments import distinct
+from podpath_capture.arrays.segments import begins, distinct, order_by
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows
 from podpath_capture.flows.tcp_states import find_tcp_states
@@ -64,40 +64,51 @@ class Failures:
         if not len(flows):
             return
         found = _judge(columns, flows)
-        for number in np.flatnonzero(found.asked | found.fails).tolist():
-            key = found.key(number)
+        for some in found.group(np.flatnonzero(found.asked | found.fails)):
+            key = found.key(int(some[0]))
             known = self._counts.get(key, AskedTally(0, 0))
             self._counts[key] = known._replace(
-                failed=known.failed + bool(found.counts[number]),
-                asked=known.asked + bool(found.asked[number]),
+                failed=known.failed + int(found.counts[some].sum()),
+                asked=known.asked + int(found.asked[some].sum()),
             )
         self._add_unheard(columns, flows, found, rows)
-        chosen: list[int] = []
-        for number in np.flatnonzero(found.fails).tolist():
-            key = found.key(number)
-            if self._shown.get(key, 0) < FIRST and (
-                key in self._shown or len(self._shown) < SERVERS
-            ):
-                self._shown[key] = self._shown.get(key, 0) + 1
-                chosen.append(number)
+        chosen = self._choose(found)
         mine = np.flatnonzero(np.isin(flows.number, chosen))
         kept = np.concatenate(
             [mine[flows.number[mine] == number][:PACKETS] for number in chosen] or [mine[:0]]
         )
         self._rows.append(kept if rows is None else rows[kept])
 
+    def _choose(self, found: _Judged) -> list[int]:
+        """Return the failing flows that are shown: the first few of the first servers."""
+        chosen: list[int] = []
+        for some in found.group(np.flatnonzero(found.fails)):
+            key = found.key(int(some[0]))
+            if key not in self._shown and len(self._shown) == SERVERS:
+                continue
+            shown = self._shown.get(key, 0)
+            few = some[: FIRST - shown].tolist()
+            self._shown[key] = shown + len(few)
+            chosen += few
+        return chosen
+
     def _add_unheard(
         self, columns: PacketColumns, flows: Flows, found: _Judged, rows: Rows | None
     ) -> None:
         """Count the requests that nothing answers, of flows that have answers to others."""
         unheard = find_unheard(columns, flows, self._end)
+        if not len(unheard):
+            return
+        order = order_by(flows.number[unheard])
         mine = distinct(flows.number[unheard].astype(np.int64))
+        ordered = unheard[order]
+        pieces = np.split(ordered, np.flatnonzero(begins(flows.number[ordered]))[1:])
         asking = np.flatnonzero(find_requests(columns)[0] & np.isin(flows.number, mine))
         asked = np.bincount(flows.number[asking], minlength=len(flows))
-        for number in mine.tolist():
+        answers = _find_answers(flows)
+        for number, open_still in zip(mine.tolist(), pieces, strict=True):
             key = found.key(number)
             known = self._counts.get(key, AskedTally(0, 0))
-            open_still = unheard[flows.number[unheard] == number]
             shown = open_still[: max(FIRST - len(known.rows), 0)]
             places = shown if rows is None else rows[shown]
             self._counts[key] = known._replace(
@@ -105,8 +116,7 @@ class Failures:
                 unheard=known.unheard + len(open_still),
                 rows=(*known.rows, *places.tolist()),
             )
-            answer = np.flatnonzero((flows.number == number) & ~flows.forward)[:1]
-            beside = np.concatenate((shown, answer))
+            beside = np.append(shown, answers[number])
             self._rows.append(beside if rows is None else rows[beside])
 
     @property
@@ -120,6 +130,13 @@ class Failures:
         return {key: tally for key, tally in self._counts.items() if tally.failed or tally.unheard}
 
 
+def count_failures(columns: PacketColumns, flows: Flows) -> Failures:
+    """Count the failures of a whole capture."""
+    found = Failures()
+    found.add(columns, flows)
+    return found
+
+
 class _Judged(NamedTuple):
     """What each flow is."""
 
@@ -131,10 +148,30 @@ class _Judged(NamedTuple):
     """The same, or its connection fails in another way."""
     names: Sequence[NDArray[Any]]
 
+    def group(self, numbers: Rows) -> list[Rows]:
+        """Part flows by who was asked, in the order in which each was asked first."""
+        if not len(numbers):
+            return []
+        protocol, version, server, port = (
+            values[numbers].astype(np.uint64) for values in self.names
+        )
+        words = server << np.uint64(32) | port << np.uint64(16) | protocol << np.uint64(8) | version
+        order = np.argsort(words, kind="stable")
+        parts = np.split(numbers[order], np.flatnonzero(begins(words[order]))[1:])
+        return sorted(parts, key=lambda part: int(part[0]))
+
     def key(self, number: int) -> Asked:
         """Say who was asked."""
         protocol, version, server, port = (int(values[number]) for values in self.names)
         return protocol, version, server, port
+
+
+def _find_answers(flows: Flows) -> Rows:
+    """Return the first packet of each flow that comes back; 0 where none does."""
+    back = np.flatnonzero(~flows.forward & (flows.number >= 0))[::-1]
+    found = np.zeros(len(flows), np.int64)
+    found[flows.number[back]] = back  # the first of each is written last
+    return found
 
 
 def _judge(columns: PacketColumns, flows: Flows) -> _Judged:

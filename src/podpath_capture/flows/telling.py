@@ -17,7 +17,7 @@ from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, FIN, ICMP, ICMP_ERRORS, ICMPV6, RST, SYN, TCP, UDP
 from podpath_capture.arrays.segments import begins, distinct, order_by
 from podpath_capture.columns import PacketColumns, Packets
-from podpath_capture.flows.failures import Failures
+from podpath_capture.flows.failures import Failures, count_failures
 from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
 from podpath_capture.flows.tcp import analyse_segments
@@ -38,18 +38,19 @@ SHARE = MOST // 4
 """Of each kind that is no connection: ARP, ICMP errors, frames with changing MACs."""
 
 
-def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
+def select_telling(
+    packets: Packets, flows: Flows | None = None, failures: Failures | None = None
+) -> Rows:
     """Return the rows that tell something, in the order of the file: at most `MOST` of connections,
     and some of each other kind.
 
-    `flows` where they were numbered already.
+    `flows` and `failures` where they were numbered, and counted, already.
     """
     columns = packets.columns
     flows = number_flows(columns) if flows is None else flows
     odd = find_odd(columns, flows)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
-    failures = Failures()
-    failures.add(columns, flows)
+    failures = count_failures(columns, flows) if failures is None else failures
     others = [
         packets.arps.row,
         np.flatnonzero(find_errors(columns)),

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from podpath.capture.workers import Workers
 from podpath_capture.columns import Packets
 from podpath_capture.decoding.decode import decode_packets, unread_link_types
 from podpath_capture.files.file import as_bytes, index_packets
-from podpath_capture.files.index import CaptureDamage, Contents, Interface, join, part
-from podpath_capture.reading.together import read_together
+from podpath_capture.files.index import (
+    CaptureDamage,
+    Contents,
+    Index,
+    Interface,
+    join,
+    part,
+)
+from podpath_capture.reading.together import TooManyPacketsError, read_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,19 +32,24 @@ class DecodedCapture:
     """Names that the file gives to addresses."""
 
 
-def read_capture(buffer: bytes | memoryview, workers: Workers | None = None) -> DecodedCapture:
+def read_capture(
+    buffer: bytes | memoryview, workers: Workers | None = None, most: int | None = None
+) -> DecodedCapture:
     """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no
-    capture.
+    capture, `TooManyPacketsError` where it has more than `most` packets.
 
     Several workers read it together, and give the same.
     """
     data, contents = as_bytes(buffer), Contents()
     packets = (
-        None if workers is None or workers.size < 2 else read_together(data, contents, workers)
+        None
+        if workers is None or workers.size < 2
+        else read_together(data, contents, workers, most)
     )
     if packets is None:
         contents = Contents()
-        packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
+        index = join([*_take_most(index_packets(data, contents), most)])
+        packets = decode_packets(data, index, contents.interfaces)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
     return DecodedCapture(
         packets=packets,
@@ -45,6 +57,16 @@ def read_capture(buffer: bytes | memoryview, workers: Workers | None = None) -> 
         damages=tuple(damages),
         names=dict(contents.names),
     )
+
+
+def _take_most(parts: Iterable[Index], most: int | None) -> Iterator[Index]:
+    """Yield parts of an index as they are found, as long as they are not too many."""
+    count = 0
+    for each in parts:
+        count += len(each)
+        if most is not None and count > most:
+            raise TooManyPacketsError
+        yield each
 
 
 def read_batches(

@@ -60,12 +60,20 @@ class FoundPackets(NamedTuple):
     """Writes what is known of the packets before they are decoded into columns of zeros."""
 
 
+class TooManyPacketsError(Exception):
+    """A capture has more packets than are to be held."""
+
+
 Look = Callable[[int], FoundPackets]
 """Finds the packets of the worker of a number."""
 
 
-def read_together(data: Bytes, contents: Contents, workers: Workers) -> Packets | None:
-    """Read all packets; None where the workers' stretches do not meet, or one of them was lost."""
+def read_together(
+    data: Bytes, contents: Contents, workers: Workers, most: int | None = None
+) -> Packets | None:
+    """Read all packets; None where the workers' stretches do not meet, or one of them was lost.
+    `TooManyPacketsError`, before any is decoded, where there are more than `most`.
+    """
     look = _cut(data, contents, workers)
     if look is None:
         return None
@@ -73,7 +81,7 @@ def read_together(data: Bytes, contents: Contents, workers: Workers) -> Packets 
         columns = _columns(workers, len(data) // 12)
         shares = workers.run(
             lambda number, meet: _read(
-                data, contents.interfaces, columns, (number, look(number)), meet
+                data, contents.interfaces, columns, (number, look(number)), (meet, most)
             )
         )
     except LostError:
@@ -81,6 +89,8 @@ def read_together(data: Bytes, contents: Contents, workers: Workers) -> Packets 
     whole = [share for share in shares if share is not None]
     if len(whole) < len(shares):
         return None
+    if most is not None and whole[0].total > most:
+        raise TooManyPacketsError
     contents.damages += [damage for share in whole for damage in share.damages]
     count, written = whole[0].total, {*INDEXED}.union(*(share.written for share in whole))
     kept = {
@@ -157,15 +167,18 @@ def _read(
     interfaces: list[Interface],
     columns: Arrays,
     mine: tuple[int, FoundPackets],
-    meet: AllGather,
+    together: tuple[AllGather, int | None],
 ) -> Share | None:
-    """Read a worker's packets into its part of the columns; None where what the workers found does
-    not fit together.
+    """Read a worker's packets into its part of the columns, unless all have too many; None where
+    what the workers found does not fit together.
     """
-    number, found = mine
+    (number, found), (meet, most) = mine, together
     met = meet((found.start, found.landing, found.packets))
     if any(one[1] != other[0] for one, other in pairwise(met)):
         return None
+    total = sum(count for _, _, count in met)
+    if most is not None and total > most:
+        return Share(total, set(), [], [], [], [])
     first = sum(count for _, _, count in met[:number])
     arrays = {name: column[first : first + found.packets] for name, column in columns.items()}
     found.fill(arrays)
@@ -175,6 +188,4 @@ def _read(
     renumber(out, table)
     for rows in (*out.arps, *out.quotes):
         rows["row"] = rows["row"] + first
-    return Share(
-        sum(count for _, _, count in met), out.written, found.damages, out.arps, out.quotes, table
-    )
+    return Share(total, out.written, found.damages, out.arps, out.quotes, table)

@@ -15,6 +15,7 @@ import pytest
 from bench.made_capture import make_capture
 from podpath.capture.workers import AllGather, LostError
 from podpath_capture.reading.read import DecodedCapture, read_capture
+from podpath_capture.reading.together import TooManyPacketsError
 from tests.capture import frames
 from tests.capture.decoding.test_layers import KINDS
 
@@ -149,3 +150,14 @@ def test_a_lost_worker_costs_nothing_but_time() -> None:
 def test_captures_too_short_to_share(data: bytes) -> None:
     """Nothing to share is read as ever."""
     assert_same(read_capture(data, Threads(2)), read_capture(data))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_capture_that_is_too_long_is_left(size: int) -> None:
+    """Nothing is decoded of more packets than are to be held; exactly so many are read."""
+    made = frames.pcap(mixture(60))
+    count = len(read_capture(made).packets)
+
+    assert count == len(read_capture(made, Threads(size), count).packets)
+    with pytest.raises(TooManyPacketsError):
+        read_capture(made, Threads(size), count - 1)

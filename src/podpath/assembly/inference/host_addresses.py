@@ -8,6 +8,7 @@ routes call a neighbor.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -153,8 +154,10 @@ def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
     """Return the sender that is most likely the host itself; None where no sender stands out."""
     points: dict[Address, int] = {}
     own_macs = {link.mac for link in draft.host.links.values() if link.mac is not None}
-    for sender in dict.fromkeys(frame.sender for frame in frames):
-        sent = [frame for frame in frames if frame.sender == sender]
+    by_sender: dict[Address, list[_Frame]] = defaultdict(list)
+    for frame in frames:
+        by_sender[frame.sender].append(frame)
+    for sender, sent in by_sender.items():
         owner = draft.owner(sender)
         if owner is not None and owner.name == HOST:
             return None

@@ -34,7 +34,7 @@ from dataclasses import replace
 from enum import Enum
 
 from podpath.capture.connections import CapturedConnection, CapturedFlow, Endpoint
-from podpath.capture.frames import times_sent
+from podpath.capture.frames import errors_about, times_sent
 from podpath.checks.captured import SHOWN, CapturedTraffic, list_scanners, order_of, quote, times
 from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
@@ -55,6 +55,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """
     groups: dict[tuple[Endpoint, _Kind], list[Finding]] = defaultdict(list)
     scanners = list_scanners(traffic)
+    errors = [*errors_about(case.sightings)]
     for connection in traffic.connections:
         start = connection.start
         if start.client[0] in scanners:
@@ -69,7 +70,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             continue
         if untranslated_reply.find_foreign_answer(
             case, start, traffic
-        ) is not None or is_refused_by_error(case, start):
+        ) is not None or is_refused_by_error(errors, start):
             continue
         if len(syns) > 1:
             kind = _kind_of(connection, syns)

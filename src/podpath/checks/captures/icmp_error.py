@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -264,12 +264,9 @@ def _refuses(packet: Packet) -> bool:
     return (packet.protocol, packet.icmp_type) in kinds and not is_size_error(packet)
 
 
-def is_refused_by_error(case: Case, flow: CapturedFlow[Sighting]) -> bool:
-    """Tell whether an ICMP error says why a connection does not come about."""
-    return any(
-        _is_about(seen.packet, flow) and not is_size_error(seen.packet)
-        for seen in errors_about(case.sightings)
-    )
+def is_refused_by_error(errors: Iterable[Sighting], flow: CapturedFlow[Sighting]) -> bool:
+    """Tell whether one of the ICMP errors says why a connection does not come about."""
+    return any(_is_about(seen.packet, flow) and not is_size_error(seen.packet) for seen in errors)
 
 
 def _is_about(error: Packet, flow: CapturedFlow[Sighting]) -> bool:

@@ -92,9 +92,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if not flow.backward and not known and _is_late(flow, ends):
             open_still[key].append(flow)
     heard = {seen.packet.dst for seen in case.sightings}
+    errors = [*errors_about(case.sightings)]
     told = set()
     for key, flows in open_still.items():
-        missing = [flow for flow in flows if not is_refused_by_error(case, flow)]
+        missing = [flow for flow in flows if not is_refused_by_error(errors, flow)]
         if missing:
             port = PORT if key[0] == protocols.UDP else 0
             tally = case.tallies.get((*key, port)) or FailureTally(len(missing), len(asked[key]))
@@ -111,6 +112,7 @@ def find_unheard(case: Case, traffic: CapturedTraffic) -> dict[tuple[int, Addres
     ICMP error answers, as the first ones of a traceroute.
     """
     ends, traced = _list_ends(case), _list_traced(case)
+    errors = [*errors_about(case.sightings)]
     answered: dict[tuple[int, Address], list[_Flow]] = defaultdict(list)
     for flow in traffic.flows:
         if _asks(flow) and flow.backward and flow.client[0] not in traced:
@@ -123,7 +125,7 @@ def find_unheard(case: Case, traffic: CapturedTraffic) -> dict[tuple[int, Addres
             unheard = _take_counted(flows, tally)
         else:
             unheard = _count_unheard(flows, ends)
-        refused = any(is_refused_by_error(case, flow) for flow in unheard.flows)
+        refused = any(is_refused_by_error(errors, flow) for flow in unheard.flows)
         if unheard.requests and not refused:
             found[key] = unheard
     return found
