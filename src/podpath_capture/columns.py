@@ -35,9 +35,9 @@ TYPES: dict[str, Any] = {
 
 TIMESTAMPS, SACK_OK, SACK, SCALE = 1, 2, 4, 8
 """Bits of the column `options`: TCP options that the packet has."""
-CUT, MALFORMED = 1, 2
+CUT, MALFORMED, ELSEWHERE = 1, 2, 3
 """Values of the column `broken`: a header that was not captured whole, or that contradicts
-itself.
+itself; and a packet that is looked at elsewhere.
 """
 SENT_HERE, BROADCAST, MULTICAST, OTHER_HOST, OUTGOING = 1, 2, 3, 4, 5
 """Values of the column `direction`: the cooked capture's packet type and one."""
@@ -81,7 +81,7 @@ class PacketColumns:
     depth: U1
     """How many tunnels it is in."""
     broken: U1
-    """0, `CUT` or `MALFORMED`."""
+    """0, `CUT`, `MALFORMED` or `ELSEWHERE`."""
     direction: U1
     """0 where the link type does not say."""
     icmp_type: U1

@@ -44,6 +44,12 @@ class CapturedFile:
     """Packets that tcpdump said the kernel dropped; None where only the file's own counters are
     known.
     """
+    rows: NDArray[np.int64] | None = None
+    """Where its packets stand in the whole capture, where it is a share of one."""
+    cut: Mapping[int, int] | None = None
+    """Packets of the whole capture of which too little was captured, by device, where this is a
+    share of one.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +151,7 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
         first=int(times.min()),
         last=int(times.max()),
         dropped=dropped or 0,
-        cut=int((columns.broken[here] == CUT).sum()),
+        cut=(int((columns.broken[here] == CUT).sum()) if file.cut is None else file.cut[word >> 2]),
     )
 
 

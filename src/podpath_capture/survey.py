@@ -74,6 +74,19 @@ class Survey:
         chosen = decode_rows(self.data, self.narrow.columns, list(self.capture.interfaces), rows)
         return replace(self.capture, packets=chosen), tuple(rows.tolist())
 
+    def read(self, row: int) -> Packets:
+        """Read one packet, with all that is known of it."""
+        rows = np.array([row], np.int64)
+        return decode_rows(self.data, self.narrow.columns, list(self.capture.interfaces), rows)
+
+    def part(self) -> Iterator[tuple[Packets, Flows]]:
+        """Yield the packets of some conversations after the others, with their flows."""
+        for columns, _, flows in _part(self.narrow.columns, self.flows):
+            packets = replace(
+                self.capture.packets, columns=columns, addresses=self.narrow.addresses
+            )
+            yield packets, flows
+
     def list_points(self, file: CapturedFile) -> tuple[Point, ...]:
         """Return the points of the whole capture; `file` says what it is called and where it was
         taken.

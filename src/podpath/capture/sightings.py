@@ -178,6 +178,8 @@ class Losses:
     lost: tuple[PacketLoss, ...]
     """In the order of connections, then of time."""
     unseen: tuple[Unseen, ...]
+    leaking: frozenset[str] = frozenset()
+    """Files that leave out packets which did pass where they were taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

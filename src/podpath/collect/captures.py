@@ -177,8 +177,8 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
 
 
 def _look_through(kept: Kept) -> Kept:
-    """Number the flows of a capture that is not shown whole, and count what fails in it: its
-    packets are selected by both, and captures matched.
+    """Return a capture that is not shown whole with its flows, and with what fails in it: by these
+    its packets are selected, and captures matched.
     """
     from podpath_capture.flows.failures import count_failures  # noqa: PLC0415 - as above
     from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above

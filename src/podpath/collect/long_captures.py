@@ -1,5 +1,5 @@
-"""Captures with more packets than are held: surveyed in bounded memory, and not followed from point
-to point.
+"""Captures with more packets than are held: surveyed in bounded memory, and followed from point to
+point some connections after the others.
 """
 
 from __future__ import annotations
@@ -69,9 +69,11 @@ def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -
 
 
 def say_unfollowed(name: str, count: int) -> str:
-    """Say why a long capture is not followed from point to point, and how to get one that is."""
+    """Say which connections of long captures are not followed from point to point, and how to get
+    captures of which they are.
+    """
     cut = f"tcpdump -r {shlex.quote(name)} -w part.pcap 'host 10.244.1.5 and port 443'"
     return (
-        f"{count} packets are too many to be followed one by one from point to point: "
-        f"cut out what is in question, such as {cut}"
+        f"{count} packets are of connections that have too many to be followed from point to "
+        f"point, each packet by itself: cut out what is in question, such as {cut}"
     )

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.capture.measures import ConnectionMeasures
@@ -20,11 +20,12 @@ from podpath.collect import captures
 from podpath.collect.captures import Kept
 from podpath.collect.long_captures import say_unfollowed
 from podpath.collect.printed_frames import PrintedFrames
+from podpath.collect.spool import Spool
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.gathered import make_gap
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.net.errors import UsageError
+from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Gap, GapKind, Source, Span
 from podpath.node.case import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from podpath_capture.flows.flows import Flows
     from podpath_capture.flows.measures import FlowMeasures
     from podpath_capture.matching.matching import Matching
+    from podpath_capture.matching.shares import Shares
     from podpath_capture.points import CapturedFile, Point
 
 MOST_LOST = 1000
@@ -72,6 +74,7 @@ class MatchedCaptures:
 
         self._kept = {capture.name: capture for capture in kept}
         held = [capture for capture in self._kept.values() if capture.survey is None]
+        long = [capture for capture in self._kept.values() if capture.survey is not None]
         shown = [
             *map(_show_kept, held),
             *(one for each in printed if (one := _show_printed(each)) is not None),
@@ -83,16 +86,19 @@ class MatchedCaptures:
             for one in self._shown.values()
         ]
         self._points = number_points(self._files).points
+        self._long = {capture.name: _show_kept(capture) for capture in long}
         self._surveyed = [
-            (capture, point)
-            for capture in self._kept.values()
+            point
+            for capture in long
             if capture.survey is not None
-            for point in capture.survey.list_points(_show_kept(capture).file)
+            for point in capture.survey.list_points(self._long[capture.name].file)
         ]
 
     @cached_property
     def matching(self) -> Matching | None:
-        """What all captures show of one another; None where there is nothing to match."""
+        """What the captures that are held show of one another; None where there is nothing to
+        match.
+        """
         from podpath_capture.matching.matching import match_captures  # noqa: PLC0415 - as above
 
         return (
@@ -107,21 +113,63 @@ class MatchedCaptures:
         show.
         """
         shown = [point for point in self._points if point.file in self._kept]
-        shown += [point for _, point in self._surveyed]
+        shown += self._surveyed
         return tuple(_as_point(point, self._spell(point)) for point in shown)
 
     @property
     def unfollowed(self) -> tuple[Gap, ...]:
-        """Long captures that might show, with other points, what was lost between them, and are not
-        followed.
-        """
-        if len(self._points) + len(self._surveyed) < 2:
+        """What long captures have of connections that are too long to be followed."""
+        if not self._has_points() or self._shares is None or not self._shares.left_out:
             return ()
-        long = {capture.name: capture for capture, _ in self._surveyed}
-        return tuple(
-            make_gap(name, say_unfollowed(name, capture.total), kind=GapKind.CUT)
-            for name, capture in long.items()
-        )
+        name = next(iter(self._long))
+        why = say_unfollowed(name, self._shares.left_out)
+        return (make_gap(name, why, kind=GapKind.CUT),)
+
+    def _has_points(self) -> bool:
+        """Tell whether packets were captured at more than one point."""
+        return len(self._points) + len(self._surveyed) > 1
+
+    @cached_property
+    def _shares(self) -> Shares | None:
+        """The connections of all captures in shares, where a long capture is among them."""
+        from podpath_capture.matching.shares import LongFile, Shares  # noqa: PLC0415 - an extra
+
+        if not self._long:
+            return None
+        files = []
+        for one, flows in zip(self._shown.values(), self._flows, strict=True):
+            packets = one.file.capture.packets
+            files.append(LongFile(one.file, packets.columns, packets.addresses, flows))
+        for name, one in self._long.items():
+            survey = self._kept[name].survey
+            if survey is not None:
+                narrow = survey.narrow
+                files.append(LongFile(one.file, narrow.columns, narrow.addresses, survey.flows))
+        spool = Spool()
+        try:
+            return Shares(files, spool)
+        except OSError as error:
+            raise EvidenceError(
+                f"{files[-1].file.name}: keys of a long capture go into the folder for temporary "
+                f"files: {error.strerror}"
+            ) from error
+        finally:
+            spool.close()
+
+    def _match_each(self) -> Iterator[Matching]:
+        """Match all captures: at once, or one share after the other."""
+        if self._shares is None:
+            if self.matching is not None:
+                yield self.matching
+            return
+        for number in range(len(self._shares)):
+            yield self._match_share(self._shares, number)
+
+    @staticmethod
+    def _match_share(shares: Shares, number: int) -> Matching:
+        from podpath_capture.matching.matching import match_captures  # noqa: PLC0415 - as above
+
+        return match_captures(shares.take(number))
 
     def count_states(self) -> Mapping[str, int] | None:
         """Count the TCP connections of a long capture by their state; None where they are all shown
@@ -202,30 +250,44 @@ class MatchedCaptures:
         most: int = MOST_NAMED,
     ) -> Iterator[ConnectionMeasures]:
         """Measure every conversation at every point, in the order of the captures, `most` of each,
-        by its packets `since` one moment and `until` another; captures that are too long to be held
-        are left out. `UsageError` where there is no other.
+        by its packets `since` one moment and `until` another.
         """
-        if not self._shown and self._surveyed:
-            long, _ = self._surveyed[0]
-            raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
+        for one, flows in zip(self._shown.values(), self._flows, strict=True):
+            part = (one.file.capture.packets, flows)
+            yield from islice(self._measure_part(one.file, part, since, until), most)
+        for name, one in self._long.items():
+            survey = self._kept[name].survey
+            if survey is not None:
+                measured = (
+                    self._measure_part(one.file, part, since, until) for part in survey.part()
+                )
+                yield from islice(chain.from_iterable(measured), most)
+
+    def _measure_part(
+        self,
+        file: CapturedFile,
+        part: tuple[Packets, Flows],
+        since: float | None,
+        until: float | None,
+    ) -> Iterator[ConnectionMeasures]:
+        """Measure the conversations of some packets."""
         from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above
         from podpath_capture.flows.measures import measure_flows  # noqa: PLC0415 - as above
         from podpath_capture.narrowed import choose_times  # noqa: PLC0415 - as above
 
-        for one, all_flows in zip(self._shown.values(), self._flows, strict=True):
-            packets, flows = one.file.capture.packets, all_flows
-            if since is not None or until is not None:
-                packets = replace(packets, columns=choose_times(packets.columns, since, until))
-                flows = number_flows(packets.columns)
-            found = measure_flows(packets.columns, flows, one.file.data)
-            columns = packets.columns
-            for number, row in enumerate(flows.first[:most].tolist()):
-                yield _as_measures(
-                    found,
-                    number,
-                    _spell_flow(packets, row, turned=bool(found.turned[number])),
-                    self._name_place(one.file, int(columns.ifindex[row])),
-                )
+        packets, flows = part
+        if since is not None or until is not None:
+            packets = replace(packets, columns=choose_times(packets.columns, since, until))
+            flows = number_flows(packets.columns)
+        found = measure_flows(packets.columns, flows, file.data)
+        columns = packets.columns
+        for number, row in enumerate(flows.first.tolist()):
+            yield _as_measures(
+                found,
+                number,
+                _spell_flow(packets, row, turned=bool(found.turned[number])),
+                self._name_place(file, int(columns.ifindex[row])),
+            )
 
     def _name_place(self, file: CapturedFile, ifindex: int) -> str:
         device = file.devices.get(ifindex, f"ifindex {ifindex}") if ifindex else ""
@@ -234,17 +296,21 @@ class MatchedCaptures:
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Return what was lost between points; nothing where there is one alone."""
-        matching = self.matching if len(self._points) > 1 else None
-        if matching is None:
+        if not self._has_points():
             return ()
         from podpath_capture.journeys.losses import find_losses  # noqa: PLC0415 - as above
         from podpath_capture.journeys.shared_way import lies_on_one_way  # noqa: PLC0415 - as above
 
-        found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
-        lost = tuple(islice(found, MOST_LOST))
-        numbers = {loss.connection for loss in lost}
-        names = {number: spell_connection(matching.connection(number)) for number in numbers}
-        return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
+        leaking: frozenset[str] = frozenset()
+        found: list[tuple[str, LostPacket]] = []
+        for matching in self._match_each():
+            losses = find_losses(matching, leaking)
+            leaking |= losses.leaking
+            lost = (loss for loss in losses.lost if lies_on_one_way(matching, loss))
+            for loss in islice(lost, MOST_LOST):
+                doubted = "" if loss.resent else matching.points[loss.missing_at].file
+                found.append((doubted, self._as_fact(matching, loss)))
+        return tuple(fact for doubted, fact in found if doubted not in leaking)[:MOST_LOST]
 
     def draw(
         self, names: Sequence[str], fits: Callable[[str], bool] | None = None
@@ -252,29 +318,30 @@ class MatchedCaptures:
         """Lay out one connection: the first that `fits`, else the first of these names that there
         is, else the first of all.
 
-        `UsageError` where there are only captures that are too long to be followed.
+        `UsageError` where there is none, and some are too long to be followed.
         """
         from podpath_capture.journeys.ladders import lay_out  # noqa: PLC0415 - as above
 
-        matching = self.matching
-        if matching is None or not len(matching):
-            if self._surveyed:
-                long, _ = self._surveyed[0]
-                raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
-            return None
-        spelled = (
-            (spell_connection(one), number)
-            for number, one in enumerate(islice(matching, MOST_NAMED))
-        )
-        if fits is not None:
-            number = next((number for name, number in spelled if fits(name)), None)
-        else:
-            known = dict(reversed(list(spelled)))
-            number = next((known[name] for name in names if name in known), 0)
-        return None if number is None else lay_out(matching, number)
+        chosen: tuple[int, int, int] | None = None
+        for share, matching in enumerate(self._match_each()):
+            found = _choose(matching, names, fits)
+            if found is not None and (chosen is None or found.rank < chosen[0]):
+                chosen = (found.rank, share, found.number)
+            if chosen is not None and chosen[:2] == (0, share):
+                return lay_out(matching, chosen[2])
+        if chosen is not None:
+            shares, matched = self._shares, self.matching
+            if shares is not None:
+                matched = self._match_share(shares, chosen[1])
+            return None if matched is None else lay_out(matched, chosen[2])
+        if self._shares is not None and self._shares.left_out:
+            name = next(iter(self._long))
+            raise UsageError(f"{name}: {say_unfollowed(name, self._shares.left_out)}")
+        return None
 
     def _quote(self, seen: SeenPacket) -> Span:
-        return self._shown[seen.file].quote(seen.number)
+        shown = self._shown if seen.file in self._shown else self._long
+        return shown[seen.file].quote(seen.number)
 
     def _spell(self, point: Point) -> str:
         """Name a point by its file without the folder, where no other file is called so."""
@@ -282,10 +349,10 @@ class MatchedCaptures:
         alike = [name for name in {**self._shown, **self._kept} if name.rpartition("/")[2] == short]
         return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
 
-    def _as_fact(self, loss: PacketLoss, name: str) -> LostPacket:
-        points = self._points
+    def _as_fact(self, matching: Matching, loss: PacketLoss) -> LostPacket:
+        points = matching.points
         return LostPacket(
-            connection=name,
+            connection=spell_connection(matching.connection(loss.connection)),
             forward=loss.forward,
             what=loss.what,
             seen=tuple((self._spell(points[seen.point]), self._quote(seen)) for seen in loss.seen),
@@ -301,9 +368,35 @@ class MatchedCaptures:
         """Tell whether a point is of a capture on `any` that does not say what it dropped: such a
         one drops packets even where few pass.
         """
-        file = next(file for file in self._files if file.name == point.file)
+        shown = self._shown if point.file in self._shown else self._long
+        file = shown[point.file].file
         counted = file.dropped is not None or bool(point.dropped)
         return bool(point.direction) and not counted
+
+
+class _Chosen(NamedTuple):
+    """A connection that is to be drawn."""
+
+    rank: int
+    """0 where no other one is wanted more."""
+    number: int
+
+
+def _choose(
+    matching: Matching, names: Sequence[str], fits: Callable[[str], bool] | None
+) -> _Chosen | None:
+    """Choose one connection: the first that `fits`, else the first of the names that there is, else
+    the first of all.
+    """
+    spelled = (
+        (spell_connection(one), number) for number, one in enumerate(islice(matching, MOST_NAMED))
+    )
+    if fits is not None:
+        number = next((number for name, number in spelled if fits(name)), None)
+        return None if number is None else _Chosen(0, number)
+    known = dict(reversed(list(spelled)))
+    named = (_Chosen(rank, known[name]) for rank, name in enumerate(names) if name in known)
+    return next(named, _Chosen(len(names), 0) if len(matching) else None)
 
 
 def _spell_flow(packets: Packets, row: int, *, turned: bool) -> str:
@@ -391,7 +484,10 @@ def _show_kept(kept: Kept) -> _FollowedFile:
 
     def quote(number: int) -> Span:
         """Render the packet's line, as tcpdump would print it."""
-        lines = tuple(render_lines(kept.capture.packets, (number - 1,), kept.devices, kept.data))
+        packets, row = kept.capture.packets, number - 1
+        if kept.survey is not None:
+            packets, row = kept.survey.read(row), 0
+        lines = tuple(render_lines(packets, (row,), kept.devices, kept.data))
         command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(kept.name)}"
         source = Source(
             name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns

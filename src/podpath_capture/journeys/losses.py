@@ -8,7 +8,7 @@ acknowledge what is said to be lost. Everything else is `unseen`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,9 +36,12 @@ AGAIN = 1_000_000
 INCOMPARABLE = "no clock tells when it should have come there"
 
 
-def find_losses(matching: Matching) -> Losses:
-    """Look for what did not arrive, in all connections."""
+def find_losses(matching: Matching, leaking: Iterable[str] = ()) -> Losses:
+    """Look for what did not arrive, in all connections. Of files that are known to be `leaking`,
+    what nobody sent again is doubtful.
+    """
     watch, ways = Watch(matching), Ways(matching)
+    watch.leaking.update(leaking)
     lost: list[PacketLoss] = []
     unseen: list[Unseen] = []
     for way in find_open_ways(matching):
@@ -50,7 +53,7 @@ def find_losses(matching: Matching) -> Losses:
     known = set(map(id, doubtful))
     lost = [loss for loss in lost if id(loss) not in known]
     lost.sort(key=lambda loss: (loss.connection, loss.seen[0].time))
-    return Losses(lost=tuple(lost), unseen=tuple(unseen))
+    return Losses(lost=tuple(lost), unseen=tuple(unseen), leaking=frozenset(watch.leaking))
 
 
 def _is_doubtful(matching: Matching, loss: PacketLoss, watch: Watch) -> bool:

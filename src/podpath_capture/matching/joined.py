@@ -145,10 +145,10 @@ class Joined:
 
     def sighting(self, row: int) -> SeenPacket:
         """Name a packet."""
-        file, at = self.place(row)
-        return SeenPacket(
-            int(self.point[row]), self.files[file].name, at + 1, int(self.columns[file].time[at])
-        )
+        number, at = self.place(row)
+        file, time = self.files[number], int(self.columns[number].time[at])
+        place = at if file.rows is None else int(file.rows[at])
+        return SeenPacket(int(self.point[row]), file.name, place + 1, time)
 
     def ends(self, row: int) -> FiveTuple:
         """Say who speaks to whom in a packet."""

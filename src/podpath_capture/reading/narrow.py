@@ -22,7 +22,7 @@ from podpath_capture.files.index import Bytes, Index, Interface
 KEPT = (
     "time", "offset", "caplen", "wirelen", "interface", "version", "protocol", "flags", "depth",
     "broken", "direction", "icmp_type", "sport", "dport", "fragment", "window", "src", "dst",
-    "payload", "seq", "ack", "query", "vni", "ifindex", "outer_dport", "smac",
+    "payload", "data_at", "seq", "ack", "query", "vni", "ifindex", "outer_dport", "smac",
     "dmac",
 )  # fmt: skip
 """The columns that are kept."""
