@@ -1,6 +1,4 @@
-"""Captures that are too long to be held: the same lines and answers as of one that is held, and not
-followed across points.
-"""
+"""Captures that are too long to be held: the same lines and answers as of one that is held."""
 
 from __future__ import annotations
 
@@ -16,7 +14,12 @@ from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import Kept
 from podpath.collect.long_captures import read_held, survey_long
 from podpath.net.errors import EvidenceError
+from podpath.node.case import LostPacket
+from podpath_capture import survey
+from podpath_capture.matching import shares
 from tests.capture import frames
+from tests.capture.planted import World, write_pcap
+from tests.capture.planted_talk import populate
 
 ENDS, BACK = ("10.7.0.5", "198.18.4.9"), ("198.18.4.9", "10.7.0.5")
 
@@ -83,21 +86,66 @@ def test_lines_carry_the_packets_numbers(capture: Path, monkeypatch: pytest.Monk
     assert 0.5 < told[-1] <= 1
 
 
-def test_long_captures_are_not_followed_and_say_so(
-    capture: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two points of which one is long: what to cut out is said, instead of what was lost; so it is
-    for a drawing.
-    """
-    other = capture.with_name("eth1.pcap")
-    other.write_bytes(frames.pcap(handshake(41000, answered=True)[:2]))
-    monkeypatch.setattr(long_captures, "LONGEST", 2)
-    _, document = answer(capture, other)
-    with pytest.raises(podpath.UsageError, match="tcpdump -r"):
-        podpath.captures(capture).with_ladder()
+@pytest.fixture
+def points(tmp_path: Path) -> list[Path]:
+    """Write what points show of connections that lose packets between them."""
+    world = populate(World(3))
+    paths = []
+    for hop, shots in zip(world.hops, world.shots, strict=True):
+        paths.append(tmp_path / hop.name)
+        paths[-1].write_bytes(write_pcap(shots, link_type=276 if hop.cooked else 1))
+    return paths
 
-    assert "11 packets are too many to be followed" in json.dumps(document["gaps"])
-    assert [11, 2] == sorted((point["packets"] for point in document["points"]), reverse=True)
+
+def spell(lost: LostPacket) -> tuple[str, str, str, tuple[int, ...]]:
+    """Say what was lost where, without the packets around it."""
+    lines = tuple(span.line for _, span in lost.seen)
+    return lost.connection, lost.what, lost.missing_at, lines
+
+
+def test_long_captures_are_followed(points: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was lost between points is told, and a connection drawn, as of captures that are held,
+    though they are matched in shares.
+    """
+    held = podpath.captures(points)
+    name = held.case.facts.lost[0].connection
+    drawn = podpath.captures(points, [name]).ladder()
+    monkeypatch.setattr(long_captures, "LONGEST", 2)
+    monkeypatch.setattr(shares, "SHARE", 200)
+    found = podpath.captures(points)
+    other = podpath.captures(points, [name]).ladder()
+
+    assert held.case.facts.lost
+    assert sorted(map(spell, held.case.facts.lost)) == sorted(map(spell, found.case.facts.lost))
+    assert (drawn.posts, drawn.steps) == (other.posts, other.steps)
+    assert found.ladder().steps
+
+
+def test_connections_that_are_too_long_to_be_followed_are_told(
+    points: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What to cut out is said instead of what was lost; so it is for a drawing."""
+    monkeypatch.setattr(long_captures, "LONGEST", 2)
+    monkeypatch.setattr(shares, "MOST", 1)
+    found = podpath.captures(points)
+
+    assert "are of connections that have too many to be followed" in json.dumps(found.data())
+    with pytest.raises(podpath.UsageError, match="tcpdump -r"):
+        found.with_ladder()
+
+
+def test_long_captures_are_measured(points: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each connection comes to the same numbers as that of a capture that is held."""
+    held = podpath.captures(points).with_measures().measured
+    monkeypatch.setattr(long_captures, "LONGEST", 2)
+    monkeypatch.setattr(survey, "BATCH", 50)
+    found = podpath.captures(points)
+    matched = found.case.matched
+    assert matched is not None
+    early = tuple(matched.measure(until=min(one.first for one in held) + 100))
+
+    assert held == found.with_measures().measured
+    assert len(held) > len(early) > 20
 
 
 def test_full_disk_is_an_error(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:

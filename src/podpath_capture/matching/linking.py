@@ -132,14 +132,34 @@ def _by_sequence_numbers(
     lowest = np.full(len(low), np.iinfo(np.int64).max)
     np.minimum.at(lowest, group, order)
     links.parent[order[clear]] = lowest[group[clear]]
+    if not unclear.any():
+        return
+    rows = _InstanceRows(instances)
+    bounds = np.searchsorted(group, np.arange(len(unclear) + 1))
     for each in np.flatnonzero(unclear).tolist():
-        yield from _part(joined, instances, order[group == each].tolist())
+        yield from _part(joined, rows, order[bounds[each] : bounds[each + 1]].tolist())
 
 
-def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[int]]:
+class _InstanceRows:
+    """The packets of each instance. Local to those whose numbers do not decide."""
+
+    def __init__(self, instances: Instances) -> None:
+        """Put all packets in the order of their instances."""
+        self.instances = instances
+        numbers = instances.number + np.int32(1)
+        self._order = order_by(numbers)
+        self._starts = np.cumsum(np.bincount(numbers, minlength=len(instances) + 1))
+
+    def of(self, instance: int) -> Numbers:
+        """Return the packets of an instance."""
+        return self._order[self._starts[instance] : self._starts[instance + 1]]
+
+
+def _part(joined: Joined, rows: _InstanceRows, group: list[int]) -> list[list[int]]:
     """Part instances with one initial number: those of a device that begin together are one, before
     and after NAT.
     """
+    instances = rows.instances
     times = joined.column("time")[instances.first[group]].tolist()
     starts = dict(zip(group, times, strict=True))
     clusters: dict[int, list[list[int]]] = {}
@@ -152,7 +172,7 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
             and _agree(instances, mine[-1], [each])
             and (
                 starts[each] - starts[mine[-1][0]] < TOGETHER
-                or _complete(joined, instances, mine[-1], each)
+                or _complete(joined, rows, mine[-1], each)
             )
         )
         ends = _ends(joined, instances, each)
@@ -164,23 +184,22 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
     parts = [list(cluster) for cluster in base]
     for mine in clusters.values():
         if mine is not base:
-            parts += _assign(joined, instances, mine, base, parts)
+            parts += _assign(joined, rows, mine, base, parts)
     return parts
 
 
-def _complete(joined: Joined, instances: Instances, some: list[int], other: int) -> bool:
+def _complete(joined: Joined, rows: _InstanceRows, some: list[int], other: int) -> bool:
     """Tell whether some instances have the client's packets alone and another one the server's: a
     bridge under br_netfilter shows them under different ends, and the answer may come late, to a
     SYN that was sent again.
     """
-    sides = [_sides(joined, instances, each) for each in (*some, other)]
+    sides = [_sides(joined, rows, each) for each in (*some, other)]
     return sides[-1] == {False} and all(side == {True} for side in sides[:-1])
 
 
-def _sides(joined: Joined, instances: Instances, instance: int) -> set[bool]:
+def _sides(joined: Joined, rows: _InstanceRows, instance: int) -> set[bool]:
     """Return who sends the packets of an instance: the client (True), the server, or both."""
-    rows = np.flatnonzero(instances.number == instance)
-    mine = joined.forward[rows] == instances.client_forward[instance]
+    mine = joined.forward[rows.of(instance)] == rows.instances.client_forward[instance]
     return set(mine.tolist())
 
 
@@ -191,7 +210,7 @@ def _ends(joined: Joined, instances: Instances, instance: int) -> tuple[object, 
 
 def _assign(
     joined: Joined,
-    instances: Instances,
+    rows: _InstanceRows,
     mine: list[list[int]],
     base: list[list[int]],
     parts: list[list[int]],
@@ -199,11 +218,11 @@ def _assign(
     """Add a device's clusters to the parts that they fit best, one each; give those that fit
     none.
     """
-    marks = _marks(joined, instances, [each for cluster in (*mine, *base) for each in cluster])
+    marks = _marks(joined, rows, [each for cluster in (*mine, *base) for each in cluster])
     scores: list[tuple[int, int, int, int, int]] = []
     for at, cluster in enumerate(mine):
         for place, other in enumerate(base):
-            if _agree(instances, cluster, other):
+            if _agree(rows.instances, cluster, other):
                 most, next_most = _common(marks, cluster, other)
                 scores.append((-most, -next_most, abs(at - place), at, place))
     taken: dict[int, int] = {}
@@ -218,14 +237,12 @@ _Marks = dict[int, tuple[set[int], set[tuple[object, ...]]]]
 """For each instance the keys of its packets, and its ends."""
 
 
-def _marks(joined: Joined, instances: Instances, group: list[int]) -> _Marks:
+def _marks(joined: Joined, rows: _InstanceRows, group: list[int]) -> _Marks:
     marks: _Marks = {}
-    rows = np.flatnonzero(np.isin(instances.number, group))
-    numbers = instances.number[rows]
     for each in group:
-        ends = joined.ends(int(instances.first[each]))
+        ends = joined.ends(int(rows.instances.first[each]))
         marks[each] = (
-            set(joined.keys[rows[numbers == each]].tolist()),
+            set(joined.keys[rows.of(each)].tolist()),
             {(ends.src, ends.sport), (ends.dst, ends.dport)},
         )
     return marks

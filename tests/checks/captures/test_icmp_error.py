@@ -102,7 +102,9 @@ def test_ping_that_is_answered_at_another_point_is_answered() -> None:
         ("198.18.4.9 udp port 5000 unreachable", "undecided"),
         ("host 198.18.4.9 unreachable", "undecided"),
         ("198.18.4.9 udp port 33440 unreachable", "none"),
-        ("198.18.4.9 unreachable - need to frag (mtu 1400)", "none"),
+        ("198.18.4.9 unreachable - need to frag (mtu 1400)", "undecided"),
+        ("time exceeded in-transit", "undecided"),
+        ("redirect 198.18.4.9 to host 192.0.2.7", "none"),
     ],
 )
 def test_error_about_a_packet_that_is_not_seen_is_no_all_clear(text: str, verdict: str) -> None:
@@ -110,6 +112,22 @@ def test_error_about_a_packet_that_is_not_seen_is_no_all_clear(text: str, verdic
     answer = answer_captures(case_of(error(1.0, text)))
 
     assert verdict == answer.verdict
+
+
+def test_packet_that_ran_out_of_hops_may_be_another_connections() -> None:
+    """Beside a connection that works, one that the capture does not show may fail in a loop; where
+    the connection is shown, its answers tell that it works. A traceroute asks for such errors.
+    """
+    healthy = [*map(turn6, HEALTHY)]
+    unseen = ran_out(5.0).replace(FAR6, "fd00:99::9")
+    ping = f"{clock(4.0)} IP 10.7.0.5 > 198.18.4.9: ICMP echo request, id 7, seq 1, length 64"
+    pong = f"{clock(4.1)} IP 198.18.4.9 > 10.7.0.5: ICMP echo reply, id 7, seq 1, length 64"
+    unquoted = error(5.0, "time exceeded in-transit")
+
+    assert "undecided" == answer_captures(case_of(*healthy, unseen)).verdict
+    assert "undecided" == answer_captures(case_of(*HEALTHY, unquoted)).verdict
+    assert "none" == answer_captures(case_of(*healthy, ran_out(5.0))).verdict
+    assert "none" == answer_captures(case_of(*HEALTHY, ping, pong, unquoted)).verdict
 
 
 def test_ping_that_gets_past_the_hop_is_a_traceroute() -> None:

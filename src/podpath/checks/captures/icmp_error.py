@@ -220,13 +220,17 @@ def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
 
     An error that quotes none, or was captured without it, refuses one that nobody can name. Answers
     that are refused one after the other are more than late, and a traceroute has its packets go to
-    one port after the other.
+    one port after the other. A packet that ran out of hops, or did not fit, counts where the
+    captures do not show its connection: how that went on is not known.
     """
     found: list[Sighting] = []
     late: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     for seen in errors_about(case.sightings):
         quoted = seen.packet.quoted
-        if not _refuses(seen.packet) or _is_for_many(quoted):
+        if _is_for_many(quoted):
+            continue
+        if not _refuses(seen.packet):
+            found += [seen] if _is_of_unseen(case, seen.packet, traffic) else []
             continue
         if quoted is None:
             found.append(seen)
@@ -243,6 +247,26 @@ def find_refusals(case: Case, traffic: CapturedTraffic) -> list[Sighting]:
         if len(times_sent(errors)) >= REPEATED:
             found += errors
     return sorted(found, key=order_of)
+
+
+def _is_of_unseen(case: Case, error: Packet, traffic: CapturedTraffic) -> bool:
+    """Tell whether an error speaks of a packet that ran out of hops or did not fit, and whose
+    connection no capture shows, unless somebody traces a path.
+    """
+    ran_out = (error.protocol, error.icmp_type) in RAN_OUT
+    if not (ran_out or is_size_error(error)):
+        return False
+    if error.quoted is None:
+        mine = [flow for flow in traffic.flows if error.dst in dict(flow.ends)]
+        return not any(map(_traces, mine)) if ran_out else not mine
+    about = [flow for flow in traffic.flows if _is_about(error, flow)]
+    return not about and not (ran_out and _is_traced(error, about, _find_traced(case)))
+
+
+def _traces(flow: CapturedFlow[Sighting]) -> bool:
+    """Tell whether a flow may ask for errors: pings, and datagrams to the ports of a traceroute."""
+    pings = flow.protocol in protocols.ECHO_REQUESTS
+    return pings or (flow.protocol == protocols.UDP and not _is_untraced(flow.server[1]))
 
 
 def _is_late_answer(flow: CapturedFlow[Sighting], quoted: Packet, traffic: CapturedTraffic) -> bool:
