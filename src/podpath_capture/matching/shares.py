@@ -43,7 +43,7 @@ from podpath_capture.reading.narrow import Store, decode_rows
 
 Rows = NDArray[np.int64]
 Roots = NDArray[np.int64]
-SHARE = 2_000_000
+SHARE = 1_000_000
 """Packets that are matched at once, of all captures together, where connections let them."""
 MOST = 4_000_000
 """Packets of connections that cannot be parted, up to which they are matched."""

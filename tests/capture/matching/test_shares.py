@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath_capture.columns import PacketColumns
-from podpath_capture.flows.flows import number_flows
+from podpath_capture.columns import CUT, PacketColumns
+from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.journeys.losses import find_losses
 from podpath_capture.matching import shares
 from podpath_capture.matching.matching import match_captures
@@ -100,7 +100,7 @@ def test_what_cannot_be_parted_is_left_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert inside - found.left_out == taken
 
 
-def _number(files: Sequence[CapturedFile]) -> list[shares.Flows]:
+def _number(files: Sequence[CapturedFile]) -> list[Flows]:
     return [number_flows(file.capture.packets.columns) for file in files]
 
 
@@ -109,7 +109,7 @@ def test_cut_packets_count_in_every_share(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(shares, "SHARE", 60)
     (file, *_) = files = populate(World(2)).files()
     columns: PacketColumns = file.capture.packets.columns
-    columns.broken[:3] = shares.CUT
+    columns.broken[:3] = CUT
     found = part(files, surveyed=False)
     taken = [one for number in range(len(found)) for one in found.take(number)]
 
