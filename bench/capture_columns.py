@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.long_capture import COMMAND, run
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
 from podpath.collect.mapping import map_file
@@ -232,6 +233,20 @@ def measure_speed(name: str, path: Path, millions: float) -> Iterator[Measuremen
             )
 
 
+def measure_answer(name: str, path: Path) -> Iterator[Measurement]:
+    """Measure the CPU time of a whole answer, from the start of the program to its end, beside that
+    of tcptrace: the least of some rounds, each of both.
+    """
+    command = PEERS[CALIBRATION].command
+    if shutil.which(command[0]) is None:
+        return
+    rounds = [(run(COMMAND, "capture", str(path)), run(*command, str(path))) for _ in range(ROUNDS)]
+    answer, other = (min(each.seconds for each in some) for some in zip(*rounds, strict=True))
+    yield Measurement(
+        f"podpath capture, {name}, whole answer, CPU", answer, "s", other, False, CALIBRATION, other
+    )
+
+
 def measure() -> Iterator[Measurement]:
     """Measure a plain capture, and one with a fifth of its flows in VXLAN; then memory."""
     with tempfile.TemporaryDirectory() as folder:
@@ -241,6 +256,7 @@ def measure() -> Iterator[Measurement]:
             path.write_bytes(made.data)
             millions = made.packets / 1e6
             del made
+            yield from measure_answer(name, path)
             yield from measure_speed(name, path, millions)
         path = Path(folder) / "0.0.pcap"
         yield Measurement(

@@ -1,5 +1,5 @@
-"""What `podpath capture` holds of a capture of any length: memory at its peak beside the mapped
-files, and CPU time.
+"""What `podpath capture` holds of a capture of any length, and of two that it follows from point
+to point: memory at its peak beside the mapped files, and CPU time.
 
     python bench/long_capture.py [--json] [PACKETS]
 
@@ -25,6 +25,8 @@ PACKETS = 3_000_000
 """More than are held at once (`collect.long_captures.LONGEST`)."""
 FIXED, EACH = 250.0, 8.0
 """The bound: MB, and bytes for each packet."""
+SHARES = 1000.0
+"""The same, where captures are followed from point to point."""
 LOOK_EVERY = 0.01
 
 
@@ -64,10 +66,23 @@ def measure(packets: int) -> Iterator[Measurement]:
         count = write_capture(path, packets)
         name = f"podpath capture, {count / 1e6:.0f} M packets, {path.stat().st_size / 1e9:.1f} GB"
         taken = run(COMMAND, "capture", str(path))
+        other = path.with_name("other.pcap")
+        other.symlink_to(path)
+        followed = run(COMMAND, "capture", str(path), str(other))
     yield Measurement(
         f"{name}: memory beside the mapped files", taken.peak, "MB", FIXED + EACH * count / 1e6
     )
     yield Measurement(f"{name}: CPU per million packets", taken.seconds / count * 1e6, "s")
+    twice = f"{name}, followed between two points"
+    yield Measurement(
+        f"{twice}: memory beside the mapped files",
+        followed.peak,
+        "MB",
+        SHARES + 2 * EACH * count / 1e6,
+    )
+    yield Measurement(
+        f"{twice}: CPU per million packets", followed.seconds / (2 * count) * 1e6, "s"
+    )
 
 
 if __name__ == "__main__":

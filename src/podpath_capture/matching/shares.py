@@ -176,12 +176,8 @@ def _name_end(long: LongFile, files: Sequence[LongFile], names: tuple[str, str])
     values = getattr(long.columns, names[0])[first].astype(np.uint64)
     six = long.columns.version[first] == 6
     if six.any():
-        table = {
-            address: at
-            for at, address in enumerate(
-                dict.fromkeys(address for each in files for address in each.addresses)
-            )
-        }
+        known = dict.fromkeys(address for each in files for address in each.addresses)
+        table = dict(zip(known, range(len(known)), strict=True))
         numbers = np.array([table[address] for address in long.addresses], np.uint64)
         values[six] = numbers[values[six].astype(np.int64)] | np.uint64(1 << 40)
     words: Keys = values << np.uint64(16) | getattr(long.columns, names[1])[first]

@@ -15,10 +15,10 @@ from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
-_KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T|\$date"
+_KEYS: Final = r"time|ts|epoch|timestamp|@timestamp|asctime|eventTime|T|\$date"
 _OTHERS: Final = (
     r"(?!\w*(?:[lL]ife|[uU]p|[rR]un)_?[tT]ime\b)"
-    r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|[dD]ate|UnixNano)"
+    r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|time(?:stamp)?_[mu]s|[dD]ate|UnixNano)"
 )
 """How fields of a moment end; a lifetime (`valid_life_time` of `ip -j addr`) is none."""
 _SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS}|{_OTHERS})" ?:)')

@@ -23,8 +23,8 @@ _BACK = 12 * 3600
 """Seconds that a time of day falls back by where a day has begun: less is disorder."""
 
 
-_MOST = 1e11
-"""Larger numbers count milliseconds."""
+_UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""From which number on it counts smaller units than seconds, and how many of them a second has."""
 _LEAPS = 10
 """Seconds of TAI ahead of the epoch, as multilog and svlogd add them, whatever has leapt since."""
 
@@ -58,7 +58,7 @@ def _read_fields(found: re.Match[str], *, day_first: bool = False) -> _Fields | 
     if "half" in said:
         hour = hour % 12 + (12 if said["half"] in "PMpm" else 0)
     year = int(said.get("year", 0))
-    second = (said.get("second") or said["second2"]).replace(",", ".").replace(":", ".")
+    second = (said.get("second") or said.get("second2") or "0").replace(",", ".").replace(":", ".")
     return _Fields(
         year + 2000 if "year" in said and year < 100 else year, number, day, hour,
         int(said.get("minute") or said["minute2"]), float(second), said.get("zone", ""),
@@ -87,7 +87,7 @@ class _Stamps:
         )
         self._year = 0
         self._date: float | None = None
-        if "second" in head.groupindex:
+        if "minute" in head.groupindex:
             self._guess(source)
 
     def _heads(self, source: Source) -> Iterator[re.Match[str]]:
@@ -119,11 +119,11 @@ class _Stamps:
             return None
         said = found.groupdict()
         if said.get("epoch"):
-            seconds = float(said["epoch"].replace(",", "."))
-            return seconds / 1e3 if seconds > _MOST else seconds
+            number = float(said["epoch"].replace(",", "."))
+            return number / next((unit for least, unit in _UNITS if number > least), 1)
         if said.get("tai"):
             seconds = int(said["tai"], 16) - _LEAPS
-            return seconds + int(said["nano"], 16) / 1e9 if 0 < seconds < _MOST else None
+            return seconds + int(said["nano"], 16) / 1e9 if 0 < seconds < _UNITS[-1][0] else None
         if said.get("stamp"):
             stamp = self._wall("").match(line, found.start("stamp"))
             return stamp.time if stamp is not None else None
@@ -169,7 +169,7 @@ def _find_day(source: Source, clock: Clock) -> float | None:
 def _is_clock(found: re.Match[str]) -> bool:
     """Tell whether the stamp is a time of day."""
     said = found.groupdict()
-    return bool(said.get("second") or said.get("second2"))
+    return bool(said.get("minute") or said.get("minute2"))
 
 
 def _make_format(row: Mapping[str, Any]) -> LineFormat:

@@ -160,12 +160,21 @@ def _fit_lines(lines: Sequence[str]) -> Iterator[tuple[float, LogFormat]]:
     for name, count in fitting.most_common(1):
         first = next(place for place, shape in enumerate(shapes) if shape is not None)
         below = " \t#" if count > 1 else "#"
+        below += " \t<" if count == 1 and _announces(lines, first) else ""
         aside = sum(
             shape is None and (line[0] == "#" or (place > first and line[0] in below))
             for place, (line, shape) in enumerate(zip(lines, shapes, strict=True))
         )
         share = count / (len(lines) - aside)
         yield share * (_LOOSELY if _BY_LINES[name].loose else 1.0), _BY_LINES[name]
+
+
+def _announces(lines: Sequence[str], place: int) -> bool:
+    """Tell whether a line says that the XML below it is what it is about, as logs of requests and
+    responses do.
+    """
+    below = lines[place + 1] if place + 1 < len(lines) else ""
+    return lines[place].rstrip().endswith(":") and below.startswith("<")
 
 
 def read_log(source: Source, clock: Clock) -> LogReading | None:
