@@ -16,6 +16,7 @@ from podpath_capture.decoding.work import Layer, Work
 TAGS = frozenset({0x8100, 0x88A8, 0x9100})
 IPV4, ARP, IPV6 = 0x0800, 0x0806, 0x86DD
 MPLS, MPLS_GROUP, PPPOE = 0x8847, 0x8848, 0x8864
+VNTAG, BACKBONE = 0x8926, 0x88E7
 DEEPEST = 16
 """Labels of MPLS that are passed over."""
 PAYLOAD = 9
@@ -56,6 +57,10 @@ def enter(kind: int, group: Group) -> Iterator[Work]:
         yield Layer.MPLS, group
     elif kind == PPPOE:
         yield Layer.PPPOE, group
+    elif kind == VNTAG:
+        yield Layer.VNTAG, group
+    elif kind == BACKBONE:
+        yield Layer.BACKBONE, group
     elif kind <= 1500:
         yield Layer.LLC, group
 
@@ -66,6 +71,20 @@ def decode_tag(group: Group) -> Iterator[Work]:
     if len(group):
         group.put("vlan", group.read(0, ">u2") & 0x0FFF)
         yield from dispatch(group.move(4), group.read(2, ">u2"))
+
+
+def decode_vntag(group: Group) -> Iterator[Work]:
+    """Pass over a VN-Tag (802.1BR's forerunner)."""
+    group = group.ready(6)
+    if len(group):
+        yield from dispatch(group.move(6), group.read(4, ">u2"))
+
+
+def decode_backbone(group: Group) -> Iterator[Work]:
+    """Pass over the service tag of a backbone (802.1ah): the frame of its customer follows."""
+    group = group.ready(4)
+    if len(group):
+        yield Layer.ETHERNET, group.move(4)
 
 
 def decode_llc(group: Group) -> Iterator[Work]:

@@ -50,6 +50,12 @@ VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 NAMES, DNS_HEADER = 53, 12
 """The port of name servers, and the bytes that every message begins with (RFC 1035, 4.1.1)."""
 GTP_PORT = 2152
+GRE_PORT, TEREDO_PORT, AYIYA_PORT = 4754, 3544, 5072
+RARE = (GRE_PORT, TEREDO_PORT, AYIYA_PORT)
+"""Ports of tunnels that are hardly used."""
+GRE_TYPES = (0x0800, 0x86DD, 0x6558)
+IPV6_NEXT = 41
+"""The number of IPv6 as what another header carries."""
 """Of GTP-U, what mobile networks carry."""
 CARRIED = (0x0800, 0x86DD, 0x0806, 0x8100)
 """EtherTypes by which the content of a datagram shows that it is VXLAN on another port."""
@@ -219,6 +225,24 @@ def _find_tunnels(group: Group) -> Iterator[Work]:
     gtp = (port == GTP_PORT) & (group.room >= 8)
     if group.any(gtp):
         yield Layer.GTP, group.keep(gtp)
+    if group.any(np.isin(port, RARE) | (group.column("sport") == TEREDO_PORT)):
+        yield from _find_rare(group)
+
+
+def _find_rare(group: Group) -> Iterator[Work]:
+    """Go on with tunnels that are hardly used, by their ports and by what they begin with."""
+    port, start = group.column("dport"), group.read(0, ">u4")
+    gre = (port == GRE_PORT) & (start & np.uint32(0x4FFF0000) == 0)
+    gre &= np.isin(start & np.uint32(0xFFFF), GRE_TYPES)
+    if gre.any():
+        yield Layer.GRE, group.keep(gre)
+    teredo = (port == TEREDO_PORT) | (group.column("sport") == TEREDO_PORT)
+    teredo &= (start >> np.uint32(28) == 6) | (start >> np.uint32(16) <= 1)
+    if teredo.any():
+        yield Layer.TEREDO, group.keep(teredo)
+    ayiya = (port == AYIYA_PORT) & (start & np.uint32(0xFF) == IPV6_NEXT)
+    if ayiya.any():
+        yield Layer.AYIYA, group.keep(ayiya)
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:

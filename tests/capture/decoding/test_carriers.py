@@ -38,6 +38,11 @@ def gtp(flags: int, options: bytes, body: bytes) -> bytes:
     return outer(17, frames.udp((2152, 2152), head + options + body))
 
 
+def over_udp(port: int, body: bytes) -> bytes:
+    """Make a datagram of a tunnel over UDP."""
+    return outer(17, frames.udp((40001, port), body))
+
+
 def nflog(*attributes: tuple[int, bytes]) -> bytes:
     """Make what netfilter logs, with its attributes."""
     made = b"".join(
@@ -69,6 +74,17 @@ CASES = {
     "GTP-U": (gtp(0, b"", PACKET), 1, 1),
     "GTP-U with a number": (gtp(2, bytes(4), PACKET6), 1, 1),
     "GTP-U with an extension": (gtp(4, EXTENDED, PACKET), 1, 1),
+    "GRE in UDP": (over_udp(4754, struct.pack(">HHI", 0x2000, 0x0800, 7) + PACKET), 1, 1),
+    "Teredo with IPv6": (over_udp(3544, PACKET6), 1, 1),
+    "Teredo with an origin, IPv6": (over_udp(3544, bytes(8) + PACKET6), 1, 1),
+    "Teredo, authenticated, IPv6": (
+        over_udp(3544, b"\0\1\4\2" + bytes(15) + bytes(8) + PACKET6), 1, 1,
+    ),
+    "AYIYA with IPv6": (
+        over_udp(5072, b"\x44\x52\x11\x29" + bytes(4) + bytes(16) + bytes(20) + PACKET6), 1, 1,
+    ),
+    "VN-Tag": (frames.ethernet(0x8926, bytes(4) + b"\x08\x00" + PACKET), 1, 0),
+    "802.1ah": (frames.ethernet(0x88E7, bytes(4) + FRAME), 1, 0),
     "AH": (frames.ethernet(0x0800, frames.ipv4(51, AH + frames.tcp())), 1, 0),
     "NFLOG": (nflog((1, bytes(4)), (10, b"prefix\0"), (9, PACKET)), 239, 0),
 }  # fmt: skip
