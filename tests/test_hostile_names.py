@@ -4,6 +4,7 @@ neither markup nor control.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,7 +14,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from podpath.flows.flow import Expectation, Flow
 from podpath.library.diagnosis import DiagnosisResult, diagnose
+from podpath.library.flows import FlowsResult, check
 from podpath.library.given import Pasted
 from podpath_protect.agent.keeper import Sample
 from podpath_protect.agent.metrics import render_metrics
@@ -112,12 +115,65 @@ def check_prometheus(name: str, _folder: Path) -> str:
     return text
 
 
+def check_notebook(name: str, _folder: Path) -> str:
+    """Return what a notebook's cell shows, which has no tag or attribute that acts."""
+    cell = answer(name)._repr_html_()
+    found = Tags(cell)
+    assert not HARMFUL & found.tags
+    assert not [one for one in found.attributes if one.startswith("on") or one == "src"]
+    assert is_plain(cell)
+    return cell
+
+
+@cache
+def answer_flow(name: str) -> FlowsResult:
+    """Hold a flow of this name against a node whose evidence holds it, too."""
+    flow = Flow(
+        name=HOSTILE[name][:4000],
+        source="10.244.1.5",
+        target="198.51.100.7:443",
+        expect=Expectation.CONNECTS,
+    )
+    return check(Pasted(node_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.md"), [flow])
+
+
+def check_flows(name: str, _folder: Path) -> str:
+    """Return the answer about a flow as text."""
+    text = answer_flow(name).text()
+    assert is_plain(text)
+    return text
+
+
+def check_junit(name: str, _folder: Path) -> str:
+    """Return the report, which is well-formed, of the elements of JUnit alone."""
+    report = answer_flow(name).junit()
+    elements = ET.fromstring(report).iter()  # noqa: S314  # our own
+    kinds = {"testsuites", "testsuite", "testcase", "failure", "error", "system-out"}
+    assert {one.tag for one in elements} <= kinds
+    assert is_plain(report)
+    return report
+
+
+def check_sarif(name: str, _folder: Path) -> str:
+    """Return the report, whose strings are plain in the objects that SARIF has."""
+    report = answer_flow(name).sarif()
+    (run,) = json.loads(report)["runs"]
+    assert run["results"]
+    assert all(is_plain(one["message"]["text"]) for one in run["results"])
+    assert is_plain(report)
+    return report
+
+
 OUTPUTS: dict[str, Callable[[str, Path], str]] = {
     "terminal": check_terminal,
     "html": check_html,
     "svg": check_svg,
     "mermaid": check_mermaid,
     "prometheus": check_prometheus,
+    "notebook": check_notebook,
+    "flows": check_flows,
+    "junit": check_junit,
+    "sarif": check_sarif,
 }
 
 

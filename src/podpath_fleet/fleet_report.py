@@ -12,6 +12,7 @@ from podpath_fleet.questions import FactChange, FaultGroup, FleetTables, Outlier
 
 _SHOWN = 40
 """Rows of each list that the text shows."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _STYLE = (
     "body{font:14px/1.45 sans-serif;margin:2em;max-width:110em}table{border-collapse:collapse}"
     "td,th{border-bottom:1px solid #ddd;padding:.25em .7em;text-align:left;vertical-align:top}"
@@ -73,13 +74,20 @@ def _spell_row(row: tuple[object, ...]) -> str:
 
 
 def render_csv(lists: Iterable[ReportList]) -> str:
-    """Return the lists as CSV: the first column says which list a row is of."""
+    """Return the lists as CSV: the first column says which list a row is of. A spreadsheet takes no
+    cell for a formula.
+    """
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for one in lists:
         writer.writerow(("list", *one.columns))
-        writer.writerows((one.title, *row) for row in one.rows)
+        writer.writerows((one.title, *map(_spell_cell, row)) for row in one.rows)
     return text.getvalue()
+
+
+def _spell_cell(value: object) -> object:
+    """Put a quote before text that a spreadsheet would compute (OWASP, "CSV Injection")."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def render_html(lists: Iterable[ReportList]) -> str:

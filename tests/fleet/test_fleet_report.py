@@ -21,3 +21,14 @@ def test_the_report_is_text_csv_and_html(out: Path) -> None:
     assert name in page
     assert "<script>" not in page
     assert "default-src 'none'" in page
+
+
+def test_a_spreadsheet_computes_nothing(out: Path) -> None:
+    """A node's name, or a line of iptables-save, is no formula; numbers stay numbers."""
+    lists = list_answers(FleetTables(str(out)))
+    name = '=HYPERLINK("http://example.invalid","x")'
+    row = (name, "-A FORWARD -j DROP", "@SUM(1)", -3, "plain")
+    text = render_csv((lists[2]._replace(rows=[row]),))
+    *_, cells = csv.reader(text.splitlines())
+
+    assert cells[1:] == [f"'{name}", "'-A FORWARD -j DROP", "'@SUM(1)", "-3", "plain"]

@@ -31,6 +31,8 @@ TRACEBACK = "PODPATH_TRACEBACK"
 """Set to anything, it shows where an internal error came from."""
 PLUGIN = "kubectl-podpath"
 """What kubectl looks for in PATH (`kubectl-podpath.exe` on Windows)."""
+COMPLETING = "_PODPATH_COMPLETE"
+"""Set in the environment where a shell asks for completions."""
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is
 loaded: 50 ms on two.
@@ -274,6 +276,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if not _prepare_streams():
         return _refuse("standard output is closed")
     out = sys.stdout
+    if COMPLETING in os.environ:
+        from podpath.cli import shell_completion  # noqa: PLC0415 - only where a shell asks
+
+        shell_completion.register()
     try:
         words = list(sys.argv[1:] if arguments is None else arguments)
         code = podpath.main(

@@ -10,12 +10,14 @@ import json
 from podpath.checks.owned import OwnerPlaces
 from podpath.flows.compared import FlowResult, FlowsAnswer
 from podpath.net.provenance import Span
-from podpath.report.escape import escape
+from podpath.report.escape import clip, escape
 from podpath.report.flows_text import list_lines, list_reasons, say_result
 from podpath.report.owner_words import say_owned
 from podpath.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LONGEST_LINE, LONGEST_MESSAGE = 1_000, 10_000
+"""Characters of a quoted line and of what is said of a flow: a line may have megabytes."""
 _RULES = (
     ("flow-unmet", "error", "A flow does not behave as expected."),
     ("flow-undecided", "warning", "The evidence does not decide what happens to a flow."),
@@ -59,7 +61,7 @@ def _result(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
         "ruleId": name,
         "ruleIndex": index,
         "level": level,
-        "message": {"text": escape("; ".join(told))},
+        "message": {"text": clip(escape("; ".join(told)), LONGEST_MESSAGE)},
         "locations": [_location(span) for span in places[:1]],
         "relatedLocations": [
             {"id": number, **_location(span)} for number, span in enumerate(places[1:], 1)
@@ -69,7 +71,7 @@ def _result(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
 
 
 def _location(span: Span) -> dict[str, object]:
-    text = "\n".join(escape(line) for line in span.text.split("\n")[:4])
+    text = "\n".join(clip(escape(line), LONGEST_LINE) for line in span.text.split("\n")[:4])
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": _uri(span.source.name)},
