@@ -225,8 +225,9 @@ def _find_tunnels(group: Group) -> Iterator[Work]:
     gtp = (port == GTP_PORT) & (group.room >= 8)
     if group.any(gtp):
         yield Layer.GTP, group.keep(gtp)
-    if group.any(np.isin(port, RARE) | (group.column("sport") == TEREDO_PORT)):
-        yield from _find_rare(group)
+    rare = np.isin(port, RARE) | np.isin(group.column("sport"), RARE)
+    if group.any(rare):
+        yield from _find_rare(group.keep(rare))
 
 
 def _find_rare(group: Group) -> Iterator[Work]:
@@ -236,13 +237,15 @@ def _find_rare(group: Group) -> Iterator[Work]:
     gre &= np.isin(start & np.uint32(0xFFFF), GRE_TYPES)
     if gre.any():
         yield Layer.GRE, group.keep(gre)
-    teredo = (port == TEREDO_PORT) | (group.column("sport") == TEREDO_PORT)
+    source = group.column("sport")
+    teredo = (port == TEREDO_PORT) | (source == TEREDO_PORT)
     teredo &= (start >> np.uint32(28) == 6) | (start >> np.uint32(16) <= 1)
-    if teredo.any():
-        yield Layer.TEREDO, group.keep(teredo)
-    ayiya = (port == AYIYA_PORT) & (start & np.uint32(0xFF) == IPV6_NEXT)
+    ayiya = (port == AYIYA_PORT) | (source == AYIYA_PORT)
+    ayiya &= start & np.uint32(0xFF) == IPV6_NEXT
     if ayiya.any():
         yield Layer.AYIYA, group.keep(ayiya)
+    if teredo.any():
+        yield Layer.TEREDO, group.keep(teredo)
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:
