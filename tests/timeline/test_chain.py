@@ -36,6 +36,8 @@ def test_there_are_a_dozen_chains_and_more() -> None:
         for chain in chains
     )
     assert len({chain.name for chain in chains}) == len(chains)
+    assert all(chain.title.isprintable() for chain in chains)
+    assert all(link.says.isprintable() for chain in chains for link in chain.links)
 
 
 @pytest.mark.parametrize("chain", load_chains(), ids=lambda chain: chain.name)

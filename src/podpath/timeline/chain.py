@@ -78,7 +78,7 @@ def parse_chain(name: str, text: str) -> CauseChain:
         )
         chain = CauseChain(
             name=name,
-            title=data["title"],
+            title=" ".join(data["title"].split()),
             links=links,
             leads=leads,
             sources=tuple(data["sources"]),
@@ -107,7 +107,7 @@ def parse_chain(name: str, text: str) -> CauseChain:
 def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> ChainLink:
     subject, text = link.get("subject"), link.get("text")
     return ChainLink(
-        says=str(link["says"]),
+        says=" ".join(str(link["says"]).split()),
         kinds=tuple(map(MarkKind, _words(link.get("kind")))),
         subject=re.compile(subject, re.IGNORECASE) if isinstance(subject, str) else None,
         verbs=tuple(_words(link.get("verb"))),
