@@ -308,6 +308,7 @@ class MessageKind(StrEnum):
     PREFIX_LIMIT = "prefix limit"
     BGP_UPDATE_REFUSED = "bgp update refused"
     BGP_SESSION_CLOSED = "bgp session closed"
+    BGP_OPEN_REFUSED = "bgp open refused"
     TCP_SIGNATURE_DIFFERS = "tcp signature differs"
     OSPF_DIFFERS = "ospf differs"
     NO_DESTINATION = "no destination"

@@ -113,3 +113,34 @@ def test_recycled_ports_are_only_possible() -> None:
 
     assert certainty(row, case_of("Clients behind NAT time out.", line)) == 0.7
     assert certainty(row, case_of("Everything works.", line)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "expected"),
+    [
+        ("The pods get no IPv6 address.", ("all 1",), 1),
+        ("IPv6 does not work on the node.", ("all 1", "default 1"), 1),
+        ("ping to an IPv6 address says: network is unreachable.", ("all 1",), 1),
+        ("IPv6 does not work on the node.", ("docker0 1",), 0.6),
+        ("IPv6 works on the node.", ("all 1",), None),
+        ("IPv4 does not work on the node.", ("all 1",), None),
+        ("IPv6 does not work on the node.", ("all 0",), None),
+    ],
+)
+def test_ipv6_is_missed_where_it_is_switched_off(
+    said: str, values: tuple[str, ...], expected: float | None
+) -> None:
+    """The switch of all devices is certain, one device's is possible."""
+    lines = [f"net.ipv6.conf.{one.replace(' ', '.disable_ipv6 = ')}" for one in values]
+    assert expected == certainty(ROWS["ipv6-switched-off"], case_of(said, *lines))
+
+
+def test_an_address_of_ipv6_shows_that_it_is_on() -> None:
+    """Devices that were switched on again after the switch of all."""
+    address = (
+        "\n# ip -6 addr\n2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n"
+        "    inet6 2001:db8::5/64 scope global\n"
+    )
+    said = "IPv6 does not work on the node."
+    case = case_of(said, "net.ipv6.conf.all.disable_ipv6 = 1", address)
+    assert certainty(ROWS["ipv6-switched-off"], case) is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from podpath.evidence.documents.complaints import MOST, read_complaints
 from podpath.net import protocols
-from podpath.net.complaints import Complaint, EndKind
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source
 
@@ -66,6 +66,39 @@ def test_what_works_is_told_apart() -> None:
         (one.works, one.failure)
         for one in read("To a pod of the same node it works fine. To the other node curl hangs.")
     ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "same"),
+    [
+        ("Pods on two nodes cannot reach each other.", False),
+        ("Cross-node traffic fails.", False),
+        ("It cannot be reached over the hosts' network.", None),
+        ("Inter-node connections time out.", False),
+        ("Pods can only reach pods of their own node.", False),
+        ("The node port answers only on the node where the pod is running.", False),
+        ("The node port answers only on some nodes.", None),
+        ("The pod cannot be pinged from the node running it.", True),
+        ("The liveness probe of the pod fails.", True),
+        ("The node that runs no pod gets no answer.", None),
+        ("The service times out on both nodes.", None),
+    ],
+)
+def test_one_node_or_two(sentence: str, *, same: bool | None) -> None:
+    """Whether both ends are on one node: what works on the pod's own node alone fails across."""
+    (complaint,) = read(sentence)
+
+    assert (False, same) == (complaint.works, complaint.same_node)
+
+
+def test_part_of_the_tries_is_intermittent() -> None:
+    """That some requests fail means that others do not; that some pods fail does not."""
+    (some,) = read("Only some requests to the service fail.")
+    (pods,) = read("Some pods cannot reach the service.")
+
+    assert FailureKind.SOMETIMES is some.failure
+    assert Circumstance.INTERMITTENT in some.circumstances
+    assert Circumstance.INTERMITTENT not in pods.circumstances
 
 
 def test_outputs_and_fences_are_no_prose() -> None:

@@ -81,3 +81,13 @@ def test_a_quotation_over_several_lines_is_one() -> None:
     text = f"It fails.\n\n`{TABLE_FULL} of\nstart failed: code 1`\n\n"
     assert [(MessageKind.CONNTRACK_TABLE_FULL, 3)] == kinds(text)
     assert [(MessageKind.CONNTRACK_TABLE_FULL, 3)] == kinds(f"It fails.\n\n`{TABLE_FULL}\n\n")
+
+
+def test_a_program_line_in_a_fence_is_read_though_it_reads_as_a_sentence() -> None:
+    """What stands in a fence was printed, unless somebody speaks of themselves."""
+    said = "TLS key negotiation failed to occur within 60 seconds"
+
+    assert [(MessageKind.HANDSHAKE_UNANSWERED, 4)] == kinds(
+        f"The VPN does not connect.\n\n```\nTLS Error: {said} (check your network)\n```"
+    )
+    assert [] == kinds(f"The VPN connects.\n\n```\nAfter the fix we saw that no {said} came.\n```")

@@ -14,12 +14,18 @@ from podpath.checks.switch_check import Cut, SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
 from podpath.net.complaints import Circumstance, Complaint, EndKind
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 FILTERED, MANY = "TcpExtIPReversePathFilter", 100
 """The counter of what strict filtering dropped, and more than strays of a network make."""
+_WITHOUT = frozenset({
+    None, *LOSSES, FailureKind.NO_ADDRESS, FailureKind.NETWORK_UNREACHABLE,
+    FailureKind.NO_ROUTE_TO_HOST, FailureKind.ACCESS_DENIED, FailureKind.NOT_STARTED,
+})  # fmt: skip
+"""How what has no IPv6 fails."""
 NODE_PORTS = range(30000, 32768)
 """The default range of NodePorts."""
 
@@ -131,6 +137,27 @@ def _list_by_ipv6(case: Case) -> tuple[Span, ...]:
     )
 
 
+def _list_without_ipv6(case: Case) -> tuple[Span, ...]:
+    """Return who says that IPv6 does not work, where the switch of all devices is stated and no
+    device is shown with an address of IPv6.
+    """
+    switch = case.node.host.sysctls.get("net.ipv6.conf.all.disable_ipv6")
+    whole = isinstance(switch, Known) and switch.value == "1"
+    return _list_maybe_without_ipv6(case) if whole else ()
+
+
+def _list_maybe_without_ipv6(case: Case) -> tuple[Span, ...]:
+    """Return who says so, whichever device's switch is stated."""
+    held = case.node.host.addresses.items
+    if any(one.address.family == 6 and one.span is not None for one in held):
+        return ()
+    return tuple(
+        one.span
+        for one in list_failing(case)
+        if Technology.IPV6 in one.mentions and one.failure in _WITHOUT
+    )
+
+
 def _list_by_cilium(case: Case) -> tuple[Span, ...]:
     """Return who says that pods of Cilium get no answer, where its options state that pods have no
     routes of their own, so that the route back is by cilium_host.
@@ -173,6 +200,7 @@ _ROADS: Mapping[str, tuple[Cut, Cut]] = {
     "bridged-packets-filtered": (_list_bridged_and_dropped, _list_bridged),
     "cilium-device-filtered": (_list_by_cilium, _list_maybe_by_cilium),
     "ipv6-not-forwarded": (_list_by_ipv6, _list_nobody),
+    "ipv6-switched-off": (_list_without_ipv6, _list_maybe_without_ipv6),
     "pings-ignored": (_list_pings_of_host, _list_pings),
     "time-wait-recycled": (_list_nobody, _list_old_clients),
 }

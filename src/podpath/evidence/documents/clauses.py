@@ -15,7 +15,10 @@ MOST = 12
 _JOINT = re.compile(
     r"[,:]?\s+(?=(?:but|whereas|although|though|however|while)\b)|"
     r",\s+(?=(?:yet|and (?:not|nothing|nobody|none|neither|no)|nothing|nobody|none|neither|not)\b)|"
-    r"\s+(?=and (?:nothing|nobody|none|not)\b)|;\s+(?=\w)",
+    r"\s+(?=and (?:nothing|nobody|none|not)\b)|;\s+(?=\w)|"
+    r",?\s+(?=and (?:hangs?|fails?|times? out|is (?:lost|refused)|gets? no|never|cannot|"
+    r"does not)\b)|"
+    r",\s+(?=(?:one|that|those) (?:to|from|on|of|at) )",
     re.IGNORECASE,
 )
 _OPENING = re.compile(

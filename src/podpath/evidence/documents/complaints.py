@@ -16,7 +16,14 @@ from typing import NamedTuple
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.documents.circumstances import find_circumstances, find_prefixes
 from podpath.evidence.documents.clauses import Clause, split_clauses
-from podpath.evidence.documents.ends import Ends, find_ends, find_subject, has_pronoun
+from podpath.evidence.documents.ends import (
+    HOME,
+    Ends,
+    find_ends,
+    find_ends_elsewhere,
+    find_subject,
+    has_pronoun,
+)
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.sentences import list_sentences, list_taken
 from podpath.net import protocols
@@ -39,7 +46,7 @@ _VERB = (
     r"be established|establish|leave|start|attach|take|show|come up|stay|learn|renew|admit|scrape|"
     r"pull|download|mount|deliver|return|"
     r"finish|end|complete|register|schedule|sync|initiali[sz]e|negotiate|time|stand|ready|able|"
-    r"available|visible)"
+    r"available|visible|make it|makes it)"
 )
 _NOT = (
     r"(?:can(?:not|'t| not)|could(?:n't| not)|(?:is|are|was|were)(?:n't| not)|unable to|"
@@ -82,17 +89,22 @@ _FAILS = re.compile(
     r"\binstead of\b|\bin place of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|"
     r"\blands? on\b|"
     r"\bduplicate\w*|\bdecline[sd]?\b|\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|"
-    r"\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b|"
+    r"\bincomplete\b|\bunknown\b|\bunresponsive\b|"
+    r"\b(?:is|are|was|were|does|do|did|can) not[.;]?$|\bblock(?:s|ed|ing)\b|\bdenied\b|"
+    r"\bdisconnect(?:s|ed)?\b|"
+    r"\btak(?:es?|ing) (?:[\w-]+ ){0,3}(?:seconds?|minutes?)\b|"
     r"\b(?:stays?|is|remains?) empty\b|\b(?:sees?|gets?|receives?|shows?) nothing\b|"
     r"\b(?:can |could )?only (?:reach|ping|see|connect|talk|resolve)\w*\b",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
     r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|"
-    r"ok)\b|\bsucceeds?\b|\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
+    r"ok)\b|\bsucceeds?\b|\bable to\b|"
+    r"\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
     r"\b(?:pods?|nodes?|hosts?|machines?|containers?|vms?|lan) (?:[\w`-]+ ){0,4}"
     r"resolves? (?:the same |all |any |every |other |both )?names?\b|"
-    r"\banswers?\b|\bno (?:problem|trouble|failure)s?\b|"
+    r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
+    r"\bno (?:problem|trouble|failure)s?\b|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
     re.IGNORECASE,
@@ -101,6 +113,22 @@ _WORKS = re.compile(
 
 _ONLY = re.compile(r"\b(?:can |could )?only (?:reach|ping|see|connect|talk)\w*\b", re.IGNORECASE)
 """Says that whatever else there is cannot be reached."""
+_REACHED = (
+    r"(?:accessible|reachable|available|access(?:ed)?|reached|respond\w*|repl(?:y|ies)|work(?:s|ing)?|"
+    r"answer(?:s|ing)?|succeed\w*)"
+)
+_PLACED = r"(?:to (?:requests?|connections?) )?(?:on|from|at|via|inside|within|if|when|to)\b"
+_ONLY_THERE = re.compile(
+    rf"\b(?:only (?:be )?(?:\w+ ){{0,2}}?{_REACHED}|{_REACHED} (?:\w+ ){{0,2}}?only) {_PLACED}|"
+    rf"\bonly {_PLACED} (?:[\w'-]+ ){{1,5}}(?:can|could|does|do|it|i|we)\b(?! (?:not|n't))",
+    re.IGNORECASE,
+)
+"""Says of one place that it works there, and so of all others that it does not."""
+_ELLIPSIS = re.compile(
+    r"^(?:not|never|no longer)(?: \w+)? (?:from|in|inside|via|through|within|on|for|with)\b",
+    re.IGNORECASE,
+)
+"""A clause that leaves out what the one before it says."""
 _DENIAL = re.compile(r"\b(?:no|not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
@@ -119,15 +147,22 @@ _FAILURES: tuple[_MeaningWords, ...] = tuple(
 """The more telling first: of a sentence that says several the first counts."""
 
 _SAME_NODE = re.compile(
-    r"\b(?:(?:on|of) the same|same|(?:on|of) (?:its|their|the) own) "
+    r"\b(?:(?:on|of) the same|same|(?:on|of|from) (?:its|their|the) (?:very )?own) "
     r"(?:node|host|worker|machine|bridge|vm)\b|"
-    r"\blocal pods?\b",
+    rf"\blocal pods?\b|{HOME}|"
+    r"\b(?:readiness|liveness|startup) (?:probe|check)s?\b|\bprobes? \((?:readiness|liveness)\b",
     re.IGNORECASE,
 )
+"""The kubelet probes from the node of the pod itself."""
 _OTHER_NODE = re.compile(
     r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|"
-    r"vm)s?\b|\bcross[- ]node\b|\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?"
-    r"(?:node|host|worker)s\b|\b(?:second|third) (?:node|worker|host|vm)\b",
+    r"vm)s?\b|\b(?:cross|inter|multi)[- ]?(?:node|host)\b|\b(?:across|between) "
+    r"(?:(?:the|our|my|all|any|both) )?(?:(?:two|three|several|multiple) )?"
+    r"(?:node|host|worker|machine)s\b|\b(?:second|third) (?:node|worker|host|vm)\b|"
+    r"\b(?:pod|container|vm|replica)s? (?:\w+ ){0,2}?(?:on|of|from|in) "
+    r"(?:two|three|several|both|multiple|separate|distinct) (?:\w+ )?"
+    r"(?:node|host|worker|machine)s\b|\bnot (?:from |on |to )?(?:the|any) others?"
+    r"(?: (?:one|two|three|four|\d+)s?)?$",
     re.IGNORECASE,
 )
 _PORT = re.compile(
@@ -195,32 +230,43 @@ def _read_sentence(text: str, span: Span, carried: EndKind | None) -> Iterator[C
         return
     clauses = split_clauses(text, _judge)
     if not clauses:
-        complaint = _read_clause(Clause(text, works=not _FAILS.search(text)), text, span, carried)
+        complaint = _read_clause(Clause(text, works=not _find_fault(text)), text, span, carried)
         yield from () if complaint is None else (complaint,)
         return
     before: Complaint | None = None
     for clause in clauses:
         complaint = _read_clause(clause, text, span, carried)
         if complaint is not None:
-            complaint = _take_ends(complaint, before)
+            complaint = _take_ends(complaint, before, clause.text)
             carried, before = complaint.source or carried, complaint
             yield complaint
 
 
-def _take_ends(complaint: Complaint, before: Complaint | None) -> Complaint:
+def _take_ends(complaint: Complaint, before: Complaint | None, text: str) -> Complaint:
     """Return what a clause says of the same ends as the one before it, where one is about two nodes
-    and the other about one.
+    and the other about one; where it names but the place, it is about the same target.
     """
-    if before is None or {before.same_node, complaint.same_node} != {True, False}:
+    if before is None or complaint.target is not None or before.target is None:
         return complaint
-    if complaint.target is not None or before.target is None:
-        return complaint
-    return replace(complaint, source=before.source, target=before.target)
+    if {before.same_node, complaint.same_node} == {True, False}:
+        return replace(complaint, source=before.source, target=before.target)
+    fault = _FAILS.search(text)
+    bare = _ELLIPSIS.match(text) is not None or (fault is not None and not fault.start())
+    if bare and complaint.source is not before.target:
+        apart = complaint.source is EndKind.NODE and before.works and before.same_node
+        same_node = False if apart else complaint.same_node
+        return replace(complaint, target=before.target, same_node=same_node)
+    return complaint
+
+
+def _find_fault(text: str) -> re.Match[str] | None:
+    """Return what says that something fails: in words for it, or by saying where alone it works."""
+    return _FAILS.search(text) or _ONLY_THERE.search(text)
 
 
 def _judge(text: str) -> bool | None:
     """Tell whether a text says that something works, or fails; None where it says neither."""
-    if _FAILS.search(text):
+    if _find_fault(text):
         return False
     return True if _WORKS.search(text) else None
 
@@ -232,15 +278,19 @@ def _read_clause(
     its sentence.
     """
     text, works = clause
-    fails = _FAILS.search(text)
+    fails = _find_fault(text)
     verb = fails or _WORKS.search(text) or (None if works else _DENIAL.search(text))
     if verb is None:
         return None
     ends = find_ends(text, verb, carried)
     same_node = _find_same_node(text)
     only = None if works else _ONLY.search(text)
+    there = None if works or only is not None else _ONLY_THERE.search(text)
     if only is not None:
         ends = Ends(ends.source, ends.source if same_node else EndKind.OUTSIDE)
+        same_node = False if same_node else None
+    elif there is not None:
+        ends = find_ends_elsewhere(text, there)
         same_node = False if same_node else None
     telling = text if fails is not None else sentence
     failure = None if works else _find_failure(telling)

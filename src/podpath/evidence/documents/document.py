@@ -89,11 +89,17 @@ def part_document(name: str, lines: Sequence[str]) -> SplitDocument:
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
     fences = {line.number for line in decoded if line.text.strip()}
+    pasted: set[int] = set()
     for region in split_regions(decoded):
-        fences -= {line.number for line in region.lines if line.text.strip()}
+        numbers = {line.number for line in region.lines if line.text.strip()}
+        fences -= numbers
+        pasted |= numbers if region.fenced else set()
         splitter.split(_strip_marks(_unescape_console(region)))
     splitter.finish()
-    quoted = (*find_quoted(name, splitter.aside), *find_answered(name, splitter.aside))
+    quoted = (
+        *find_quoted(name, splitter.aside, frozenset(pasted)),
+        *find_answered(name, splitter.aside),
+    )
     sources = _leave_open(splitter.sources, decoded)
     if quoted:
         sources = tuple(sorted((*sources, *quoted), key=lambda source: source.first_line))

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from podpath.net.complaints import EndKind
 
+NEAR = 24
+"""Characters behind `to` in which the first end is the one that is meant."""
+
 
 class _EndWords(NamedTuple):
     """A sort of end and the words for it."""
@@ -46,6 +49,7 @@ _ENDS: tuple[_EndWords, ...] = (
                             r"(?:hosts?|servers?|machines?|address(?:es)?) (?:on|in|of) the "
                             r"(?:internet|outside|world)|"
                             r"other (?:computers?|pcs?|laptops?|devices?)|"
+                            r"(?:remote|external|outside) (?:hosts?|servers?|machines?|sites?)|"
                             r"(?<=from )(?:an|any |all |the )?other (?:hosts?|machines?|servers?)|"
                             r"(?:nothing|anything|anywhere|hosts?|everything) (?:outside|beyond)|"
                             r"(?:no|any)where else|^nothing else(?=[.,; ]*$)|"
@@ -80,6 +84,12 @@ _ERRORS = re.compile(
     re.IGNORECASE,
 )
 """What programs say of errors: it mentions no end."""
+_COMPOUND = re.compile(
+    r"\b(?:pod|service|svc|node|host|worker|container)(?='?s? (?:node ?ports?|external[- ]?ips?|"
+    r"(?:host|published|exposed) ?ports?)\b)",
+    re.IGNORECASE,
+)
+"""A noun before the one that counts: `the pod NodePort`."""
 _FROM = re.compile(
     r"\b(?:from(?: (?:inside|within))?|inside|within|only (?:in|on|for)) ", re.IGNORECASE
 )
@@ -106,7 +116,8 @@ _FROM_ENDS = re.compile(
     re.IGNORECASE,
 )
 _PASSIVE = re.compile(
-    r"\b(?:un|not |no longer |never )reachable\b|\binaccessible\b|\bout of reach\b|"
+    r"(?:\bun|\bnot |n't |\bno longer |\bnever )(?:reachable|accessible|available|responding|"
+    r"responsive)\b|\binaccessible\b|\bout of reach\b|"
     r"\b(?:can(?:not|'t| not)?|could(?:n't| not)?|no longer|never|not) (?:\w+ ){0,3}?be (?:\w+ )?"
     r"(?:reached|opened|pinged|accessed|contacted|used|seen|loaded|connected)\b|"
     r"\b(?:can|could) (?:hardly )?be (?:reached|opened|pinged|accessed|contacted|seen|loaded)\b|"
@@ -117,11 +128,65 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _CONNECTING = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST, EndKind.NODE})
+_RUN = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.SERVICE})
 _DENIED = re.compile(
     r"\b(?:no|none of (?:the|my|our|its|these|those)|not one|not a single)(?: [\w-]+)? $",
     re.IGNORECASE,
 )
-_MUTUAL = re.compile(r"\b(?:each other|one another)\b", re.IGNORECASE)
+_MUTUAL = re.compile(
+    r"\b(?:each other|one another)\b|\b(?:communicate|talk)(?! (?:[\w-]+ ){0,2}?(?:with|to)\b)",
+    re.IGNORECASE,
+)
+_TOWARDS = re.compile(
+    r"\b(?:requests?|connections?|traffic|packets?|access|quer(?:y|ies)|calls?|pings?|lookups?|"
+    r"connectivity|attempts?|curls?) (?:(?!from\b|to\b)[\w-]+ ){0,2}(?:to|towards|into|against) ",
+    re.IGNORECASE,
+)
+"""Nouns of a connection: `requests to the service fail`."""
+_BETWEEN = re.compile(r"\bbetween ", re.IGNORECASE)
+_LOCATED = re.compile(
+    r"\b(?:in|inside|within|for|via|through|with)(?: (?:the|an?|all|any|some|every|each|most|our|"
+    r"my|new|these|those|other|certain))*(?: [\w-]+)? $",
+    re.IGNORECASE,
+)
+"""Where something is tried, in a word for a place: `no Internet in the container`."""
+_ON_NODE = re.compile(
+    r"\b(?:on|at)(?: (?:the|a|this|that|its|my|our))*(?: [\w-]+)? $", re.IGNORECASE
+)
+_EVENT = re.compile(r"^(?:after|since|once|following|upon)\b[^,]*,", re.IGNORECASE)
+"""A clause that tells when it began: `After I updated the host, ...`."""
+_LEFT_OUT = re.compile(
+    r"^(?:not|never|no longer)(?: \w+)? (?:from|in|inside|via|through|within|on|for|with) ",
+    re.IGNORECASE,
+)
+"""A clause that says but where it fails: `not from a pod`."""
+_RELATION = re.compile(
+    r"\b(?P<source>pod|container|node|host|vm)s?[- ]to[- ]"
+    r"(?P<target>pod|container|node|host|vm|service)s?\b(?![- ]to\b)",
+    re.IGNORECASE,
+)
+"""Both ends in one word: `pod-to-pod traffic fails`."""
+_ELSEWHERE = re.compile(
+    r"^(?:(?:an)?other|different|separate|one|two|the same) (?:\w+ )?"
+    r"(?:node|host|worker|machine|server|vm)s?\b",
+    re.IGNORECASE,
+)
+_WORKLOAD_BEFORE = re.compile(r"\b(?:pod|container|vm|guest|replica)s? $", re.IGNORECASE)
+HOME = (
+    r"\b(?:node|host|worker|machine|master)s?,? (?:(?:that|which|where|on which) )?(?:(?:is|are) )?"
+    r"(?:(?:the |its |their |a |my )?(?:\w+ )?(?:pods?|containers?|it|they) )?(?:(?:is|are) )?"
+    r"(?:running|runs?|hosting|hosts?|scheduled|deployed|located|lives?)\b"
+    r"(?! (?:no|not|none|out|on)\b)"
+)
+"""The node of what is connected to: `the worker where the container runs`."""
+_HOME = re.compile(rf"{HOME}(?: (?:the |its |a )?(?:\w+ )?(?:pods?|containers?)\b)?", re.IGNORECASE)
+_INSIDE = re.compile(r"\b(?:within|inside|in) (?:the |our |my )?(?:\w+ )?cluster\b", re.IGNORECASE)
+_PROBES = re.compile(
+    r"\b(?:readiness|liveness|startup) (?:probe|check)s?\b|"
+    r"\bprobes? \((?:readiness|liveness|startup)\b",
+    re.IGNORECASE,
+)
+"""What the kubelet asks of the pods of its node."""
 _PRONOUN = re.compile(
     r"^(?:(?:yet|now|then|still|since then|today|all|some|most|none|both|neither|nor)\b,? "
     r"(?:of )?)*(?:they|these|those|them|it|itself|(?:nothing|everything|anything) "
@@ -132,14 +197,30 @@ _PRONOUN = re.compile(
 
 def find_ends(text: str, verb: re.Match[str], carried: EndKind | None = None) -> Ends:
     """Return who connects and whom to; `carried` is who connects where the text leaves it out."""
+    if _PROBES.search(text) is not None:
+        return Ends(EndKind.NODE, EndKind.POD)
+    related = _RELATION.search(text)
+    if related is not None:
+        return Ends(find_subject(related["source"]), find_subject(related["target"]))
     mentions = sorted(_mentions(text))
     giving, start = _find_starts(text, verb)
     given = _list_within(text, mentions, giving)
-    named = _list_within(text, mentions, start)
-    left = [one for one in mentions if one not in (*named, *given)]
+    named = _list_within(text, mentions, start or _LEFT_OUT.match(text))
+    left = _drop_event(text, [one for one in mentions if one not in (*named, *given)], verb)
     source = named[0].kind if named else None
+    aim = _find_aim(text, left, start)
+    if named and aim is not None:
+        return Ends(source, aim)
+    home = _HOME.search(text)
+    if home is not None and not named and not given:
+        outer = [one.kind for one in left if not home.start() <= one.place < home.end()]
+        inner = [one.kind for one in left if home.start() <= one.place < home.end()]
+        held = next((kind for kind in (*outer, *inner) if kind is not EndKind.NODE), None)
+        return Ends(EndKind.NODE, held)
+    if _is_bare(text, verb, left):
+        return Ends(source or left[0].kind, None)
     passive = _PASSIVE.search(text)
-    if passive is not None and passive.start() <= verb.start():
+    if passive is not None and passive.start() < verb.end():
         return _find_passive(text, left, passive, source or carried)
     placed = _list_within(text, left, _AT.match(text))[:1]
     before = [one for one in left if one.place < verb.start() and one not in placed]
@@ -160,12 +241,29 @@ def _find_starts(
     """Return the word for `from` behind which stands whom one is to get something from, and that
     behind which stands who connects: the last before the verb, else the first behind it.
     """
-    found = list(_FROM.finditer(text))
+    found = [one for one in _FROM.finditer(text) if not _is_origin(text, one)]
     giving = [one for one in found if _GETS.search(text, 0, one.start()) is not None]
     others = [one for one in found if one not in giving]
     before = [one for one in others if one.start() < verb.start()]
     start = before[-1] if before else next(iter(others), None)
     return next(iter(giving), None), start
+
+
+def _is_origin(text: str, start: re.Match[str]) -> bool:
+    """Tell whether it says only where somebody runs: `pods from different hosts`."""
+    return (
+        _WORKLOAD_BEFORE.search(text, 0, start.start()) is not None
+        and _ELSEWHERE.match(text[start.end() :]) is not None
+    )
+
+
+def _find_aim(text: str, left: Sequence[_Mention], start: re.Match[str] | None) -> EndKind | None:
+    """Return whom `from a pod to a service` is connected to."""
+    stop = _FROM_ENDS.search(text, start.end()) if start is not None else None
+    if stop is None or stop.group().lower() != "to":
+        return None
+    near = stop.end() + NEAR
+    return next((one.kind for one in left if stop.end() <= one.place < near), None)
 
 
 def _list_within(
@@ -198,7 +296,63 @@ def _find_passive(
     after = [one.kind for one in others if one.place >= verb.end()]
     if source is None and before and EndKind.OUTSIDE in after:
         source = EndKind.OUTSIDE
+    if source is None and before and before[0] in _RUN:
+        source = next((one.kind for one in others if _is_at_node(text, one, verb)), None)
     return Ends(source, next(iter((*before, *after)), None))
+
+
+def _is_at_node(text: str, mention: _Mention, verb: re.Match[str]) -> bool:
+    """Tell whether it is the node on which something was tried: `not available on the node`."""
+    return (
+        mention.kind is EndKind.NODE
+        and mention.place >= verb.end()
+        and _ON_NODE.search(text, 0, mention.place) is not None
+    )
+
+
+def _is_bare(text: str, verb: re.Match[str], left: Sequence[_Mention]) -> bool:
+    """Tell whether a clause names but the place: `hangs on the master`."""
+    placed = text[verb.end() :].startswith((" on ", " at "))
+    return placed and not verb.start() and bool(left) and left[0].place >= verb.end()
+
+
+def _drop_event(text: str, mentions: Sequence[_Mention], verb: re.Match[str]) -> list[_Mention]:
+    """Return the ends without those of a clause that tells when it began, where others follow."""
+    event = _EVENT.match(text)
+    if event is None or event.end() > verb.start():
+        return list(mentions)
+    later = [one for one in mentions if one.place >= event.end()]
+    return later or list(mentions)
+
+
+def _find_between(text: str, mentions: Sequence[_Mention]) -> Ends | None:
+    """Return both ends of `between pods and services`, or of `between nodes`."""
+    found = _BETWEEN.search(text)
+    if found is None or any(one.place < found.start() for one in mentions):
+        return None
+    within = _list_within(text, mentions, found)
+    if not within:
+        return None
+    joined = len(within) > 1 and re.search(
+        r"\band\b", text[within[0].place : within[1].place], re.IGNORECASE
+    )
+    return Ends(within[0].kind, within[1].kind if joined else within[0].kind)
+
+
+def _is_located(text: str, mention: _Mention) -> bool:
+    """Tell whether it says in what something is tried: `no Internet in the container`."""
+    return mention.kind in _CONNECTING and _LOCATED.search(text, 0, mention.place) is not None
+
+
+def find_ends_elsewhere(text: str, there: re.Match[str]) -> Ends:
+    """Return the ends of what fails where a sentence says of one place alone that it works: `the
+    port answers only from inside the cluster`.
+    """
+    mentions = sorted(_mentions(text))
+    before = [one.kind for one in mentions if one.place < there.start()]
+    within = [one.kind for one in mentions if there.start() <= one.place < there.end()]
+    inside = _INSIDE.search(text, there.start()) is not None
+    return Ends(EndKind.OUTSIDE if inside else None, next(iter((*before, *within)), None))
 
 
 def _is_attribute(text: str, mention: _Mention) -> bool:
@@ -228,7 +382,15 @@ def _find_active(
     """Return the ends of a sentence whose subject connects: what stands behind `from`, else before
     the verb; and what stands behind the verb.
     """
+    between = _find_between(text, left)
+    if between is not None and source is None:
+        return between
     first = [one for one in left if one.place < verb.start() or _is_denied(text, one, verb)]
+    aims = _list_within(text, first, _TOWARDS.search(text, 0, verb.start()))
+    if aims:
+        others = [one for one in first if one not in aims]
+        located = [one for one in others if one.kind in _CONNECTING]
+        return Ends(source or (located[0].kind if located else carried), aims[0].kind)
     before = [one.kind for one in first]
     after = [one.kind for one in left if one.place >= verb.start() and one not in first]
     if source is None and before:
@@ -237,6 +399,15 @@ def _find_active(
             one.kind for one in first if one.place > near and not _is_attribute(text, one)
         ] or before
         source = heads[-1] if after else heads[0]
+        inner = [one.kind for one in first if _is_located(text, one)]
+        if inner and not after and source not in _CONNECTING:
+            return Ends(inner[0], source)
+    if source is None and not before:
+        placed = [one for one in left if one not in first and _is_located(text, one)]
+        if placed:
+            others = [one for one in left if one not in (*first, *placed)]
+            plain = [one.kind for one in others if not _is_attribute(text, one)]
+            return Ends(placed[0].kind, next(iter(plain), None))
     source = source or carried
     if after:
         return Ends(source, after[0])
@@ -261,7 +432,9 @@ def _mentions(text: str) -> Iterator[_Mention]:
     """Yield each end that is mentioned with its place; of words that overlap the more telling ones
     count.
     """
-    taken: list[tuple[int, int]] = [found.span() for found in _ERRORS.finditer(text)]
+    taken: list[tuple[int, int]] = [
+        found.span() for one in (_ERRORS, _COMPOUND) for found in one.finditer(text)
+    ]
     for words in _ENDS:
         for found in words.pattern.finditer(text):
             if not any(first < found.end() and found.start() < last for first, last in taken):

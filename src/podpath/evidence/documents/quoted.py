@@ -37,17 +37,23 @@ _PRINTED = re.compile(
     re.IGNORECASE,
 )
 """How a line of a program's begins, or parts its clauses, though its words read as a sentence."""
+_PERSONAL = re.compile(
+    r"\b(?:I|I'm|I've|[Ww]e|[Ww]e've|[Mm]y|[Oo]ur|[Pp]lease|[Tt]hanks)\b(?!/)|<!--|-->"
+)
+_COMMENT = re.compile(r"\s*(?:#|//|;)")
 LABEL_WIDTH = 300
 """Characters of the paragraph above that are kept."""
 _NEAR = 40
 """Characters before a quotation in which a word denies it."""
 
 
-def find_quoted(name: str, lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
+def find_quoted(
+    name: str, lines: Sequence[DocumentLine], pasted: frozenset[int] = frozenset()
+) -> tuple[Source, ...]:
     """Return a source for each line of prose that quotes a known message; the lines are those that
-    no block has.
+    no block has, `pasted` the numbers of those that stand in fences.
     """
-    spread = _list_spread(lines)
+    spread = _list_spread(lines) | _list_printed(lines, pasted)
     texts = [
         line.text.strip("` ") if line.number in spread else _cut_quoted(line.text) for line in lines
     ]
@@ -82,6 +88,19 @@ def _list_spread(lines: Sequence[DocumentLine]) -> frozenset[int]:
         elif odd and line.text.lstrip().startswith("`"):
             opened = [line.number]
     return frozenset(found)
+
+
+def _list_printed(lines: Sequence[DocumentLine], pasted: frozenset[int]) -> frozenset[int]:
+    """Return the numbers of the lines in fences that no person wrote: a program's line may read as
+    a sentence, but speaks neither of its reader nor of who runs it.
+    """
+    return frozenset(
+        line.number
+        for line in lines
+        if line.number in pasted
+        and _PERSONAL.search(line.text) is None
+        and _COMMENT.match(line.text) is None
+    )
 
 
 def _make_source(name: str, line: DocumentLine, text: str) -> Source:
