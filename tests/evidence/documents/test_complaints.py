@@ -80,6 +80,7 @@ def test_what_works_is_told_apart() -> None:
         ("The node port answers only on some nodes.", None),
         ("The pod cannot be pinged from the node running it.", True),
         ("The liveness probe of the pod fails.", True),
+        ("Pods cannot reach each other, not even on the same node.", False),
         ("The node that runs no pod gets no answer.", None),
         ("The service times out on both nodes.", None),
     ],

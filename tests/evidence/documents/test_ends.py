@@ -44,6 +44,7 @@ def failing(text: str) -> list[Ends]:
         ("The web interface was never reachable from the LAN.", OUTSIDE, None),
         ("Pods of two nodes cannot communicate.", POD, POD),
         ("Pods cannot communicate with the service.", POD, SERVICE),
+        ("Pods cannot reach each other, not even on the same node.", POD, POD),
         ("Pods from different hosts cannot talk to each other.", POD, POD),
         ("Pod-to-service traffic fails.", POD, SERVICE),
         ("Traffic between the nodes is lost.", NODE, NODE),

@@ -154,6 +154,9 @@ _SAME_NODE = re.compile(
     re.IGNORECASE,
 )
 """The kubelet probes from the node of the pod itself."""
+_EVEN_SAME = re.compile(
+    r"\beven (?:on|of|from|within) the same (?:node|host|worker|machine)\b", re.IGNORECASE
+)
 _OTHER_NODE = re.compile(
     r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|"
     r"vm)s?\b|\b(?:cross|inter|multi)[- ]?(?:node|host)\b|\b(?:across|between) "
@@ -317,7 +320,11 @@ def _read_clause(
 
 
 def _find_same_node(text: str) -> bool | None:
-    """Return whether both ends are said to be on one node, or on two; None where nothing is."""
+    """Return whether both ends are said to be on one node, or on two; None where nothing is. What
+    fails even on one node fails on two.
+    """
+    if _EVEN_SAME.search(text):
+        return False
     if _SAME_NODE.search(text):
         return True
     return False if _OTHER_NODE.search(text) else None

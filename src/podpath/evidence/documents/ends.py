@@ -388,8 +388,8 @@ def _find_active(
     first = [one for one in left if one.place < verb.start() or _is_denied(text, one, verb)]
     aims = _list_within(text, first, _TOWARDS.search(text, 0, verb.start()))
     if aims:
-        others = [one for one in first if one not in aims]
-        located = [one for one in others if one.kind in _CONNECTING]
+        senders = [one for one in first if one not in aims]
+        located = [one for one in senders if one.kind in _CONNECTING]
         return Ends(source or (located[0].kind if located else carried), aims[0].kind)
     before = [one.kind for one in first]
     after = [one.kind for one in left if one.place >= verb.start() and one not in first]
@@ -405,14 +405,15 @@ def _find_active(
     if source is None and not before:
         placed = [one for one in left if one not in first and _is_located(text, one)]
         if placed:
-            others = [one for one in left if one not in (*first, *placed)]
-            plain = [one.kind for one in others if not _is_attribute(text, one)]
+            rest = [one for one in left if one not in (*first, *placed)]
+            plain = [one.kind for one in rest if not _is_attribute(text, one)]
             return Ends(placed[0].kind, next(iter(plain), None))
     source = source or carried
+    mutual = _MUTUAL.search(text, verb.start()) if source is not None else None
+    if mutual is not None and (not after or mutual.start() <= verb.end() + NEAR):
+        return Ends(source, source)
     if after:
         return Ends(source, after[0])
-    if source is not None and _MUTUAL.search(text, verb.start()) is not None:
-        return Ends(source, source)
     others = [kind for kind in before if kind is not source]
     return Ends(source, others[0] if others and from_named else None)
 

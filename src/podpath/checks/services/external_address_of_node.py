@@ -1,0 +1,132 @@
+"""external-address-of-node: a service has a node's own address as external IP, and kube-proxy's
+IPVS mode gives it to every node.
+
+What it is
+    `externalIPs` of a service lists the address of a node, and kube-proxy runs in IPVS mode.
+
+Why it breaks
+    In IPVS mode kube-proxy binds each external IP to kube-ipvs0 on all nodes. The other nodes then
+    take that node's address for their own: what they send to it never leaves them, so kubelet, etcd
+    and pods on that node are out of their reach and nodes become NotReady. The iptables and
+    nftables modes only write rules for the service's port.
+
+How to confirm
+    kubectl get nodes -o wide; kubectl get svc -A -o wide; ip addr show kube-ipvs0
+    ip route get NODE_ADDRESS      # on another node: `local`, by lo
+
+How to fix
+    Take the address out of the service's externalIPs (a NodePort is open on every node's address
+    anyway), or use an address of no node.
+
+References
+    syncProxyRules (pkg/proxy/ipvs/proxier.go): external IPs are bound to the dummy device, except
+    for those of the node itself; Kubernetes, Virtual IPs and Service Proxies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.objects import ObjectSightings, see
+from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.IPVS, Category.DUPLICATE_ADDRESS, Category.LOAD_BALANCER)
+NAME = "external-address-of-node"
+DEVICE = "kube-ipvs0"
+POSSIBLE = 0.6
+ASK = FollowUp(
+    "whether kube-proxy runs in IPVS mode",
+    "kubectl -n kube-system get cm kube-proxy -o yaml | grep mode; ip addr show kube-ipvs0",
+    "mode: ipvs, or the address is on kube-ipvs0 of another node: this is the cause",
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first external IP that a node has, where the mode is IPVS or may be."""
+    addresses = _list_addresses(case)
+    if len(addresses) < 2:  # one node takes nobody else's address
+        return
+    told = _list_modes(case)
+    mode = next((place.line for place in told if place.text == "ipvs"), None) or _find_device(case)
+    if mode is None and (told or Technology.IPVS not in case.mentions):
+        return
+    for service in see(case, "Service"):
+        for place in _list_external(service):
+            owner = addresses.get(place.text)
+            if owner is not None:
+                yield _report(service, place, owner, mode)
+                return
+
+
+def _list_addresses(case: Case) -> Mapping[str, tuple[str, Span]]:
+    """Return the nodes by their addresses."""
+    return {
+        item.text_at("address"): (node.name, item.line)
+        for node in see(case, "Node")
+        for item in node.items_at("status", "addresses")
+        if item.text_at("type") == "InternalIP"
+    }
+
+
+def _list_modes(case: Case) -> tuple[Tree, ...]:
+    """Return the modes that configurations of kube-proxy state."""
+    modes = (seen.at("mode") for seen in see(case, "KubeProxyConfiguration"))
+    return tuple(mode for mode in modes if mode is not None and mode.text)
+
+
+def _find_device(case: Case) -> Span | None:
+    """Return what shows the device of the IPVS mode on the host."""
+    return next(
+        (
+            one.span
+            for one in case.node.host.links.items
+            if one.name == DEVICE and one.inferred is None and one.span is not None
+        ),
+        None,
+    )
+
+
+def _list_external(service: ObjectSightings) -> Iterator[Tree]:
+    """Yield the external IPs of a service: those of its specification, or the column of a table,
+    which for a load balancer holds the addresses that it was given.
+    """
+    yield from service.items_at("spec", "externalIPs")
+    if service.text_at("spec", "type") in {"ClusterIP", "NodePort"}:
+        for item in service.items_at("status", "loadBalancer", "ingress"):
+            place = item.at("ip")
+            if place is not None:
+                yield place
+
+
+def _report(
+    service: ObjectSightings, place: Tree, owner: tuple[str, Span], mode: Span | None
+) -> Finding:
+    name, line = owner
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The service {service.title} has the address {place.text} of node {name} as external "
+            "IP: in IPVS mode every other node takes that address for its own."
+        ),
+        evidence=tuple(dict.fromkeys((place.line, line, *((mode,) if mode else ())))),
+        reasoning=("What a node takes for its own address never leaves it.",),
+        breaks=(f"everything that other nodes send to {name}",),
+        repairs=(
+            Repair(
+                title="take the address out of the service",
+                commands=(
+                    f"kubectl -n {service.namespace or 'NAMESPACE'} edit service {service.name}",
+                ),
+            ),
+        ),
+        prevention="Use addresses of no node as external IPs, or a NodePort.",
+        certainty=1.0 if mode is not None else POSSIBLE,
+        asks=() if mode is not None else (ASK,),
+        marks=(place.text,),
+    )

@@ -1,0 +1,80 @@
+"""A node's address as external IP of a service, in IPVS mode and in another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.services.external_address_of_node import check
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+from podpath.node.case import Case
+
+NODES = """
+```
+$ kubectl get nodes -o wide
+NAME       STATUS     ROLES    AGE   VERSION   INTERNAL-IP      EXTERNAL-IP   OS-IMAGE
+worker-1   NotReady   <none>   23d   v1.21.3   10.128.149.177   <none>        Ubuntu 20.04
+worker-2   Ready      <none>   23d   v1.21.3   10.128.149.199   <none>        Ubuntu 20.04
+```
+"""
+SERVICE = """
+```
+$ kubectl get svc
+NAME    TYPE       CLUSTER-IP       EXTERNAL-IP      PORT(S)        AGE
+nginx   NodePort   10.104.206.115   10.128.149.177   80:31811/TCP   44s
+```
+"""
+MODE = """
+```
+$ kubectl -n kube-system get cm kube-proxy -o yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: kube-proxy
+  namespace: kube-system
+data:
+  config.conf: |-
+    apiVersion: kubeproxy.config.k8s.io/v1alpha1
+    kind: KubeProxyConfiguration
+    mode: "ipvs"
+```
+"""
+
+
+def case_of(text: str) -> Case:
+    """Read a ticket."""
+    return read_together([Pasted(text, "ticket.md")]).facts
+
+
+def test_an_address_of_a_node_in_ipvs_mode_is_certain() -> None:
+    """The service, the node and the mode are all stated."""
+    (found,) = check(case_of(f"Nodes are not ready.\n{NODES}{SERVICE}{MODE}"))
+
+    assert 1.0 == found.certainty
+    assert ["10.128.149.177" in span.text or "ipvs" in span.text for span in found.evidence] == [
+        True,
+        True,
+        True,
+    ]
+
+
+def test_a_mode_that_people_tell_is_possible() -> None:
+    """Prose states nothing of a node."""
+    (found,) = check(case_of(f"kube-proxy runs in IPVS mode.\n{NODES}{SERVICE}"))
+
+    assert (0.6, True) == (found.certainty, bool(found.asks))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Nodes are not ready.\n{NODES}{SERVICE}",
+        f"We left IPVS.\n{NODES}{SERVICE}{MODE.replace('ipvs', 'iptables')}",
+        f"{NODES}{SERVICE.replace('10.128.149.177', '10.128.149.200')}{MODE}",
+        f"{NODES}{SERVICE.replace('NodePort  ', 'LoadBalancer')}{MODE}",
+        f"{SERVICE}{MODE}",
+    ],
+)
+def test_what_does_no_harm_is_not_reported(text: str) -> None:
+    """No IPVS, another mode, an address of no node, an address that a controller gave, no nodes."""
+    assert () == tuple(check(case_of(text)))
