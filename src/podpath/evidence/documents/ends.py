@@ -211,28 +211,59 @@ def find_ends(text: str, verb: re.Match[str], carried: EndKind | None = None) ->
     aim = _find_aim(text, left, start)
     if named and aim is not None:
         return Ends(source, aim)
+    placed = _find_placed(text, verb, left) if not (named or given) else None
+    if placed is not None:
+        return placed
+    passive = _PASSIVE.search(text)
+    if passive is not None and passive.start() < verb.end():
+        return _find_passive(text, left, passive, source or carried)
+    if given:
+        return _find_given(text, left, verb, given[0], source or carried)
+    source, left = _take_place(text, left, verb, source)
+    return _find_active(text, left, verb, source, carried, from_named=start is not None)
+
+
+def _find_given(
+    text: str,
+    left: Sequence[_Mention],
+    verb: re.Match[str],
+    giver: _Mention,
+    source: EndKind | None,
+) -> Ends:
+    """Return the ends of a sentence that says from whom something is to come."""
+    placed = _list_within(text, left, _AT.match(text))[:1]
+    before = [one for one in left if one.place < verb.start() and one not in placed]
+    if source is None and placed and not before:
+        source = placed[0].kind
+    subjects = [one.kind for one in before if one.place < giver.place]
+    return Ends(source or next(iter(subjects), None), giver.kind)
+
+
+def _take_place(
+    text: str, left: list[_Mention], verb: re.Match[str], source: EndKind | None
+) -> tuple[EndKind | None, list[_Mention]]:
+    """Return who connects and the other ends, where a sentence begins with a place: who is there
+    connects if nobody else does.
+    """
+    placed = _list_within(text, left, _AT.match(text))[:1]
+    others = [one for one in left if one not in placed]
+    before = [one for one in others if one.place < verb.start()]
+    if source is None and placed and not before:
+        return placed[0].kind, others
+    return source, others if before else left
+
+
+def _find_placed(text: str, verb: re.Match[str], left: Sequence[_Mention]) -> Ends | None:
+    """Return the ends where a text says on which node it was tried, and nothing else of who
+    connects.
+    """
     home = _HOME.search(text)
-    if home is not None and not named and not given:
+    if home is not None:
         outer = [one.kind for one in left if not home.start() <= one.place < home.end()]
         inner = [one.kind for one in left if home.start() <= one.place < home.end()]
         held = next((kind for kind in (*outer, *inner) if kind is not EndKind.NODE), None)
         return Ends(EndKind.NODE, held)
-    if _is_bare(text, verb, left):
-        return Ends(source or left[0].kind, None)
-    passive = _PASSIVE.search(text)
-    if passive is not None and passive.start() < verb.end():
-        return _find_passive(text, left, passive, source or carried)
-    placed = _list_within(text, left, _AT.match(text))[:1]
-    before = [one for one in left if one.place < verb.start() and one not in placed]
-    if source is None and placed and not before:
-        source, left = placed[0].kind, [one for one in left if one not in placed]
-    elif before:
-        left = [one for one in left if one not in placed]
-    if given:
-        before = [one for one in before if one.place < given[0].place]
-        source = source or (before[0].kind if before else carried)
-        return Ends(source, given[0].kind)
-    return _find_active(text, left, verb, source, carried, from_named=start is not None)
+    return Ends(left[0].kind, None) if _is_bare(text, verb, left) else None
 
 
 def _find_starts(
@@ -382,33 +413,17 @@ def _find_active(
     """Return the ends of a sentence whose subject connects: what stands behind `from`, else before
     the verb; and what stands behind the verb.
     """
-    between = _find_between(text, left)
-    if between is not None and source is None:
-        return between
     first = [one for one in left if one.place < verb.start() or _is_denied(text, one, verb)]
-    aims = _list_within(text, first, _TOWARDS.search(text, 0, verb.start()))
-    if aims:
-        senders = [one for one in first if one not in aims]
-        located = [one for one in senders if one.kind in _CONNECTING]
-        return Ends(source or (located[0].kind if located else carried), aims[0].kind)
+    nominal = _find_nominal(text, left, first, verb, source, carried)
+    if nominal is not None:
+        return nominal
     before = [one.kind for one in first]
     after = [one.kind for one in left if one.place >= verb.start() and one not in first]
-    if source is None and before:
-        near = text.rfind(";", 0, verb.start())
-        heads = [
-            one.kind for one in first if one.place > near and not _is_attribute(text, one)
-        ] or before
-        source = heads[-1] if after else heads[0]
-        inner = [one.kind for one in first if _is_located(text, one)]
-        if inner and not after and source not in _CONNECTING:
-            return Ends(inner[0], source)
-    if source is None and not before:
-        placed = [one for one in left if one not in first and _is_located(text, one)]
-        if placed:
-            rest = [one for one in left if one not in (*first, *placed)]
-            plain = [one.kind for one in rest if not _is_attribute(text, one)]
-            return Ends(placed[0].kind, next(iter(plain), None))
-    source = source or carried
+    if source is None:
+        located = _find_located(text, left, first, after)
+        if located is not None:
+            return located
+        source = _find_head(text, first, verb, after) if before else carried
     mutual = _MUTUAL.search(text, verb.start()) if source is not None else None
     if mutual is not None and (not after or mutual.start() <= verb.end() + NEAR):
         return Ends(source, source)
@@ -416,6 +431,56 @@ def _find_active(
         return Ends(source, after[0])
     others = [kind for kind in before if kind is not source]
     return Ends(source, others[0] if others and from_named else None)
+
+
+def _find_nominal(
+    text: str,
+    left: Sequence[_Mention],
+    first: Sequence[_Mention],
+    verb: re.Match[str],
+    source: EndKind | None,
+    carried: EndKind | None,
+) -> Ends | None:
+    """Return the ends where a noun has both: `between pods and services`, `requests to the
+    service`.
+    """
+    between = _find_between(text, left)
+    if between is not None and source is None:
+        return between
+    aims = _list_within(text, first, _TOWARDS.search(text, 0, verb.start()))
+    if not aims:
+        return None
+    senders = [one.kind for one in first if one not in aims and one.kind in _CONNECTING]
+    return Ends(source or next(iter(senders), carried), aims[0].kind)
+
+
+def _find_head(
+    text: str, first: Sequence[_Mention], verb: re.Match[str], after: Sequence[EndKind]
+) -> EndKind:
+    """Return the subject among the ends before the verb."""
+    near = text.rfind(";", 0, verb.start())
+    heads = [one.kind for one in first if one.place > near and not _is_attribute(text, one)]
+    heads = heads or [one.kind for one in first]
+    return heads[-1] if after else heads[0]
+
+
+def _find_located(
+    text: str, left: Sequence[_Mention], first: Sequence[_Mention], after: Sequence[EndKind]
+) -> Ends | None:
+    """Return the ends where a word for a place says who connects: `DNS lookups in pods`, `no
+    Internet in the container`.
+    """
+    inner = [one for one in (first or left) if _is_located(text, one)]
+    if not inner:
+        return None
+    others = [one.kind for one in (first or left) if one not in inner]
+    if first:
+        heads = [one.kind for one in first if not _is_attribute(text, one)]
+        subject = next(iter(heads or others), None)
+        apart = not after and subject is not None and subject not in _CONNECTING
+        return Ends(inner[0].kind, subject) if apart else None
+    plain = [one.kind for one in left if one not in inner and not _is_attribute(text, one)]
+    return Ends(inner[0].kind, next(iter(plain), None))
 
 
 def find_subject(text: str) -> EndKind | None:
