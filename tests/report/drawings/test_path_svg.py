@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,7 +13,7 @@ from podpath.datapath.tracing.trace import Branch
 from podpath.library.diagnosis import diagnose
 from podpath.report.drawings.path_drawing import draw_path
 from podpath.report.drawings.path_layout import COLUMN, EDGE, LINE
-from podpath.report.drawings.path_svg import render_path_svg
+from podpath.report.drawings.path_svg import STYLE, render_path_svg
 from tests.report import diagnoses
 
 TICKET = (
@@ -103,3 +104,29 @@ def test_nothing_is_drawn_outside(branch: Branch) -> None:
     for text in drawing.iter(f"{NAMESPACE}text"):
         assert 0 <= float(text.get("x", "-1")) < width
         assert 0 <= float(text.get("y", "-1")) <= height
+
+
+LEGIBLE = 4.5
+"""The least contrast of small text (WCAG 2.2, success criterion 1.4.3)."""
+
+
+def measure_light(color: str) -> float:
+    """Return a color's relative luminance, as WCAG defines it."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_words_can_be_read_in_either_scheme() -> None:
+    """Each color of text stands out from the boxes that it is written in, by day and by night."""
+    schemes = STYLE.split("@media(prefers-color-scheme:dark)")
+    assert len(schemes) == 2
+    for scheme in schemes:
+        (box,) = re.findall(r"\.path \.box{fill:(#\w{6})", scheme)
+        texts = re.findall(r"\.path (?:text|\.same|\.rewritten)[^{]*{[^}]*fill:(#\w{6})", scheme)
+        assert len(texts) == 6
+        for text in texts:
+            dark, light = sorted((measure_light(box), measure_light(text)))
+            assert (light + 0.05) / (dark + 0.05) >= LEGIBLE, (box, text)

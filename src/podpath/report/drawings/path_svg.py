@@ -41,7 +41,7 @@ STYLE = (
     ".path .netns{font-weight:bold;paint-order:stroke;stroke:#f6f8fa;stroke-width:4}"
     ".path .door{stroke:#d0d7de}.path .name{font-weight:bold}"
     ".path .header{font:11px monospace;white-space:pre}.path .macs{font:9px monospace}"
-    ".path .same{fill:#6e7781}.path .rewritten{font-weight:bold;fill:#8250df}"
+    ".path .same{fill:#57606a}.path .rewritten{font-weight:bold;fill:#8250df}"
     ".path .way{stroke:#0969da;fill:none;stroke-width:2}"
     ".path .back{stroke:#1a7f37;fill:none;stroke-width:2}.path .stop{fill:#57606a}"
     ".path .broken{stroke:#cf222e;stroke-width:3;fill:none}.path .open{stroke:#9a6700;"
