@@ -51,7 +51,6 @@ READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
     Layer.PPPOE: link_layer.decode_pppoe,
     Layer.PPP: link_layer.decode_ppp,
     Layer.GTP: tunnels.decode_gtp,
-    Layer.TEREDO: tunnels.decode_teredo,
     Layer.AYIYA: tunnels.decode_ayiya,
     Layer.VNTAG: link_layer.decode_vntag,
     Layer.BACKBONE: link_layer.decode_backbone,

@@ -50,8 +50,8 @@ VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 NAMES, DNS_HEADER = 53, 12
 """The port of name servers, and the bytes that every message begins with (RFC 1035, 4.1.1)."""
 GTP_PORT = 2152
-GRE_PORT, TEREDO_PORT, AYIYA_PORT = 4754, 3544, 5072
-RARE = (GRE_PORT, TEREDO_PORT, AYIYA_PORT)
+GRE_PORT, AYIYA_PORT = 4754, 5072
+RARE = (GRE_PORT, AYIYA_PORT)
 """Ports of tunnels that are hardly used."""
 GRE_TYPES = (0x0800, 0x86DD, 0x6558)
 IPV6_NEXT = 41
@@ -237,15 +237,10 @@ def _find_rare(group: Group) -> Iterator[Work]:
     gre &= np.isin(start & np.uint32(0xFFFF), GRE_TYPES)
     if gre.any():
         yield Layer.GRE, group.keep(gre)
-    source = group.column("sport")
-    teredo = (port == TEREDO_PORT) | (source == TEREDO_PORT)
-    teredo &= (start >> np.uint32(28) == 6) | (start >> np.uint32(16) <= 1)
-    ayiya = (port == AYIYA_PORT) | (source == AYIYA_PORT)
+    ayiya = (port == AYIYA_PORT) | (group.column("sport") == AYIYA_PORT)
     ayiya &= start & np.uint32(0xFF) == IPV6_NEXT
     if ayiya.any():
         yield Layer.AYIYA, group.keep(ayiya)
-    if teredo.any():
-        yield Layer.TEREDO, group.keep(teredo)
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:

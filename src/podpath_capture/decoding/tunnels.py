@@ -22,8 +22,6 @@ OUTER = ("version", "protocol", "src", "dst", "sport", "dport", "smac", "dmac")
 """Columns that are kept of the outer packet."""
 LAYERS = {0x0800: Layer.IPV4, 0x86DD: Layer.IPV6, 0x6558: Layer.ETHERNET, 0x0806: Layer.ARP}
 ERSPAN2, ERSPAN3, POINT_TO_POINT = 0x88BE, 0x22EB, 0x880B
-AUTHENTICATION, ORIGIN = 1, 0
-"""What a Teredo packet begins with that does not begin with IPv6."""
 CARRIED = {**LAYERS, 0x8847: Layer.MPLS, ERSPAN2: Layer.ERSPAN2, ERSPAN3: Layer.ERSPAN3}
 """What GRE carries, of version 0."""
 
@@ -157,36 +155,6 @@ def _pass_extensions(group: Group, *, extended: bool) -> Iterator[Work]:
                     following = further.read(4 * size - 1, "u1")
                     behind = further.move(4 * size).split(following)
                     waiting += [(each, one, depth + 1) for each, one in behind]
-
-
-def decode_teredo(group: Group) -> Iterator[Work]:
-    """Read IPv6 in UDP as Teredo sends it (RFC 4380), behind an authentication and an origin."""
-    group = group.narrow().ready(4)
-    if not len(group):
-        return
-    for indicator, part in group.split(group.read(0, ">u2")):
-        if indicator >> 12 == 6:
-            yield from decode_ip6ip(part)
-        elif indicator == ORIGIN:
-            yield from _enter_teredo(part.move(8))
-        elif indicator == AUTHENTICATION:
-            sizes = part.read(2, "u1") + part.read(3, "u1").astype(np.int64)
-            for size, some in part.split(sizes):
-                yield from _enter_teredo(some.move(13 + size))
-
-
-def _enter_teredo(group: Group) -> Iterator[Work]:
-    """Go on with what stands behind an indicator."""
-    group = group.ready(4)
-    if not len(group):
-        return
-    for indicator, part in group.split(group.read(0, ">u2")):
-        if indicator >> 12 == 6:
-            yield from decode_ip6ip(part)
-        elif indicator == ORIGIN:
-            behind = part.move(8).ready(1)
-            if len(behind):
-                yield from decode_ip6ip(behind.keep(behind.read(0, "u1") >> 4 == 6))
 
 
 def decode_ayiya(group: Group) -> Iterator[Work]:

@@ -36,7 +36,6 @@ class Layer(Enum):
     PPPOE = auto()
     PPP = auto()
     GTP = auto()
-    TEREDO = auto()
     AYIYA = auto()
     VNTAG = auto()
     BACKBONE = auto()

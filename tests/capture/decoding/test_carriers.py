@@ -75,11 +75,6 @@ CASES = {
     "GTP-U with a number": (gtp(2, bytes(4), PACKET6), 1, 1),
     "GTP-U with an extension": (gtp(4, EXTENDED, PACKET), 1, 1),
     "GRE in UDP": (over_udp(4754, struct.pack(">HHI", 0x2000, 0x0800, 7) + PACKET), 1, 1),
-    "Teredo with IPv6": (over_udp(3544, PACKET6), 1, 1),
-    "Teredo with an origin, IPv6": (over_udp(3544, bytes(8) + PACKET6), 1, 1),
-    "Teredo, authenticated, IPv6": (
-        over_udp(3544, b"\0\1\4\2" + bytes(15) + bytes(8) + PACKET6), 1, 1,
-    ),
     "AYIYA with IPv6": (
         over_udp(5072, b"\x44\x52\x11\x29" + bytes(4) + bytes(16) + bytes(20) + PACKET6), 1, 1,
     ),
