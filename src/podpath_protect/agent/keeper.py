@@ -28,6 +28,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 SHORTEST_PAUSE = 0.1
 """Seconds before a body that returned begins anew."""
 JOIN_SECONDS = 5.0
+REPORT_SECONDS = 5.0
+"""Between two words of a server on how it stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,3 +228,25 @@ class ThreadKeeper:
                 )
                 context.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def keep_serving(
+    context: KeeperContext,
+    serve: Callable[[], str],
+    complain: Callable[[str], None],
+    samples: tuple[Sample, ...],
+) -> None:
+    """Serve until the part shall stop. `serve` returns an empty string then, or why it cannot
+    begin, which is complained of once for each reason; then it is tried again. `samples` are those
+    of a part that does not serve.
+    """
+    told = ""
+    while not context.stopping:
+        why = serve()
+        if not why:
+            return
+        if why != told:
+            complain(why)
+            told = why
+        context.report(KeeperStatus(ready=True, degraded=True, why=why, samples=samples))
+        context.wait(REPORT_SECONDS)

@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 
@@ -18,7 +19,14 @@ from podpath.kube.access import Access
 from podpath.kube.client import Client
 from podpath.kube.grants import ResourceRight
 from podpath_protect.agent.config import MetricsOptions
-from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
+from podpath_protect.agent.keeper import (
+    REPORT_SECONDS,
+    Body,
+    KeeperContext,
+    KeeperStatus,
+    Sample,
+    keep_serving,
+)
 from podpath_protect.agent.metrics import CONTENT_TYPE
 from podpath_protect.reflect.options import resolve
 from podpath_protect.serving import DAWDLE_SECONDS, Certificate, SecureServer, ServerGroup
@@ -30,7 +38,6 @@ _log = logging.getLogger("podpath.protect.metrics")
 
 PATH = "/metrics"
 MOST_CONNECTIONS = 8
-REPORT_SECONDS = 5.0
 UNKNOWN = (
     "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in "
     "[metrics]"
@@ -124,35 +131,40 @@ def make_body(scope: ScrapeScope) -> Body:
 
 
 def _keep(context: KeeperContext, scope: ScrapeScope) -> None:
-    options, told = scope.options, ""
+    options = scope.options
     ends = resolve(options.listen, scope.environment)
     with Client(scope.access) as client:
         gate = Gate(
             client, scope.node, right=right_to_scrape, audience=options.audience, part="metrics"
         )
         backend = ScrapeBackend(gate=gate, render=scope.render)
-        while not context.stopping:
-            why = UNKNOWN
-            if ends:
-                try:
-                    certificate = Certificate(options.certificate, options.key)
-                    server = ScrapeServer(ends, backend, certificate)
-                except OSError as error:
-                    places = ", ".join(map(str, ends))
-                    why = f"cannot serve at {places} with {options.certificate}: {error}"
-                else:
-                    _serve(context, server, backend)
-                    return
-            if why != told:
-                _log.warning("metrics cannot be served", extra={"fields": {"why": why}})
-                told = why
-            context.report(
-                KeeperStatus(ready=True, degraded=True, why=why, samples=_samples(backend, 0))
-            )
-            context.wait(REPORT_SECONDS)
+        keep_serving(
+            context,
+            partial(_serve, context, options, ends, backend),
+            _complain,
+            _samples(backend, 0),
+        )
 
 
-def _serve(context: KeeperContext, server: ScrapeServer, backend: ScrapeBackend) -> None:
+def _complain(why: str) -> None:
+    _log.warning("metrics cannot be served", extra={"fields": {"why": why}})
+
+
+def _serve(
+    context: KeeperContext,
+    options: MetricsOptions,
+    ends: tuple[SocketEnd, ...],
+    backend: ScrapeBackend,
+) -> str:
+    """Serve the metrics until the part shall stop, or say why that cannot begin."""
+    if not ends:
+        return UNKNOWN
+    try:
+        certificate = Certificate(options.certificate, options.key)
+        server = ScrapeServer(ends, backend, certificate)
+    except OSError as error:
+        places = ", ".join(map(str, ends))
+        return f"cannot serve at {places} with {options.certificate}: {error}"
     _log.info("metrics are served", extra={"fields": {"ports": list(server.ports)}})
     try:
         while not context.stopping:
@@ -160,6 +172,7 @@ def _serve(context: KeeperContext, server: ScrapeServer, backend: ScrapeBackend)
             context.wait(REPORT_SECONDS)
     finally:
         server.close()
+    return ""
 
 
 def _samples(backend: ScrapeBackend, listening: int) -> tuple[Sample, ...]:

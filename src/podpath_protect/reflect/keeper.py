@@ -9,9 +9,17 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
-from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
+from podpath_protect.agent.keeper import (
+    REPORT_SECONDS,
+    Body,
+    KeeperContext,
+    KeeperStatus,
+    Sample,
+    keep_serving,
+)
 from podpath_protect.reflect.messages import FATES
 from podpath_protect.reflect.options import ReflectOptions, resolve
 from podpath_protect.reflect.reflector import Reflector
@@ -19,7 +27,6 @@ from podpath_protect.validate.sockets import SocketEnd
 
 _log = logging.getLogger("podpath.protect.reflect")
 
-REPORT_SECONDS = 5.0
 OUTCOMES: Final = ("served", "challenged", "repeated", "held", "foreign", "malformed")
 UNKNOWN = (
     "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in "
@@ -29,34 +36,26 @@ UNKNOWN = (
 
 def make_body(options: ReflectOptions, environment: Mapping[str, str]) -> Body:
     """Make what the agent runs as its part `reflect`."""
-    return lambda context: _keep(context, options, resolve(options.listen, environment))
+    return lambda context: keep_serving(
+        context,
+        partial(_serve, context, options, resolve(options.listen, environment)),
+        _complain,
+        _samples(Counter(), listening=False),
+    )
 
 
-def _keep(context: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, ...]) -> None:
-    told = ""
-    while not context.stopping:
-        why = UNKNOWN
-        if ends:
-            try:
-                _serve(context, Reflector(ends, options.allow, per_second=options.per_second), ends)
-            except OSError as error:
-                why = f"cannot listen at {', '.join(map(str, ends))}: {error.strerror}"
-            else:
-                return
-        if why != told:
-            _log.warning(
-                "inbound redirection cannot be proven to pods", extra={"fields": {"why": why}}
-            )
-            told = why
-        context.report(
-            KeeperStatus(
-                ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False)
-            )
-        )
-        context.wait(REPORT_SECONDS)
+def _complain(why: str) -> None:
+    _log.warning("inbound redirection cannot be proven to pods", extra={"fields": {"why": why}})
 
 
-def _serve(context: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...]) -> None:
+def _serve(context: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, ...]) -> str:
+    """Answer validators until the part shall stop, or say why that cannot begin."""
+    if not ends:
+        return UNKNOWN
+    try:
+        reflector = Reflector(ends, options.allow, per_second=options.per_second)
+    except OSError as error:
+        return f"cannot listen at {', '.join(map(str, ends))}: {error.strerror}"
     _log.info("the reflector listens", extra={"fields": {"at": [str(end) for end in ends]}})
     try:
         while not context.stopping:
@@ -66,6 +65,7 @@ def _serve(context: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, 
             reflector.serve(REPORT_SECONDS, context.descriptor)
     finally:
         reflector.close()
+    return ""
 
 
 def _samples(counts: Counter[str], *, listening: bool) -> tuple[Sample, ...]:

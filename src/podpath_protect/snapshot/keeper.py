@@ -15,7 +15,14 @@ from functools import partial
 from podpath.kube.access import Access
 from podpath.kube.client import Client
 from podpath.kube.snapshots import right_to_watch
-from podpath_protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
+from podpath_protect.agent.keeper import (
+    REPORT_SECONDS,
+    Body,
+    KeeperContext,
+    KeeperStatus,
+    Sample,
+    keep_serving,
+)
 from podpath_protect.drops.feed import DropBoard
 from podpath_protect.reflect.options import resolve
 from podpath_protect.serving import Certificate
@@ -23,10 +30,10 @@ from podpath_protect.snapshot.gate import ENTRIES, Gate
 from podpath_protect.snapshot.options import SnapshotOptions
 from podpath_protect.snapshot.server import DropBackend, SnapshotBackend, SnapshotServer
 from podpath_protect.snapshot.taking import SnapshotStore, TakingLimits, command, take
+from podpath_protect.validate.sockets import SocketEnd
 
 _log = logging.getLogger("podpath.protect.snapshot")
 
-REPORT_SECONDS = 5.0
 OUTCOMES = (*ENTRIES, "failed")
 WATCH_OUTCOMES = (*ENTRIES, "mistaken")
 UNKNOWN = (
@@ -59,7 +66,6 @@ def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
         seconds=options.limit, most_bytes=options.megabytes << 20, memory=options.memory << 20
     )
     store = SnapshotStore(partial(take, command(options.node_netns), limits), options.cache)
-    told = ""
     with Client(scope.access) as client:
         backend = SnapshotBackend(
             node=scope.node,
@@ -68,27 +74,16 @@ def _keep(context: KeeperContext, scope: SnapshotScope) -> None:
             counts=Counter(),
             drops=_make_drop_backend(client, scope),
         )
-        while not context.stopping:
-            why = UNKNOWN
-            if ends:
-                try:
-                    certificate = Certificate(options.certificate, options.key)
-                    server = SnapshotServer(ends, backend, certificate)
-                except OSError as error:
-                    places = ", ".join(map(str, ends))
-                    why = f"cannot serve at {places} with {options.certificate}: {error}"
-                else:
-                    _serve(context, server, backend)
-                    return
-            if why != told:
-                _log.warning("snapshots cannot be served", extra={"fields": {"why": why}})
-                told = why
-            context.report(
-                KeeperStatus(
-                    ready=True, degraded=True, why=why, samples=_samples(backend, listening=False)
-                )
-            )
-            context.wait(REPORT_SECONDS)
+        keep_serving(
+            context,
+            partial(_serve, context, options, ends, backend),
+            _complain,
+            _samples(backend, listening=False),
+        )
+
+
+def _complain(why: str) -> None:
+    _log.warning("snapshots cannot be served", extra={"fields": {"why": why}})
 
 
 def _make_drop_backend(client: Client, scope: SnapshotScope) -> DropBackend | None:
@@ -98,7 +93,21 @@ def _make_drop_backend(client: Client, scope: SnapshotScope) -> DropBackend | No
     return DropBackend(gate=gate, board=scope.drops, counts=Counter())
 
 
-def _serve(context: KeeperContext, server: SnapshotServer, backend: SnapshotBackend) -> None:
+def _serve(
+    context: KeeperContext,
+    options: SnapshotOptions,
+    ends: tuple[SocketEnd, ...],
+    backend: SnapshotBackend,
+) -> str:
+    """Serve snapshots until the part shall stop, or say why that cannot begin."""
+    if not ends:
+        return UNKNOWN
+    try:
+        certificate = Certificate(options.certificate, options.key)
+        server = SnapshotServer(ends, backend, certificate)
+    except OSError as error:
+        places = ", ".join(map(str, ends))
+        return f"cannot serve at {places} with {options.certificate}: {error}"
     _log.info("snapshots are served", extra={"fields": {"ports": list(server.ports)}})
     try:
         while not context.stopping:
@@ -107,6 +116,7 @@ def _serve(context: KeeperContext, server: SnapshotServer, backend: SnapshotBack
             context.wait(REPORT_SECONDS)
     finally:
         server.close()
+    return ""
 
 
 def _samples(backend: SnapshotBackend, *, listening: bool) -> tuple[Sample, ...]:

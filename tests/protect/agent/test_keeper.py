@@ -9,13 +9,17 @@ import threading
 import time
 from itertools import pairwise
 
+import pytest
+
 from podpath.net.errors import PodpathError
+from podpath_protect.agent import keeper as module
 from podpath_protect.agent.keeper import (
     SHORTEST_PAUSE,
     STARTING,
     KeeperContext,
     KeeperStatus,
     ThreadKeeper,
+    keep_serving,
 )
 from tests.kube.following import until
 
@@ -112,3 +116,18 @@ def test_a_keeper_that_never_started_stops() -> None:
 
     assert keeper.status() is STARTING
     assert not keeper.alive()
+
+
+def test_a_server_that_cannot_begin_says_each_reason_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It makes no node unready, is degraded for as long, and is tried until it serves."""
+    monkeypatch.setattr(module, "REPORT_SECONDS", 0.001)
+    reasons = iter(("busy", "busy", "no certificate", ""))
+    heard: list[KeeperStatus] = []
+    told: list[str] = []
+
+    keep_serving(KeeperContext(heard.append), lambda: next(reasons), told.append, ())
+
+    assert ["busy", "no certificate"] == told
+    assert [(True, True, why) for why in ("busy", "busy", "no certificate")] == [
+        (status.ready, status.degraded, status.why) for status in heard
+    ]
