@@ -209,3 +209,8 @@ def bridge_subnets(namespace: Netns, bridge: IfName) -> tuple[Prefix, ...]:
         for item in namespace.addresses.items
         if item.link == bridge and item.address.family == 4
     )
+
+
+def states_mtu(link: Link) -> bool:
+    """Tell whether a line says a device's MTU: `ip -br addr` says none."""
+    return link.span is not None and link.mtu_inferred is None

@@ -18,6 +18,7 @@ class ClashKind(StrEnum):
     BRIDGE_MAC = "the MAC of a bridge"
     TUNNEL_MAC = "the MAC of a tunnel's device"
     TUNNEL = "the parameters of one tunnel"
+    TUNNEL_NEIGHBOR = "the MAC of a tunnel's other end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.checks.between.tunnel_mac import NAME
+from podpath.checks.between.tunnel_mac import NAME, check
+from tests.assembly.host.test_clashes import NEIGHBOR
 from tests.checks.between.walked import find, works
+from tests.checks.pasted import ticket_of
 from tests.datapath.devices.test_underlay import tunneled
 from tests.diagnosis.nodes_between import WRONG, with_neighbour
 
@@ -32,3 +34,14 @@ def test_the_macs_that_the_devices_have() -> None:
     assert WRONG not in macs
     assert find(*pair) is None
     assert works(*pair)
+
+
+def test_outputs_of_two_hosts_that_show_two_macs() -> None:
+    """Without a whole node; both lines are quoted."""
+    text = NEIGHBOR.format(
+        used=WRONG, state="PERMANENT", host="B", device="flannel.1", held="10.244.2.0"
+    )
+    (finding,) = check(ticket_of(text))
+
+    assert (1.0, 2) == (finding.certainty, len(finding.evidence))
+    assert str(WRONG) in str(finding.claim)

@@ -19,6 +19,7 @@ To                         Action      From
 {rule}
 ```
 """
+PODS = "ufw is on and does not admit pods to port 6443 of the API server."
 PORT = "Agents cannot connect to 10.0.0.5 port 9345, the connection times out."
 
 
@@ -49,9 +50,32 @@ def test_ufw_is_off_or_the_port_refuses() -> None:
 
 def test_a_cluster_without_the_port_of_its_api_server() -> None:
     """Its pods cannot reach the server on their own host."""
-    assert ["ufw is on and admits neither pods nor port 6443 of the API server."] == tell(
-        prose="The install script of k3s hangs on our node, nothing comes up."
-    )
+    assert [PODS] == tell(prose="The install script of k3s hangs on our node, nothing comes up.")
+
+
+@pytest.mark.parametrize(
+    ("source", "claims"),
+    [("192.168.77.0/24", 1), ("10.42.0.0/16", 0), ("10.0.0.0/8", 0), ("10.42.0.9", 0)],
+)
+def test_a_range_that_no_pod_is_in_admits_none(source: str, claims: int) -> None:
+    """The bridge shows which addresses the node's pods have."""
+    prose = "Pods of our k3s node time out at 10.43.0.1:443."
+    bridge = "```\n$ ip -br addr\ncni0 UP 10.42.0.1/24\n```\n"
+
+    assert [PODS] * claims == tell(prose + "\n\n" + bridge, rule=f"6443/tcp ALLOW {source}")
+
+
+def test_a_rule_for_what_is_routed_may_admit_it() -> None:
+    """Without one, what is denied by default is denied."""
+    prose = "Our pods cannot reach the internet, every connection times out."
+    default = "Default: deny (incoming), allow (outgoing), deny (routed)"
+    text = TICKET.replace("{state}", f"active\n{default}")
+    told = [
+        [str(found.claim) for found in check(ticket_of(text.format(prose=prose, rule=rule)))]
+        for rule in ("443/tcp ALLOW IN 192.168.77.0/24", "Anywhere ALLOW FWD 10.42.0.0/16")
+    ]
+
+    assert [["ufw denies what the host would route."], []] == told
 
 
 def test_routed_packets_are_denied() -> None:

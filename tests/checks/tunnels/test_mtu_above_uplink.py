@@ -88,3 +88,17 @@ def test_a_wide_tunnel_is_told_once(ticket: str, checks: list[str]) -> None:
     case = case_of_document(ticket)
 
     assert checks == [found.check for look in (check, vxlan_mtu.check) for found in look(case)]
+
+
+def test_an_mtu_that_no_output_shows_is_not_blamed() -> None:
+    """`ip -br addr` shows none."""
+    text = """\
+```
+$ ip -br addr
+eth0             UP             192.168.77.5/24
+flannel.1        UNKNOWN        10.42.0.0/32
+docker0          UP             172.17.0.1/16
+```
+"""
+
+    assert not list(check(case_of_document(text)))

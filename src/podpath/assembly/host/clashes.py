@@ -7,15 +7,15 @@ have its MACs in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
 from podpath.assembly.scenes.hosts_named import name_host
 from podpath.assembly.scenes.scene import set_scene
-from podpath.evidence.records import AddressRecord, LinkRecord, Reading
-from podpath.net.addresses import Prefix
+from podpath.evidence.records import AddressRecord, LinkRecord, NeighbourRecord, Reading
+from podpath.net.addresses import Mac, Prefix
 from podpath.net.clashes import Clash, ClashKind
 from podpath.net.provenance import Source, Span
 from podpath.node.node import HOST
@@ -55,10 +55,20 @@ class _PlacedLink(NamedTuple):
         return self.local or next(iter(sorted(self.addresses)), "")
 
 
+class _TunnelEnd(NamedTuple):
+    """A tunnel's device of a host, as one output or several show it."""
+
+    macs: Mapping[Mac, Span]
+    addresses: frozenset[str]
+
+
 def list_clashes(read: Iterable[tuple[Source, Reading]]) -> tuple[Clash, ...]:
     """Return what two named hosts have alike or apart and must not."""
-    links = list(_list_links(read))[:MOST]
+    placed = list(_list_placed(read))
+    links = list(_list_links(placed))[:MOST]
     found: dict[tuple[ClashKind, str], Clash] = {}
+    for clash in _compare_neighbors(placed):
+        found.setdefault((clash.kind, clash.key), clash)
     for one, other in combinations(links, 2):
         if one.host != other.host:
             for clash in _compare(one, other):
@@ -66,16 +76,18 @@ def list_clashes(read: Iterable[tuple[Source, Reading]]) -> tuple[Clash, ...]:
     return tuple(found.values())
 
 
-def _list_links(read: Iterable[tuple[Source, Reading]]) -> Iterator[_PlacedLink]:
+def _list_placed(read: Iterable[tuple[Source, Reading]]) -> Iterator[tuple[str, Reading]]:
+    """Yield what is read of the host itself, wherever its name is known."""
     for number, (source, reading) in enumerate(read):
-        links = [one for one in reading.records if isinstance(one, LinkRecord)]
-        if not links:
-            continue
         scene = set_scene(source, reading, number)
         host = name_host(scene)
-        if host is None or scene.netns != HOST:
-            continue
-        for link in links:
+        if host is not None and scene.netns == HOST:
+            yield host, reading
+
+
+def _list_links(placed: Iterable[tuple[str, Reading]]) -> Iterator[_PlacedLink]:
+    for host, reading in placed:
+        for link in (one for one in reading.records if isinstance(one, LinkRecord)):
             own = [
                 one
                 for one in reading.records
@@ -84,6 +96,46 @@ def _list_links(read: Iterable[tuple[Source, Reading]]) -> Iterator[_PlacedLink]
             networks = frozenset(Prefix.of(one.address, one.length) for one in own)
             lines = {str(address.address): address.span for address in own}
             yield _PlacedLink(host, link, frozenset(lines), networks, lines)
+
+
+def _compare_neighbors(placed: Sequence[tuple[str, Reading]]) -> Iterator[Clash]:
+    """Yield the entries that a program wrote for a tunnel's other end, with another MAC than the
+    one that the end's own host shows.
+    """
+    ends = _list_tunnel_ends(placed)
+    for host, reading in placed:
+        for one in reading.records:
+            if not isinstance(one, NeighbourRecord) or one.mac is None or one.state != "PERMANENT":
+                continue
+            for (other, name), end in ends.items():
+                held = name == one.link and str(one.address) in end.addresses
+                if other != host and held and len(end.macs) == 1 and one.mac not in end.macs:
+                    ((mac, span),) = end.macs.items()
+                    yield Clash(
+                        kind=ClashKind.TUNNEL_NEIGHBOR,
+                        key=str(one.address),
+                        values=(str(one.mac), str(mac)),
+                        hosts=(host, other),
+                        spans=(one.span, span),
+                    )
+
+
+def _list_tunnel_ends(
+    placed: Sequence[tuple[str, Reading]],
+) -> Mapping[tuple[str, str], _TunnelEnd]:
+    """Return the tunnels' devices by host and name."""
+    macs: dict[tuple[str, str], dict[Mac, Span]] = {}
+    addresses: dict[tuple[str, str], set[str]] = {}
+    for host, reading in placed:
+        for one in reading.records:
+            if isinstance(one, LinkRecord) and _is_tunnel(one) and one.mac is not None:
+                macs.setdefault((host, one.name), {}).setdefault(one.mac, one.span)
+            elif isinstance(one, AddressRecord) and one.link is not None and one.scope != "link":
+                addresses.setdefault((host, one.link), set()).add(str(one.address))
+    return {
+        place: _TunnelEnd(found, frozenset(addresses.get(place, ())))
+        for place, found in macs.items()
+    }
 
 
 def _compare(one: _PlacedLink, other: _PlacedLink) -> Iterator[Clash]:

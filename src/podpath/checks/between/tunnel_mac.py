@@ -24,12 +24,42 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Severity
+from podpath.net.clashes import Clash, ClashKind
+from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-mac"
-"""Seen by walks over several nodes alone."""
 PREVENTION = (
     "Let the daemon keep the tunnel device (flannel does) instead of recreating it by hand or at "
     "every start."
 )
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report each permanent entry for a tunnel's end of which outputs of two named hosts show two
+    MACs; over whole nodes the walk finds it.
+    """
+    for clash in case.clashes:
+        if clash.kind is ClashKind.TUNNEL_NEIGHBOR:
+            yield _report(clash)
+
+
+def _report(clash: Clash) -> Finding:
+    (sender, receiver), (used, held) = clash.hosts, clash.values
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{sender} sends to {clash.key}, the tunnel's end on {receiver}, with the MAC {used}; "
+            f"{receiver}'s device has {held}."
+        ),
+        evidence=clash.spans,
+        reasoning=("The receiver drops inner frames that are addressed to another MAC.",),
+        breaks=(f"traffic between pods of {sender} and {receiver}",),
+        prevention=PREVENTION,
+        marks=clash.values,
+    )

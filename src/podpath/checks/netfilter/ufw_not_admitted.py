@@ -29,7 +29,7 @@ from podpath.checks.asked_ports import holds_port
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import failures
-from podpath.checks.stated import statements_of
+from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import INNER, LOSSES, WORKLOADS, list_failing, list_lost
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
@@ -61,32 +61,50 @@ def check(case: Case) -> Iterator[Finding]:
         if firewall.name is FirewallProgram.UFW and firewall.active
     ]
     rules = [(rule, stated.span) for rule, stated in statements_of(case, AllowedSource)]
-    if not active or any(not _is_plain(rule) for rule, _ in rules):
+    if not active:
         return
     spans = [active[0][1], *(span for _, span in rules[:QUOTED])]
-    listed = [rule for rule, _ in rules if "OUT" not in rule.action]
     routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
+    if any("FWD" in rule.action for rule, _ in rules):
+        routed = []
     inner = next((one for one in list_lost(case) if {one.source, one.target} & WORKLOADS), None)
     if routed and inner is not None:
         yield _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
         return
-    for port, span in _list_lost_ports(case):
-        if listed and not _holds(listed, port):
-            yield _report(
-                f"ufw is on and admits no connection to port {port}.", [*spans, span], 0.7
-            )
-            return
+    listed = [rule for rule, _ in rules if "OUT" not in rule.action]
+    if all(map(_is_plain, listed)):
+        for port, span in _list_lost_ports(case):
+            if listed and not _holds(listed, port):
+                yield _report(
+                    f"ufw is on and admits no connection to port {port}.", [*spans, span], 0.7
+                )
+                return
     told = next((one for one in list_lost(case) if one.target in INNER), None)
     if routed and told is not None:
         yield _report("ufw denies what the host would route.", [routed[0], told.span], 0.6)
-    elif listed and CLUSTERS & case.mentions and _fails(case) and not _holds(listed, API_SERVER):
-        claim = f"ufw is on and admits neither pods nor port {API_SERVER} of the API server."
-        yield _report(claim, spans, 0.6)
+    elif listed and CLUSTERS & case.mentions and _fails(case):
+        inside = [rule for rule in listed if _may_admit_pods(case, rule)]
+        if all(map(_is_plain, inside)) and not _holds(inside, API_SERVER):
+            claim = f"ufw is on and does not admit pods to port {API_SERVER} of the API server."
+            yield _report(claim, spans, 0.6)
 
 
 def _is_plain(rule: AllowedSource) -> bool:
     """Tell whether a rule is about ports: one for a device or range may admit anything."""
     return _PORTS.fullmatch(rule.to.strip()) is not None and rule.source is None
+
+
+def _may_admit_pods(case: Case, rule: AllowedSource) -> bool:
+    """Tell whether a rule may be for pods: its range is none, overlaps one behind the host's
+    bridges, or no output shows any of those.
+    """
+    ranges = [held.prefix for held in case.node.host.addresses.items if is_inner_bridge(held.link)]
+    source = rule.source
+    return (
+        source is None
+        or not ranges
+        or any(source.covers(one) or one.covers(source) for one in ranges)
+    )
 
 
 def _holds(rules: Sequence[AllowedSource], port: int) -> bool:

@@ -32,6 +32,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.checks.told import list_failing
+from podpath.checks.topology import states_mtu
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import list_spans
 from podpath.net.technologies import Technology
@@ -47,18 +48,14 @@ def check(case: Case) -> Iterator[Finding]:
     host = case.node.host
     leading = uplinks(host)
     yield from _list_wide_tunnels(case)
-    outer = [
-        link for link in host.links.items if _is_uplink(link, leading) and link.span is not None
-    ]
-    inner = [
-        link for link in host.links.items if is_inner_bridge(link.name) and link.span is not None
-    ]
+    outer = [link for link in host.links.items if _is_uplink(link, leading) and states_mtu(link)]
+    inner = [link for link in host.links.items if is_inner_bridge(link.name) and states_mtu(link)]
     for namespace in case.node.namespaces.values():
         if namespace.name != host.name:
             inner += [
                 link
                 for link in namespace.links.items
-                if link.name == "eth0" and link.span is not None and not link.inferred
+                if link.name == "eth0" and states_mtu(link) and not link.inferred
             ]
     if not outer or not inner:
         return
@@ -89,7 +86,7 @@ def _list_wide_tunnels(case: Case) -> Iterator[Finding]:
     one card that is shown. Where the listing says which card carries it (`ip -d link`), vxlan-mtu
     judges.
     """
-    links = [link for link in case.node.host.links.items if link.span is not None]
+    links = [link for link in case.node.host.links.items if states_mtu(link)]
     tunnels = [link for link in links if _VXLAN.fullmatch(link.name) and link.vxlan is None]
     cards = [link for link in links if _CARD.fullmatch(link.name) and link.mtu >= LEAST]
     if not tunnels or len(cards) != 1 or tunnels[0].mtu <= cards[0].mtu - OVERHEAD:

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.topology import find_link
+from podpath.checks.topology import find_link, states_mtu
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.change import SetLink
@@ -44,12 +44,12 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each vxlan device whose packets do not fit its uplink."""
     host = case.node.host
     for link in host.links.items:
-        if link.vxlan is None or not link.up or link.span is None:
+        if link.vxlan is None or not link.up or not states_mtu(link):
             continue
         below = _find_underlay(host, link.vxlan)
         outer = link.vxlan.local or link.vxlan.remote
         room = OVERHEAD[outer.family if outer is not None else 4]
-        if below is not None and below.span is not None and link.mtu + room > below.mtu:
+        if below is not None and states_mtu(below) and link.mtu + room > below.mtu:
             yield _report(link, below, room)
 
 
