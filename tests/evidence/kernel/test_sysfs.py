@@ -41,3 +41,15 @@ def test_a_pattern_names_all_ports_of_a_bridge() -> None:
         PortSwitch("cni0", "hairpin_mode", on=False),
         PortSwitch("cni0", "hairpin_mode", on=True),
     ] == found
+
+
+def test_a_loop_prints_a_path_and_its_value() -> None:
+    """The setting is the port's, and one of its bridge's; a sentence about a path is none."""
+    path = "/sys/devices/virtual/net/cni0/brif/veth2/hairpin_mode"
+    reading = read(block(f"{path} 0\n/sys/class/net/eth0/mtu is too small"))
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+    ports = [one.port for one in reading.records if isinstance(one, BridgePortRecord)]
+
+    assert [PortSwitch("cni0", "hairpin_mode", on=False)] == found
+    assert ["veth2"] == ports
+    assert not [one for one in reading.records if isinstance(one, LinkRecord)]

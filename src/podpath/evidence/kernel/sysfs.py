@@ -19,7 +19,10 @@ from podpath.net.provenance import Source, Span
 from podpath.net.statements import PortSwitch
 
 _ROOT = r"/sys/(?:class/net|devices/virtual/net|devices/\S*?/net)/"
-_LINE = re.compile(rf"\s*{_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+)\s*[:=]\s*(?P<value>\S.*?)\s*$")
+_LINE = re.compile(
+    rf"\s*{_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+)(?:\s*[:=]\s*|\s+(?=\S+\s*$))(?P<value>\S.*?)\s*$"
+)
+"""A path and its value, as grep prints them or as a loop does with echo."""
 _HEADING = re.compile(rf"\s*==> {_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+) <==\s*$")
 _PATH = re.compile(rf"{_ROOT}(?P<link>[^/\s:*?\[$]+)/(?P<file>[\w/]+)$")
 _MEMBER = re.compile(r"/sys/\S*/(?P<bridge>[^/\s]+)/brif/(?P<port>[^/\s]+)/(?P<file>\w+)")
@@ -91,6 +94,9 @@ def read(source: Source) -> Reading:
             ledger.head(index)
         else:
             ledger.add(record)
+            if found is not None:
+                for switch in _make_switch(record.span, line):
+                    ledger.add(switch)
     return ledger.close(_EXPECTED)
 
 
@@ -130,6 +136,14 @@ def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePo
     if file == "bridge/vlan_filtering":
         return LinkRecord(span=span, name=name, kind="bridge", details={"vlan_filtering": value})
     return None
+
+
+def _make_switch(span: Span, line: str) -> Iterator[StatementRecord]:
+    """Yield the setting of a bridge's port, where the path names the bridge."""
+    member = _MEMBER.search(line)
+    if member is not None and member["file"] in {"hairpin_mode", "isolated"}:
+        on = line.rstrip().endswith("1")
+        yield StatementRecord(span=span, statement=PortSwitch(member["bridge"], member["file"], on))
 
 
 def _find_ports(source: Source) -> re.Match[str] | None:
