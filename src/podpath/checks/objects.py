@@ -19,6 +19,8 @@ from podpath.node.objects import ApiObject
 
 TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 """Kinds that hold the template of their pods."""
+NODE_PORTS = range(30000, 32768)
+"""What --service-node-port-range is unless it is set."""
 DNS_PORT = "53"
 
 

@@ -77,3 +77,18 @@ def test_meaning_quotes_the_label() -> None:
 def test_a_condition_is_no_state(label: str, standing: StateLikelihood) -> None:
     """What would be so says nothing of the output below, unless a colon leads over to it."""
     assert standing is judge_label(label)
+
+
+@pytest.mark.parametrize(
+    ("label", "standing"),
+    [
+        ("It works from the node itself but not from outside the cluster.", StateLikelihood.PLAIN),
+        ("It works on nodes of one rack, but not on this one.", StateLikelihood.PLAIN),
+        ("Everything works on the node, pods are unreachable.", StateLikelihood.PLAIN),
+        ("On a working node, but not on the other:", StateLikelihood.ELSEWHERE),
+        ("On the other machine everything works:", StateLikelihood.GOOD),
+    ],
+)
+def test_what_works_in_part_is_no_good_state(label: str, standing: StateLikelihood) -> None:
+    """Who complains says what works, too; the output below may show either."""
+    assert standing is judge_label(label)

@@ -77,3 +77,41 @@ def test_what_works_without_the_firewall(said: str, more: str, certainty: float)
     (found,) = check(ticket_of(ZONE.format(said=said, more=more)))
 
     assert certainty == found.certainty
+
+
+REJECTED = """{said}
+
+```
+[root@worker-7 ~]# firewall-cmd --list-all
+public (active)
+  target: default
+  interfaces: eth0
+  services: ssh
+  ports: 6443/tcp
+  masquerade: no
+  rich rules:
+```
+
+From a laptop:
+
+```
+$ curl http://192.168.77.9:{port}
+curl: (7) Failed to connect to 192.168.77.9 port {port}: No route to host
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "port", "certainty"),
+    [
+        ("The web page works on the host but not from outside.", 8088, 1.0),
+        ("The Kubernetes NodePort works on the host but not from outside.", 30088, 0.8),
+        ("The web page works on the host but not from outside.", 6443, 0.5),
+    ],
+)
+def test_a_port_that_is_rejected(said: str, port: int, certainty: float) -> None:
+    """What a NodePort is translated to may be what is unreachable."""
+    (found,) = check(ticket_of(REJECTED.format(said=said, port=port)))
+
+    assert certainty == found.certainty
+    assert (f"--zone=public --add-port={port}/tcp" in str(found.repairs)) is (certainty > 0.5)

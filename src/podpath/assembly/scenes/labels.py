@@ -133,6 +133,12 @@ _CONDITION = re.compile(
 """What makes a sentence one of what would be, or of another time, unless it leads over to an output
 by a colon.
 """
+_CONTRAST = re.compile(
+    r"(?<!\w)(?:but|however|whereas|except|(?:al)?though|yet|aber|sondern|außer|pero|excepto|salvo)"
+    r"(?!\w)|但",
+    re.IGNORECASE,
+)
+"""What parts a sentence into what works and what does not: an output below it may show either."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
 _LABEL_WIDTH = 90
 
@@ -160,13 +166,15 @@ def _judge_sentence(label: str) -> StateLikelihood:
     words = _words()
     if words.bad.search(label):
         return StateLikelihood.BAD
-    if words.elsewhere.search(label):
+    leads_over = label.rstrip().endswith((":", "\uff1a"))
+    mixed = _CONTRAST.search(label) or (_FAILS.search(label) and not leads_over)
+    if words.elsewhere.search(label) and (leads_over or not mixed):
         return StateLikelihood.ELSEWHERE
     if words.after.search(label) and not words.not_yet.search(label):
         blamed = _FAILS.search(label) and not _CURED.search(label)
         return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER
-    conditional = _CONDITION.search(label.rstrip(" .!")) and not label.rstrip().endswith(":")
-    good = words.good.search(label) and not conditional
+    conditional = _CONDITION.search(label.rstrip(" .!")) and not leads_over
+    good = words.good.search(label) and not conditional and not mixed
     return StateLikelihood.GOOD if good else StateLikelihood.PLAIN
 
 

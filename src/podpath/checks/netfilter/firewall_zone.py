@@ -31,13 +31,14 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import failures
+from podpath.checks.objects import NODE_PORTS, failures
 from podpath.checks.stated import statements_of
 from podpath.checks.told import find_told, list_failing
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL,)
@@ -67,7 +68,9 @@ def check(case: Case) -> Iterator[Finding]:
             found = _report(name, settings)
             cured = _find_cure(case, zones)
             if rejected is not None:
-                yield _report_rejected(found, *rejected)
+                port, span = rejected
+                sure = not _is_node_port(case, port)
+                yield _report_rejected(found, name, port, span, sure=sure)
             else:
                 yield found if cured is None else _report_cured(found, cured)
 
@@ -128,9 +131,18 @@ def _holds(word: str, port: int) -> bool:
     return low.isdecimal() and int(low) <= port <= int(high if high.isdecimal() else low)
 
 
-def _report_rejected(found: Finding, port: int, span: Span) -> Finding:
-    """Return the finding, certain: a try of a port that the zone does not list was rejected as a
-    zone rejects.
+def _is_node_port(case: Case, port: int) -> bool:
+    """Tell whether a port may be a NodePort, which is translated: whether a zone rejects that is of
+    firewalld's version, and a node that a pod is on may be what is unreachable.
+    """
+    served = (one.node_port for service in case.node.services for one in service.ports)
+    clusters = case.mentions & {Technology.KUBERNETES, Technology.K3S, Technology.NODE_PORT}
+    return port in served or (port in NODE_PORTS and bool(clusters))
+
+
+def _report_rejected(found: Finding, zone: str, port: int, span: Span, *, sure: bool) -> Finding:
+    """Return the finding with a try of a port that the zone does not list, which was rejected as a
+    zone rejects: certain, unless something else may have answered.
     """
     return replace(
         found,
@@ -140,8 +152,17 @@ def _report_rejected(found: Finding, port: int, span: Span) -> Finding:
             *found.reasoning,
             'A zone rejects with host-prohibited, which programs report as "no route to host".',
         ),
-        certainty=1.0,
-        asks=(),
+        repairs=(
+            Repair(
+                title="open the port in its zone",
+                commands=(
+                    f"firewall-cmd --permanent --zone={zone} --add-port={port}/tcp",
+                    "firewall-cmd --reload",
+                ),
+            ),
+        ),
+        certainty=1.0 if sure else 0.8,
+        asks=() if sure else found.asks,
     )
 
 

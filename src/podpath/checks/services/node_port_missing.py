@@ -32,7 +32,7 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import see
+from podpath.checks.objects import NODE_PORTS, see
 from podpath.checks.services import no_listener
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered
 from podpath.net.packet import Packet
@@ -43,8 +43,6 @@ from podpath.node.node import NetnsRole, Node, Service, ServicePort
 CATEGORIES = (Category.SERVICE_RULES_MISSING, Category.WRONG_PORT)
 NAME = "node-port-missing"
 """Seen by walks alone: by one that comes to the node itself at a node port."""
-USUAL = range(30000, 32768)
-"""What --service-node-port-range is unless it is set."""
 POSSIBLE = 0.8
 PREVENTION = "Alert on kubeproxy_sync_proxy_rules_last_timestamp_seconds of each node."
 _BY_SOCKET = (
@@ -78,7 +76,7 @@ def tell_node_port(case: Case, finding: Finding) -> Finding:
             prevention=PREVENTION,
         )
     shown = [service for service in case.node.services if service.span is not None]
-    if packet.dport not in USUAL or not shown:
+    if packet.dport not in NODE_PORTS or not shown:
         return finding
     return replace(
         finding,
