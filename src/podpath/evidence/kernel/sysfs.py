@@ -95,8 +95,8 @@ def read(source: Source) -> Reading:
         else:
             ledger.add(record)
             if found is not None:
-                for switch in _make_switch(record.span, line):
-                    ledger.add(switch)
+                for setting in _make_switch(record.span, line):
+                    ledger.add(setting)
     return ledger.close(_EXPECTED)
 
 
