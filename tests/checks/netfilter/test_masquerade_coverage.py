@@ -176,3 +176,14 @@ def test_an_exception_for_the_pods_own_network_is_right(
     text = WIDE.format(said=said, src=src, dst=dst, more=more)
 
     assert [] == list(check(ticket_of(text)))
+
+
+@pytest.mark.parametrize("source", ["", "-s 10.66.0.0/16 "])
+def test_a_rule_for_another_device_is_told_as_one(source: str) -> None:
+    """The range is in the rule, or in every one; packets leave by another device."""
+    rule = f"-A POSTROUTING {source}-o eth0 -j MASQUERADE\n"
+    text = f"{BEHIND}\n\n```\n{HEAD}{rule}{WAYS}```\n"
+    (found,) = check(read_together([Pasted(text, "ticket.md")]).facts)
+
+    assert "by the device that they leave on: those for it are for eth0" in str(found.claim)
+    assert "the default route" in found.prevention

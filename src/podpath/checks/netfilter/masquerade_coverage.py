@@ -387,11 +387,19 @@ def _report_missing(
     *,
     sure: bool,
 ) -> Finding:
-    sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
-    others = f": its rules are for {', '.join(dict.fromkeys(sources))}" if sources else ""
-    for_devices = any(path.rule.out_link is not None for path in translating)
+    devices = [
+        str(path.rule.out_link.name) for path in translating if path.rule.out_link is not None
+    ]
+    of_range = any(_may_take(path, prefix) for path in translating)
+    prevention = "Update the plugin's masquerading when the range changes."
+    if of_range and devices:
+        prevention = "Name no device in the rule, or the one of the default route."
+        others = f" by the device that they leave on: those for it are for {_join(devices)}"
+    else:
+        sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
+        others = f": its rules are for {_join(sources)}" if sources else ""
     rules = tuple(path.rule.span for path in translating)
-    rules = (*rules, *ways_out) if rules and for_devices else rules
+    rules = (*rules, *ways_out) if rules and devices else rules
     declared = (chain.span,) if chain.span is not None else ()
     return Finding(
         check=NAME,
@@ -400,7 +408,7 @@ def _report_missing(
         evidence=rules or declared,
         reasoning=(f"{prefix} is reported to have no way out, and the chain is shown in full.",),
         breaks=(f"connections from {prefix} to hosts that have no route back to it",),
-        prevention="Update the plugin's masquerading when the range changes.",
+        prevention=prevention,
         certainty=1.0 if sure else 0.8,
         asks=()
         if sure
@@ -413,6 +421,10 @@ def _report_missing(
         ),
         marks=("MASQUERADE",),
     )
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: bool) -> Finding:
