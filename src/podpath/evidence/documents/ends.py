@@ -344,7 +344,13 @@ def _is_at_node(text: str, mention: _Mention, verb: re.Match[str]) -> bool:
 def _is_bare(text: str, verb: re.Match[str], left: Sequence[_Mention]) -> bool:
     """Tell whether a clause names but the place: `hangs on the master`."""
     placed = text[verb.end() :].startswith((" on ", " at "))
-    return placed and not verb.start() and bool(left) and left[0].place >= verb.end()
+    return (
+        placed
+        and not verb.start()
+        and bool(left)
+        and left[0].place >= verb.end()
+        and left[0].kind in _CONNECTING
+    )
 
 
 def _drop_event(text: str, mentions: Sequence[_Mention], verb: re.Match[str]) -> list[_Mention]:
