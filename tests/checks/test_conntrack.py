@@ -12,6 +12,7 @@ from podpath.checks.conntrack import stale_conntrack
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
 from tests.checks.nodes import netns, node
+from tests.checks.pasted import ticket_of
 from tests.checks.scenes import findings, tracked
 
 
@@ -61,3 +62,46 @@ def test_a_connection_table_that_fills_up_is_told(count: str, severities: list[s
         }
     )
     assert severities == [found.severity for found in findings(node(host), "conntrack-full")]
+
+
+SIP = """{said}
+
+```
+# conntrack -L -p udp
+udp      17 179 src=192.168.77.7 dst=192.168.77.21 sport=5060 dport=30560 \
+src={old} dst=10.244.3.1 sport={port} dport=37211 [ASSURED] mark=0 use=1
+# kubectl get endpoints sip
+NAME   ENDPOINTS           AGE
+sip    10.244.3.44:5060    90d
+{more}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "certainties"),
+    [
+        ({}, [0.7]),
+        ({"said": "The SIP server works."}, []),
+        ({"old": "10.244.3.44"}, []),
+        ({"old": "10.244.9.17"}, []),
+        ({"port": "5070"}, []),
+        ({"more": "other  10.244.3.50:5060    90d"}, []),
+    ],
+    ids=str,
+)
+def test_an_entry_to_what_no_listed_endpoint_is(
+    other: dict[str, str], certainties: list[float]
+) -> None:
+    """The port says whose it is, if no other service has it; a pod of another node may be of one
+    that is not listed.
+    """
+    given = {
+        "said": "Since the rollout the SIP server gets no packets, clients time out.",
+        "old": "10.244.3.17",
+        "port": "5060",
+        "more": "",
+    } | other
+
+    found = list(stale_conntrack.check(ticket_of(SIP.format(**given))))
+    assert certainties == [one.certainty for one in found]

@@ -30,9 +30,9 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.endpoints import backends_of
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import see
-from podpath.checks.told import find_told
+from podpath.checks.told import find_told, list_failing
 from podpath.checks.topology import dnat_destinations, find_tables, known_rules
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix, read_address
@@ -47,6 +47,8 @@ CATEGORIES = (Category.CONNTRACK_STALE,)
 NAME = "stale-conntrack"
 _IPV4, _POD_BITS = 4, 24
 """The range of a node's pods, as plugins cut it by default."""
+BESIDE = 0.7
+"""The certainty where the port alone says which service an entry is of."""
 _HOST_BITS = 32
 """Of a prefix that is one IPv4 address."""
 PREVENTION = (
@@ -61,6 +63,48 @@ def check(case: Case) -> Iterator[Finding]:
         if _matters(entry):
             yield _report(entry, living)
     yield from _list_to_gone_pods(case)
+    yield from _list_beside_endpoints(case)
+
+
+def _list_beside_endpoints(case: Case) -> Iterator[Finding]:
+    """Report the first UDP entry to another pod of the nodes whose endpoints are the only
+    ones listed with its port, where something fails and no output shows the service itself.
+    """
+    listed = [(living, ports) for living, ports in _list_endpoints(case) if living]
+    failing = next((one.span for one in list_failing(case)), None)
+    known = _NamedEndpoints(case.node)
+    for entry in TrackedEntries.of(case.node.host.conntrack.items).rewritten if failing else ():
+        old, port = entry.reply.src, entry.reply.sport
+        own = [living for living, ports in listed if port in ports]
+        if len(own) != 1 or old in own[0] or old == entry.original.dst or known.of(entry):
+            continue
+        near = any(Prefix.of(one, _POD_BITS).covers(old) for one in own[0] if one.family == _IPV4)
+        if near and entry.original.protocol == protocols.UDP and _matters(entry):
+            found = _report(entry, own[0])
+            spans = (*found.evidence, *((failing,) if failing is not None else ()))
+            yield replace(found, evidence=spans, certainty=BESIDE, asks=(_gone(old),))
+            return
+
+
+def _list_endpoints(case: Case) -> Iterator[tuple[frozenset[Address], frozenset[int]]]:
+    """Yield the addresses and the ports of each Endpoints object that is shown."""
+    for found in see(case, "Endpoints"):
+        subsets = found.items_at("subsets")
+        ready = (item for one in subsets for item in one.items_at("addresses"))
+        addresses = (read_address(item.text_at("ip")) for item in ready)
+        ports = (item.text_at("port") for one in subsets for item in one.items_at("ports"))
+        yield (
+            frozenset(address for address in addresses if address is not None),
+            frozenset(int(port) for port in ports if port.isdecimal()),
+        )
+
+
+def _gone(old: Address) -> FollowUp:
+    return FollowUp(
+        f"whether a pod has {old}",
+        f"kubectl get pods -A -o wide | grep {old}",
+        "none has it: the entry outlived its pod",
+    )
 
 
 def _list_to_gone_pods(case: Case) -> Iterator[Finding]:
