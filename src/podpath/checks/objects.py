@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import Result, breaks_path
@@ -22,6 +23,8 @@ TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Replicatio
 NODE_PORTS = range(30000, 32768)
 """What --service-node-port-range is unless it is set."""
 DNS_PORT = "53"
+_REMEMBERED = 32
+"""Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +83,35 @@ def is_on_host_network(pod: ObjectSightings) -> bool | None:
     return False if pod.items_at("spec", "containers") else None
 
 
+class _Same:
+    """A case's objects as a key: those of one case are asked for again by every check, and for
+    every service.
+    """
+
+    __slots__ = ("objects",)
+
+    def __init__(self, objects: tuple[ApiObject, ...]) -> None:
+        self.objects = objects
+
+    def __hash__(self) -> int:
+        return id(self.objects)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.objects is self.objects
+
+
 def see(case: Case, *kinds: str) -> tuple[ObjectSightings, ...]:
     """Return the objects of these kinds, in the order of the evidence; those without a name stand
     alone.
     """
+    return _see(_Same(case.objects), kinds)
+
+
+@lru_cache(_REMEMBERED)
+def _see(same: _Same, kinds: tuple[str, ...]) -> tuple[ObjectSightings, ...]:
     found: dict[tuple[str, str, str, int], list[ApiObject]] = {}
     spaces: dict[tuple[str, str], str] = {}
-    for number, one in enumerate(case.objects):
+    for number, one in enumerate(same.objects):
         if one.kind in kinds:
             known = spaces.setdefault((one.kind, one.name), one.namespace)
             space = one.namespace or known
@@ -104,12 +129,8 @@ class PodView:
     seen: ObjectSightings
     metadata: Tree | None
     spec: Tree | None
-
-    @property
-    def labels(self) -> Mapping[str, str] | None:
-        """Its labels; None where no output shows them."""
-        found = None if self.metadata is None else self.metadata.at("labels")
-        return None if found is None else found.texts
+    labels: Mapping[str, str] | None
+    """Its labels; None where no output shows them."""
 
     @property
     def containers(self) -> tuple[Tree, ...]:
@@ -124,12 +145,23 @@ class PodView:
 
 def pods(case: Case) -> tuple[PodView, ...]:
     """Return pods and templates of pods."""
-    shown = [PodView(seen, seen.at("metadata"), seen.at("spec")) for seen in see(case, "Pod")]
-    for seen in see(case, *TEMPLATES):
+    return _list_pods(_Same(case.objects))
+
+
+@lru_cache(1)
+def _list_pods(same: _Same) -> tuple[PodView, ...]:
+    pods_seen = _see(same, ("Pod",))
+    shown = [_make_pod(seen, seen.at("metadata"), seen.at("spec")) for seen in pods_seen]
+    for seen in _see(same, TEMPLATES):
         template = seen.at("spec", "template")
         if template is not None:
-            shown.append(PodView(seen, template.at("metadata"), template.at("spec")))
+            shown.append(_make_pod(seen, template.at("metadata"), template.at("spec")))
     return tuple(shown)
+
+
+def _make_pod(seen: ObjectSightings, metadata: Tree | None, spec: Tree | None) -> PodView:
+    labels = None if metadata is None else metadata.at("labels")
+    return PodView(seen, metadata, spec, None if labels is None else labels.texts)
 
 
 def is_near(one: str, other: str) -> bool:
@@ -148,10 +180,22 @@ def chosen(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
     """Return the pods that a service's selector chooses."""
     selector = service.at("spec", "selector")
     wanted = {} if selector is None else selector.texts
-    near = [pod for pod in pods(case) if is_near(pod.seen.namespace, service.namespace)]
+    first = next(iter(wanted.items()), None)
     return tuple(
-        pod for pod in near if wanted and pod.labels is not None and selects(wanted, pod.labels)
+        pod
+        for pod in ([] if first is None else _pods_by_label(_Same(case.objects)).get(first, []))
+        if is_near(pod.seen.namespace, service.namespace) and selects(wanted, pod.labels or {})
     )
+
+
+@lru_cache(1)
+def _pods_by_label(same: _Same) -> Mapping[tuple[str, str], Sequence[PodView]]:
+    """Return the pods, in their order, by each of their labels."""
+    found: dict[tuple[str, str], list[PodView]] = {}
+    for pod in _list_pods(same):
+        for label in (pod.labels or {}).items():
+            found.setdefault(label, []).append(pod)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,3 +366,23 @@ def test_an_output_behind_an_arrow() -> None:
         ("iptables -S | grep -c KUBE", ("1270",)),
         ("sysctl net.ipv4.ip_forward", ("net.ipv4.ip_forward = 0",)),
     ] == [(source.command, source.lines) for source in _split(text)]
+
+
+@pytest.mark.parametrize("count", [3, 40, 700, 30_000])
+def test_a_json_value_is_one_source_however_long_it_is(count: int) -> None:
+    """Two lines for each of its objects; what follows is not of it."""
+    objects = ",\n".join(f'{{\n"name": "web-{number}"}}' for number in range(count))
+    value = f"[\n{objects}\n]"
+
+    (listing, links) = _split(f"```\n$ kubectl get -o json\n{value}\n$ ip link\n1: lo: mtu 9\n```")
+
+    assert tuple(value.split("\n")) == listing.lines
+    assert "ip link" == links.command
+
+
+@pytest.mark.parametrize("line", ["[", "{", '{"a": {', '[{"b": ['])
+def test_json_that_never_ends_is_no_long_work(line: str) -> None:
+    """Each line begins a value; how much is looked at in vain is bounded."""
+    text = "\n".join([line] * 20_000)
+
+    assert text == "\n".join(one for source in _split(f"```\n{text}\n```") for one in source.lines)

@@ -46,7 +46,13 @@ _WORDS_BETWEEN = 2
 """How many lines of prose (`Output:`) may stand between a command's fence and the fence of what it
 printed.
 """
-_JSON_LINES = 50_000
+_JSON_LINES = 500_000
+_JSON_FIRST, _JSON_GROWTH = 64, 8
+"""Lines in which a JSON value is first looked for, and by what they grow until it ends."""
+_JSON_VAIN = 4
+"""How many times a document's lines are looked at for values that do not end; then only the first
+lines are.
+"""
 _HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
 _COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
 _JSON_START = re.compile(r"\s*(?:[\[{]\s*$|\[\s*[\[{\"]|\{\s*\")")
@@ -201,6 +207,8 @@ class _Splitter:
         self._regions = 0
         self._prompted = False
         """True where the region has shown a prompt: a bare command line in it is output."""
+        self._vain = 0
+        """Lines that were looked at for JSON values that do not end."""
         self._signs: set[str] = set()
         """Prompts that the document has shown: one alone on a line ends an output."""
 
@@ -281,7 +289,7 @@ class _Splitter:
         if prompt is not None:
             self._close()
             return self._open_command(context, prompt)
-        extent = _json_extent(context)
+        extent = self._json_extent(context)
         if extent > context.place + 1:
             return self._take_json(context, extent, blanks)
         shape = match_shape(context.line.text)
@@ -404,6 +412,30 @@ class _Splitter:
         else:
             self._note(line)
         return context.place + 1
+
+    def _json_extent(self, context: Context) -> int:
+        """Return the index after the JSON value that starts on this line; the line's own index
+        where none does.
+        """
+        if _JSON_START.match(context.line.text) is None:
+            return context.place
+        opening = context.line.text.strip()
+        if len(opening) == 1 and context.following.lstrip()[:1] not in '"{[}]':
+            return context.place
+        vain = self._vain > _JSON_VAIN * len(context.lines)
+        most, count = (_JSON_FIRST if vain else _JSON_LINES), _JSON_FIRST
+        while True:
+            lines = context.lines[context.place : context.place + count]
+            text = "\n".join(line.text for line in lines).lstrip()
+            try:
+                _, end = json.JSONDecoder().raw_decode(text)
+            except (ValueError, RecursionError) as error:
+                self._vain += len(lines)
+                if not _is_cut(text, error) or len(lines) < count or count >= most:
+                    return context.place
+                count *= _JSON_GROWTH
+            else:
+                return context.place + text.count("\n", 0, end) + 1
 
     def _take_json(self, context: Context, extent: int, blanks: list[DocumentLine]) -> int:
         block = self._block
@@ -551,20 +583,7 @@ def _here_extent(lines: Sequence[DocumentLine], start: int, word: str) -> int:
     return start if end is None else end + 1
 
 
-def _json_extent(context: Context) -> int:
-    """Return the index after the JSON value that starts on this line; the line's own index where
-    none does.
-    """
-    if _JSON_START.match(context.line.text) is None:
-        return context.place
-    opening = context.line.text.strip()
-    if len(opening) == 1 and context.following.lstrip()[:1] not in '"{[}]':
-        return context.place
-    text = "\n".join(
-        line.text for line in context.lines[context.place : context.place + _JSON_LINES]
-    ).lstrip()
-    try:
-        _, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return context.place
-    return context.place + text.count("\n", 0, end) + 1
+def _is_cut(text: str, error: Exception) -> bool:
+    """Tell whether a JSON value is wrong only where its text ends."""
+    last = text.rstrip().rfind("\n")
+    return isinstance(error, json.JSONDecodeError) and error.pos >= last
