@@ -26,17 +26,26 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import read_prefix
 from podpath.checks.stated import statements_of
-from podpath.checks.told import list_failing
+from podpath.checks.told import LOSSES, list_failing
 from podpath.net.addresses import Prefix
 from podpath.net.settings import Setting
 from podpath.net.statements import WireguardPeer
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE)
 NAME = "allowed-twice"
+POSSIBLE = 0.7
+ASK = FollowUp(
+    "whether what fails goes to that peer",
+    "ip route get ADDRESS; wg show all allowed-ips",
+    "it is routed into the device, and is of a network behind that peer: this is the cause",
+)
+_TUNNELS = frozenset({Technology.WIREGUARD, Technology.OPENVPN})
+"""How people call it."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -67,13 +76,14 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_without(case: Case) -> Iterator[Finding]:
     """Report the first peer that no range belongs to, beside one that has some, where people say
-    that anything fails.
+    that something is lost; certain where they speak of a tunnel. Nothing refuses for such a peer.
     """
     peers = list(statements_of(case, WireguardPeer))
     having = {peer.link for peer, _ in peers if peer.allowed}
-    fails = any(True for _ in list_failing(case))
+    lost = [one for one in list_failing(case) if one.failure in {None, *LOSSES}]
+    sure = any(_TUNNELS & one.mentions for one in lost)
     for peer, stated in peers:
-        if fails and peer.link in having and _NONE.search(stated.span.text):
+        if lost and peer.link in having and _NONE.search(stated.span.text):
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
@@ -85,6 +95,8 @@ def _list_without(case: Case) -> Iterator[Finding]:
                 reasoning=("Nothing is sent to such a peer, and whatever it sends is dropped.",),
                 breaks=("traffic to and from that peer",),
                 prevention="Give each peer only the ranges that are behind it.",
+                certainty=1.0 if sure else POSSIBLE,
+                asks=() if sure else (ASK,),
                 marks=("(none)",),
             )
             return

@@ -137,6 +137,8 @@ _MUTUAL = re.compile(
     r"\b(?:each other|one another)\b|\b(?:communicate|talk)(?! (?:[\w-]+ ){0,2}?(?:with|to)\b)",
     re.IGNORECASE,
 )
+_BY_MEANS = re.compile(r"\s+(?:by|through|via|using|over)\b", re.IGNORECASE)
+"""Whom they reach each other by: `each other by the host's address`."""
 _TOWARDS = re.compile(
     r"\b(?:requests?|connections?|traffic|packets?|access|quer(?:y|ies)|calls?|pings?|lookups?|"
     r"connectivity|attempts?|curls?) (?:(?!from\b|to\b)[\w-]+ ){0,2}(?:to|towards|into|against) ",
@@ -432,7 +434,8 @@ def _find_active(
         source = _find_head(text, first, verb, after) if before else carried
     mutual = _MUTUAL.search(text, verb.start()) if source is not None else None
     if mutual is not None and (not after or mutual.start() <= verb.end() + NEAR):
-        return Ends(source, source)
+        means = _BY_MEANS.match(text, mutual.end())
+        return Ends(source, after[0] if after and means is not None else source)
     if after:
         return Ends(source, after[0])
     others = [kind for kind in before if kind is not source]
