@@ -76,12 +76,13 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_without(case: Case) -> Iterator[Finding]:
     """Report the first peer that no range belongs to, beside one that has some, where people say
-    that something is lost; certain where they speak of a tunnel. Nothing refuses for such a peer.
+    that something is lost; possible only where they name a service and no tunnel. Nothing refuses
+    for such a peer.
     """
     peers = list(statements_of(case, WireguardPeer))
     having = {peer.link for peer, _ in peers if peer.allowed}
     lost = [one for one in list_failing(case) if one.failure in {None, *LOSSES}]
-    sure = any(_TUNNELS & one.mentions for one in lost)
+    sure = any(_TUNNELS & one.mentions or not (one.ports or one.names) for one in lost)
     for peer, stated in peers:
         if lost and peer.link in having and _NONE.search(stated.span.text):
             yield Finding(
