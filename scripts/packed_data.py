@@ -26,8 +26,8 @@ from scripts.stripped_sources import strip_notes
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
 INNER = frozenset({
-    "assembly", "capture", "checks", "collect", "datapath", "diagnosis", "evidence", "flows",
-    "report", "timeline", "xtables",
+    "assembly", "capture", "checks", "cni", "collect", "datapath", "diagnosis", "drops", "evidence",
+    "flows", "kube", "report", "sources", "timeline", "xtables",
 })  # fmt: skip
 """Rooms whose functions nobody calls from outside; the library, the facts of a node and what builds
 them for tests are for others, too, and what commands do is what their help says.
