@@ -15,6 +15,7 @@ import ast
 import json
 import lzma
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -26,11 +27,11 @@ from scripts.stripped_sources import strip_notes
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
 INNER = frozenset({
-    "assembly", "capture", "checks", "cni", "collect", "datapath", "diagnosis", "drops", "evidence",
-    "flows", "kube", "report", "sources", "timeline", "xtables",
+    "assembly", "capture", "checks", "cli", "cni", "collect", "datapath", "diagnosis", "drops",
+    "evidence", "flows", "kube", "report", "sources", "timeline", "xtables",
 })  # fmt: skip
 """Rooms whose functions nobody calls from outside; the library, the facts of a node and what builds
-them for tests are for others, too, and what commands do is what their help says.
+them for tests are for others, too.
 """
 
 
@@ -39,11 +40,18 @@ def pack(source: Path, modules: Iterable[ModuleType]) -> bytes:
     same whenever they are the same.
     """
     texts = {
-        path.relative_to(source).as_posix(): path.read_text(encoding="utf-8")
+        path.relative_to(source).as_posix(): strip_comments(path.read_text(encoding="utf-8"))
         for path in sorted(source.rglob(f"*{TABLES}"))
     }
     texts |= {locate_manual(module.__name__): module.__doc__ or "" for module in modules}
     return compress_texts(texts)
+
+
+def strip_comments(text: str) -> str:
+    """Return a TOML text without its lines of comments; as it is where one of them is a value's."""
+    lines = text.splitlines(keepends=True)
+    without = "".join(line for line in lines if not line.lstrip().startswith("#"))
+    return without if tomllib.loads(without) == tomllib.loads(text) else text
 
 
 def compress_texts(texts: Mapping[str, str]) -> bytes:

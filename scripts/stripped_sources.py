@@ -2,9 +2,9 @@
 
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
-from outside, of all functions. It stands in the repository and in the source archive; in an
-installation, docstrings would stand twice, in source and bytecode. Every class, field and package
-keeps its own, and every statement its line, so that tracebacks stay true.
+from outside, of all functions but commands, whose help they are. It stands in the repository and in
+the source archive; in an installation, docstrings would stand twice, in source and bytecode. Every
+class, field and package keeps its own, and every statement its line, so that tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ import io
 import tokenize
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
+
+_MAKERS = frozenset({"command", "group"})
+"""What click calls the decorators that make commands."""
 
 
 def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
@@ -34,12 +37,20 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
 
 
 def _list_of_functions(tree: ast.Module, *, inner: bool) -> Iterator[ast.stmt]:
-    """Yield the docstrings of an inner module's functions that have more than that."""
+    """Yield the docstrings of an inner module's functions that have more than that, but for those
+    of commands: they are the command's help.
+    """
     for node in ast.walk(tree) if inner else ():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_command(node):
             first, *rest = node.body
             if rest and _is_text(first):
                 yield first
+
+
+def _is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether click makes a command or a group of commands of a function."""
+    makers = (one.func if isinstance(one, ast.Call) else one for one in function.decorator_list)
+    return any(isinstance(one, ast.Attribute) and one.attr in _MAKERS for one in makers)
 
 
 def _list_notes(body: Sequence[ast.stmt], *, private: bool) -> Iterator[ast.stmt]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from scripts.packed_data import list_stripped, pack, strip_manual
+from scripts.packed_data import list_stripped, pack, strip_comments, strip_manual
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCE = REPOSITORY / "src" / "podpath"
@@ -249,3 +249,15 @@ def list_public(text: str) -> Iterator[tuple[str, str | None]]:
 def is_text(statement: ast.stmt) -> bool:
     """Say whether a statement is nothing but a string."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# a table\n[a]\n  # one\nb = 1 # stays\n", "[a]\nb = 1 # stays\n"),
+        ('a = """\n# a value\n"""\n# none\n', 'a = """\n# a value\n"""\n# none\n'),
+    ],
+)
+def test_comments_of_tables_are_not_packed(text: str, expected: str) -> None:
+    """A value's lines stay, whatever they begin with."""
+    assert expected == strip_comments(text)

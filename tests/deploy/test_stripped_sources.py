@@ -93,6 +93,15 @@ def test_an_inner_modules_functions_are_not_documented() -> None:
         assert f'"""{kept}"""' in stripped
 
 
+@pytest.mark.parametrize("decorator", ["click.command()", "podpath.group", "functools.cache"])
+def test_a_command_keeps_its_help(decorator: str) -> None:
+    """Whatever else is decorated does not."""
+    text = f'@{decorator}\ndef open_door() -> None:\n    """Open the door."""\n    return\n'
+
+    kept = "Open the door." in strip_notes(text, inner=True)
+    assert kept is decorator.startswith(("click", "podpath"))
+
+
 def test_a_function_that_has_nothing_else_keeps_it() -> None:
     """Without its docstring it would have no body."""
     assert '"""Do nothing."""' in strip_notes(MODULE)

@@ -136,3 +136,20 @@ def test_a_mark_matches_under_its_mask(mark: int, value: int, mask: int) -> None
 def test_a_mark_spells_its_mask_where_it_has_one() -> None:
     """iptables prints the mask unless all bits count."""
     assert (str(MaskedMark(0x4000, 0x4000)), str(MaskedMark(0x200))) == ("0x4000/0x4000", "0x200")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("10.244.0.0/16", "10.244.3.0/24", True),
+        ("10.244.0.0/24", "10.244.1.0/24", False),
+        ("0.0.0.0/0", "::/0", False),
+    ],
+)
+def test_prefixes_overlap_where_one_lies_in_the_other(
+    one: str, other: str, *, expected: bool
+) -> None:
+    """Whichever is asked."""
+    first, second = Prefix.parse(one), Prefix.parse(other)
+
+    assert expected is first.overlaps(second) is second.overlaps(first)

@@ -200,7 +200,7 @@ def _holds(wanted: PrefixMatch, stated: PrefixMatch) -> bool:
         return not stated.negated and wanted.prefix.covers(stated.prefix)
     if stated.negated:
         return stated.prefix.covers(wanted.prefix)
-    return not (wanted.prefix.covers(stated.prefix) or stated.prefix.covers(wanted.prefix))
+    return not wanted.prefix.overlaps(stated.prefix)
 
 
 def _is_protocol_implied(rule: Rule, given: Sequence[Rule]) -> bool:

@@ -83,7 +83,7 @@ def is_on_host_network(pod: ObjectSightings) -> bool | None:
     return False if pod.items_at("spec", "containers") else None
 
 
-class _Same:
+class _ObjectsOfCase:
     """A case's objects as a key: those of one case are asked for again by every check, and for
     every service.
     """
@@ -97,21 +97,21 @@ class _Same:
         return id(self.objects)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.objects is self.objects
+        return isinstance(other, _ObjectsOfCase) and other.objects is self.objects
 
 
 def see(case: Case, *kinds: str) -> tuple[ObjectSightings, ...]:
     """Return the objects of these kinds, in the order of the evidence; those without a name stand
     alone.
     """
-    return _see(_Same(case.objects), kinds)
+    return _see(_ObjectsOfCase(case.objects), kinds)
 
 
 @lru_cache(_REMEMBERED)
-def _see(same: _Same, kinds: tuple[str, ...]) -> tuple[ObjectSightings, ...]:
+def _see(held: _ObjectsOfCase, kinds: tuple[str, ...]) -> tuple[ObjectSightings, ...]:
     found: dict[tuple[str, str, str, int], list[ApiObject]] = {}
     spaces: dict[tuple[str, str], str] = {}
-    for number, one in enumerate(same.objects):
+    for number, one in enumerate(held.objects):
         if one.kind in kinds:
             known = spaces.setdefault((one.kind, one.name), one.namespace)
             space = one.namespace or known
@@ -145,14 +145,14 @@ class PodView:
 
 def pods(case: Case) -> tuple[PodView, ...]:
     """Return pods and templates of pods."""
-    return _list_pods(_Same(case.objects))
+    return _list_pods(_ObjectsOfCase(case.objects))
 
 
 @lru_cache(1)
-def _list_pods(same: _Same) -> tuple[PodView, ...]:
-    pods_seen = _see(same, ("Pod",))
+def _list_pods(held: _ObjectsOfCase) -> tuple[PodView, ...]:
+    pods_seen = _see(held, ("Pod",))
     shown = [_make_pod(seen, seen.at("metadata"), seen.at("spec")) for seen in pods_seen]
-    for seen in _see(same, TEMPLATES):
+    for seen in _see(held, TEMPLATES):
         template = seen.at("spec", "template")
         if template is not None:
             shown.append(_make_pod(seen, template.at("metadata"), template.at("spec")))
@@ -180,19 +180,21 @@ def chosen(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
     """Return the pods that a service's selector chooses."""
     selector = service.at("spec", "selector")
     wanted = {} if selector is None else selector.texts
-    first = next(iter(wanted.items()), None)
+    if not wanted:
+        return ()
+    labeled = _pods_by_label(_ObjectsOfCase(case.objects))
     return tuple(
         pod
-        for pod in ([] if first is None else _pods_by_label(_Same(case.objects)).get(first, []))
+        for pod in labeled.get(next(iter(wanted.items())), ())
         if is_near(pod.seen.namespace, service.namespace) and selects(wanted, pod.labels or {})
     )
 
 
 @lru_cache(1)
-def _pods_by_label(same: _Same) -> Mapping[tuple[str, str], Sequence[PodView]]:
+def _pods_by_label(held: _ObjectsOfCase) -> Mapping[tuple[str, str], Sequence[PodView]]:
     """Return the pods, in their order, by each of their labels."""
     found: dict[tuple[str, str], list[PodView]] = {}
-    for pod in _list_pods(same):
+    for pod in _list_pods(held):
         for label in (pod.labels or {}).items():
             found.setdefault(label, []).append(pod)
     return found

@@ -174,3 +174,11 @@ def may_be_of_pod(complaint: Complaint, pod: str) -> bool:
     """
     named = {word for word in complaint.words if "-" in word}
     return not named or any(pod.startswith(word) or word.startswith(pod) for word in named)
+
+
+def fails_between_workloads(case: Case) -> bool:
+    """Tell whether people say that something fails of which an end is a workload, a service or a
+    name server: it may go from node to node.
+    """
+    ends = WORKLOADS | {EndKind.SERVICE, EndKind.NAME_SERVER}
+    return any({one.source, one.target} & ends for one in list_failing(case))

@@ -131,6 +131,10 @@ class Prefix(NamedTuple):
         """
         return self.__contains__(item)
 
+    def overlaps(self, other: Prefix) -> bool:
+        """Tell whether two prefixes have addresses in common: one lies within the other."""
+        return self.covers(other) or other.covers(self)
+
     def __str__(self) -> str:
         """Spell the prefix as iproute2 does, with `default` for the whole space."""
         if self.length == 0:

@@ -87,6 +87,7 @@ def test_a_condition_is_no_state(label: str, standing: StateLikelihood) -> None:
         ("Everything works on the node, pods are unreachable.", StateLikelihood.PLAIN),
         ("On a working node, but not on the other:", StateLikelihood.ELSEWHERE),
         ("On the other machine everything works:", StateLikelihood.GOOD),
+        ("This one is fine, and not yet updated:", StateLikelihood.GOOD),
     ],
 )
 def test_what_works_in_part_is_no_good_state(label: str, standing: StateLikelihood) -> None:

@@ -45,3 +45,8 @@ def test_outputs_of_two_hosts_that_show_two_macs() -> None:
 
     assert (1.0, 2) == (finding.certainty, len(finding.evidence))
     assert str(WRONG) in str(finding.claim)
+
+    (other,) = check(
+        ticket_of(text.replace("Pods cannot reach pods of the other node", "It hangs"))
+    )
+    assert other.certainty < 1

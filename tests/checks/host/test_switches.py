@@ -130,9 +130,19 @@ def test_recycled_ports_are_only_possible() -> None:
 def test_ipv6_is_missed_where_it_is_switched_off(
     said: str, values: tuple[str, ...], expected: float | None
 ) -> None:
-    """The switch of all devices is certain, one device's is possible."""
+    """The switch of all devices is certain where their addresses are listed; one device's is
+    possible, and so is that of all where a device may have its own.
+    """
     lines = [f"net.ipv6.conf.{one.replace(' ', '.disable_ipv6 = ')}" for one in values]
-    assert expected == certainty(ROWS["ipv6-switched-off"], case_of(said, *lines))
+    listed = "\n# ip {}addr\n2: eth0: <UP,LOWER_UP> mtu 1500\n    inet 192.0.2.5/24 scope global\n"
+    assert expected == certainty(
+        ROWS["ipv6-switched-off"], case_of(said, *lines, listed.format(""))
+    )
+
+    possible = None if expected is None else 0.6
+    for other in ("", listed.format("-4 ")):
+        case = case_of(said, *lines, other)
+        assert possible == certainty(ROWS["ipv6-switched-off"], case)
 
 
 def test_an_address_of_ipv6_shows_that_it_is_on() -> None:

@@ -134,8 +134,8 @@ _CONDITION = re.compile(
 by a colon.
 """
 _CONTRAST = re.compile(
-    r"(?<!\w)(?:but|however|whereas|except|(?:al)?though|yet|aber|sondern|außer|pero|excepto|salvo)"
-    r"(?!\w)|但",
+    r"(?<!\w)(?:but|however|whereas|except|(?:al)?though|(?<!not )yet|aber|sondern|außer|pero|"
+    r"excepto|salvo)(?!\w)|但",
     re.IGNORECASE,
 )
 """What parts a sentence into what works and what does not: an output below it may show either."""

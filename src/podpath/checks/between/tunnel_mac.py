@@ -27,12 +27,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.told import fails_between_workloads
 from podpath.net.clashes import Clash, ClashKind
 from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-mac"
+POSSIBLE = 0.7
+ASK = FollowUp(
+    "whether what fails goes through this tunnel",
+    "tcpdump -eni DEVICE (on the receiving node, while it fails)",
+    "frames come in for the MAC that the device does not have: this is the cause",
+)
 PREVENTION = (
     "Let the daemon keep the tunnel device (flannel does) instead of recreating it by hand or at "
     "every start."
@@ -43,12 +50,13 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each permanent entry for a tunnel's end of which outputs of two named hosts show two
     MACs; over whole nodes the walk finds it.
     """
+    sure = fails_between_workloads(case)
     for clash in case.clashes:
         if clash.kind is ClashKind.TUNNEL_NEIGHBOR:
-            yield _report(clash)
+            yield _report(clash, sure=sure)
 
 
-def _report(clash: Clash) -> Finding:
+def _report(clash: Clash, *, sure: bool) -> Finding:
     (sender, receiver), (used, held) = clash.hosts, clash.values
     return Finding(
         check=NAME,
@@ -61,5 +69,7 @@ def _report(clash: Clash) -> Finding:
         reasoning=("The receiver drops inner frames that are addressed to another MAC.",),
         breaks=(f"traffic between pods of {sender} and {receiver}",),
         prevention=PREVENTION,
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
         marks=clash.values,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from podpath.checks.firewall import chains_named
 from podpath.checks.forwarded import DevicePath, find_end
 from podpath.checks.message_file import read_fields
+from podpath.checks.objects import NODE_PORTS
 from podpath.checks.switch_check import Cut, SwitchCheck
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
 from podpath.net import protocols
@@ -26,8 +27,6 @@ _WITHOUT = frozenset({
     FailureKind.NO_ROUTE_TO_HOST, FailureKind.ACCESS_DENIED, FailureKind.NOT_STARTED,
 })  # fmt: skip
 """How what has no IPv6 fails."""
-NODE_PORTS = range(30000, 32768)
-"""The default range of NodePorts."""
 
 
 def _list_by_loopback(case: Case) -> tuple[Span, ...]:
@@ -138,12 +137,14 @@ def _list_by_ipv6(case: Case) -> tuple[Span, ...]:
 
 
 def _list_without_ipv6(case: Case) -> tuple[Span, ...]:
-    """Return who says that IPv6 does not work, where the switch of all devices is stated and no
-    device is shown with an address of IPv6.
+    """Return who says that IPv6 does not work, where the switch of all devices is stated, and their
+    addresses are listed and none is of IPv6: a device's own switch may be another.
     """
     switch = case.node.host.sysctls.get("net.ipv6.conf.all.disable_ipv6")
     whole = isinstance(switch, Known) and switch.value == "1"
-    return _list_maybe_without_ipv6(case) if whole else ()
+    spans = (one.span for one in case.node.host.addresses.items if one.span is not None)
+    listed = any("-4" not in (span.source.command or "").split() for span in spans)
+    return _list_maybe_without_ipv6(case) if whole and listed else ()
 
 
 def _list_maybe_without_ipv6(case: Case) -> tuple[Span, ...]:

@@ -300,7 +300,7 @@ def _is_unseen(path: Path, chains: Mapping[str, Chain]) -> bool:
 def _may_take(path: Path, prefix: Prefix) -> bool:
     for rule in path.rules:
         if rule.src is not None and not rule.src.negated:
-            return rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix)
+            return rule.src.prefix.overlaps(prefix)
     return True
 
 
@@ -326,9 +326,7 @@ def _find_unwanted(
 
 
 def _is_own(rule: Rule, prefix: Prefix) -> bool:
-    return rule.src is not None and (
-        rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix)
-    )
+    return rule.src is not None and (rule.src.prefix.overlaps(prefix))
 
 
 def _is_of(rule: Rule, complaint: Complaint) -> bool:

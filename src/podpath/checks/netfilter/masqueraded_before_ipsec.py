@@ -74,7 +74,7 @@ def _decides(rule: Rule, policy: XfrmPolicy) -> bool:
     for match, wanted in ranges:
         if match is None:
             continue
-        apart = not (match.prefix.covers(wanted) or wanted.covers(match.prefix))
+        apart = not match.prefix.overlaps(wanted)
         if match.negated != apart:
             return False
     tied = [match.name for match in rule.matches if match.name not in {"comment", "addrtype"}]
@@ -85,7 +85,7 @@ def _is_about(complaint: Complaint, remote: Prefix) -> bool:
     """Tell whether people name an address or a network behind the tunnel."""
     if any(remote.covers(one) for one in complaint.addresses):
         return True
-    return any(remote.covers(one) or one.covers(remote) for one in complaint.prefixes)
+    return any(map(remote.overlaps, complaint.prefixes))
 
 
 def _report(case: Case, rule: Rule, policy: XfrmPolicy) -> Finding:

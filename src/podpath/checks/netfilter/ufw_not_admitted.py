@@ -99,12 +99,7 @@ def _may_admit_pods(case: Case, rule: AllowedSource) -> bool:
     bridges, or no output shows any of those.
     """
     ranges = [held.prefix for held in case.node.host.addresses.items if is_inner_bridge(held.link)]
-    source = rule.source
-    return (
-        source is None
-        or not ranges
-        or any(source.covers(one) or one.covers(source) for one in ranges)
-    )
+    return rule.source is None or not ranges or any(map(rule.source.overlaps, ranges))
 
 
 def _holds(rules: Sequence[AllowedSource], port: int) -> bool:

@@ -253,7 +253,7 @@ def find_pairs(host: Netns) -> Iterator[tuple[InterfaceAddress, InterfaceAddress
     pairs = [*combinations(inner, 2), *((one, other) for one in inner for other in outer)]
     for one, other in pairs:
         apart = one.link != other.link
-        if apart and (one.prefix.covers(other.prefix) or other.prefix.covers(one.prefix)):
+        if apart and one.prefix.overlaps(other.prefix):
             yield one, other
 
 

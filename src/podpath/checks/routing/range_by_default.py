@@ -61,7 +61,7 @@ def check(case: Case) -> Iterator[Finding]:
     for complaint in list_lost(case) if own else ():
         for prefix in _list_wanted(complaint):
             near = next((one for one in own if _is_beside(one.prefix, prefix)), None)
-            known = any(one.prefix.length and _meet(one.prefix, prefix) for one in routes)
+            known = any(one.prefix.length and one.prefix.overlaps(prefix) for one in routes)
             if near is not None and near.span is not None and not known:
                 spans = (near.span, *((default.span,) if default and default.span else ()))
                 yield _report(case, prefix, spans)
@@ -83,11 +83,7 @@ def _is_of_pods(route: Route) -> bool:
 def _is_beside(own: Prefix, wanted: Prefix) -> bool:
     """Tell whether two ranges lie in one cluster's network, and not in each other."""
     around = Prefix.of(own.address, CLUSTER)
-    return own.length > CLUSTER and around.covers(wanted) and not _meet(own, wanted)
-
-
-def _meet(one: Prefix, other: Prefix) -> bool:
-    return one.covers(other) or other.covers(one)
+    return own.length > CLUSTER and around.covers(wanted) and not own.overlaps(wanted)
 
 
 def _report(case: Case, prefix: Prefix, spans: tuple[Span, ...]) -> Finding:

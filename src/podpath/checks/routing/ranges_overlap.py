@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
     ]
     for message, prefix in pods:
         for other, taken in services:
-            if prefix.covers(taken) or taken.covers(prefix):
+            if prefix.overlaps(taken):
                 yield _report(
                     f"pods ({prefix})",
                     f"services ({taken})",
@@ -72,7 +72,7 @@ def check(case: Case) -> Iterator[Finding]:
                 return
     for message, prefix in (*pods, *services):
         for name, network, span in _own_networks(case):
-            if prefix.covers(network) or network.covers(prefix):
+            if prefix.overlaps(network):
                 whose = "pods" if message.values["what"] in PODS else "services"
                 yield _report(
                     f"{whose} ({prefix})",

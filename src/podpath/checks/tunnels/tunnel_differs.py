@@ -27,19 +27,17 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.told import fails_between_workloads
 from podpath.net.clashes import Clash, ClashKind
-from podpath.net.complaints import EndKind
 from podpath.node.case import Case
 
 CATEGORIES = (Category.TUNNEL_CONFIGURATION,)
 NAME = "tunnel-differs"
-_ACROSS = WORKLOADS | {EndKind.SERVICE, EndKind.NAME_SERVER}
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each parameter of one tunnel that two named hosts have differently."""
-    fails = any({one.source, one.target} & _ACROSS for one in list_failing(case))
+    fails = fails_between_workloads(case)
     for clash in case.clashes:
         if clash.kind is ClashKind.TUNNEL:
             yield _report(clash, sure=fails)
