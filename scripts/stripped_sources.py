@@ -2,9 +2,11 @@
 
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
-from outside, of all functions but commands, whose help they are. It stands in the repository and in
-the source archive; in an installation, docstrings would stand twice, in source and bytecode. Every
-class, field and package keeps its own, and every statement its line, so that tracebacks stay true.
+from outside, of all fields, constants and functions but commands, whose help they are. It stands in
+the repository and in the source archive; in an installation, docstrings would stand twice, in
+source and bytecode. Every class and package keeps its own (a dataclass without one makes one up as
+it is imported), every public field where users see it, and every statement its line, so that
+tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -29,7 +31,10 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
             row, column = token.start
             lines[row - 1] = f"{lines[row - 1][:column].rstrip()}\n"
     tree = ast.parse(text)
-    for note in (*_list_notes(tree.body, private=False), *_list_of_functions(tree, inner=inner)):
+    for note in (
+        *_list_notes(tree.body, private=False, inner=inner),
+        *_list_of_functions(tree, inner=inner),
+    ):
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
     if own and tree.body and _is_text(tree.body[0]):
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
@@ -53,21 +58,24 @@ def _is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr in _MAKERS for one in makers)
 
 
-def _list_notes(body: Sequence[ast.stmt], *, private: bool) -> Iterator[ast.stmt]:
-    """Yield the strings of a body that are statements and speak of what is private."""
+def _list_notes(body: Sequence[ast.stmt], *, private: bool, inner: bool) -> Iterator[ast.stmt]:
+    """Yield the strings of a body that are statements and speak of what is private, in an inner
+    module of every name that is assigned.
+    """
     named_before = private
     for statement in body:
         if _is_text(statement):
             if named_before:
                 yield statement
             continue
-        named_before = private or _is_private(_name_of(statement))
+        hidden = private or _is_private(_name_of(statement))
         if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _list_inside(statement, private=named_before)
+            yield from _list_inside(statement, private=hidden, inner=inner)
+        named_before = hidden or (inner and bool(_name_of(statement)))
 
 
 def _list_inside(
-    defined: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, *, private: bool
+    defined: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, *, private: bool, inner: bool
 ) -> Iterator[ast.stmt]:
     """Yield those of a class or function: its own docstring, unless that is all it has."""
     own, rest = defined.body[:1], defined.body[1:]
@@ -76,7 +84,7 @@ def _list_inside(
     if private and rest:
         yield from own
     hidden = private or not isinstance(defined, ast.ClassDef)
-    yield from _list_notes(rest, private=hidden)
+    yield from _list_notes(rest, private=hidden, inner=inner)
 
 
 def _is_text(statement: ast.stmt) -> TypeGuard[ast.Expr]:

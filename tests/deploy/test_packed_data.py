@@ -9,14 +9,14 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from scripts.packed_data import list_stripped, pack, strip_comments, strip_manual
+from scripts.packed_data import ANSWERS, list_stripped, pack, strip_comments, strip_manual
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCE = REPOSITORY / "src" / "podpath"
@@ -159,6 +159,17 @@ def test_a_wheel_documents_what_is_public(wheel: Path) -> None:
     assert ast.get_docstring(ast.parse((wheel / "podpath/__init__.py").read_text("utf-8")))
 
 
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_a_wheel_documents_the_fields_of_answers(wheel: Path, name: str) -> None:
+    """What the library hands out keeps every word on its public fields; other rooms lose them."""
+    ours, packed = (
+        folder.joinpath(name).read_text("utf-8") for folder in (SOURCE, wheel / "podpath")
+    )
+
+    assert list(list_fields(ours)) == list(list_fields(packed))
+    assert list(list_fields(ours))
+
+
 def test_a_page_is_explained_from_a_wheel(wheel: Path) -> None:
     """`podpath explain` prints it, also where Python keeps no docstrings."""
     done = subprocess.run(
@@ -244,6 +255,18 @@ def list_public(text: str) -> Iterator[tuple[str, str | None]]:
     for node in (*tree.body, *chain.from_iterable(each.body for each in classes)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
             yield node.name, ast.get_docstring(node)
+
+
+def list_fields(text: str) -> Iterator[str]:
+    """Yield what is said of the public fields of a module's public classes."""
+    classes = (node for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
+    public = (node for node in classes if not node.name.startswith("_"))
+    for field, note in chain.from_iterable(pairwise(node.body) for node in public):
+        match field:
+            case ast.AnnAssign(target=ast.Name(id=name)) if is_text(note) and name[0] != "_":
+                yield ast.unparse(note)
+            case _:
+                pass
 
 
 def is_text(statement: ast.stmt) -> bool:
