@@ -130,6 +130,29 @@ LINES: tuple[tuple[str, str, str, str, str], ...] = (
     ("log of epochs in columns", "1741772943250| retry", "2025-03-12T09:49:03.250000", "", "retry"),
     ("log with a time of day", "[09:49:03] retry", "", "", "retry"),
     ("log with a numeric date", "03/25/25 09:49:03 retry", "2025-03-25T09:49:03", "", "retry"),
+    ("log with minutes", "2025/03/12 09:49 retry", "2025-03-12T09:49:00", "", "retry"),
+    ("log with minutes", "12 Mar 2025 09:49 retry", "2025-03-12T09:49:00", "", "retry"),
+    ("log with minutes", "Wed Mar 12 09:49 retry", "2025-03-12T09:49:00", "", "retry"),
+    ("log with the day of the year", "2025-071T09:49:03.250Z retry",
+     "2025-03-12T09:49:03.250000", "", "retry"),
+    ("log with the day of the year", "2024-366T09:49:03+0100 retry",
+     "2024-12-31T08:49:03", "", "retry"),
+    ("log with a short year", "25-03-12T09:49:03,250Z retry",
+     "2025-03-12T09:49:03.250000", "", "retry"),
+    ("log with a short year", "12/Mar/25 09:49:03 retry", "2025-03-12T09:49:03", "", "retry"),
+    ("log with a short year", "250312 09:49:03 retry", "2025-03-12T09:49:03", "", "retry"),
+    ("log with a short year", "250312 094903 retry", "2025-03-12T09:49:03", "", "retry"),
+    ("log with the month in words", "2025 Mar 12 Wed 09:49:03.250 retry",
+     "2025-03-12T09:49:03.250000", "", "retry"),
+    ("log with month and day", "03/12 09:49:03 retry", "2025-03-12T09:49:03", "", "retry"),
+    ("log with month and day", "0312 09:49:03.250 retry",
+     "2025-03-12T09:49:03.250000", "", "retry"),
+    ("java.util.logging", "####<Mar 12, 2025 9:49:03 AM UTC> <Info> <Server> retry",
+     "2025-03-12T09:49:03", "", "<Info> <Server> retry"),
+    ("XML of log4j", '<log4j:event logger="a.B" timestamp="1741772943250" level="WARN">',
+     "2025-03-12T09:49:03.250000", "",
+     '<log4j:event logger="a.B" timestamp="1741772943250" level="WARN">'),
+    ("log of the JVM", "[0.123s][info][gc] Using G1", "", "", "Using G1"),
 )  # fmt: skip
 
 
@@ -152,6 +175,14 @@ def test_every_format_has_a_line() -> None:
     """No row of the table is untested, and each says in the manual what it reads."""
     assert {row.name for row in (*EARLY, *FORMATS)} == {name for name, *_ in LINES}
     assert len(SHOWN) == len(EARLY) + len(FORMATS)
+
+
+def test_a_day_that_the_year_does_not_have_is_no_time() -> None:
+    """The 366th day of a common year, and a year before the first, are not read as dates."""
+    for text in ("2025-366T09:49:03Z a", "0000-001T09:49:03Z a"):
+        reading = read_log(source(f"2025-071T09:49:02Z b\n{text}"), CLOCK)
+        assert reading is not None
+        assert [(event.message, event.span.last_line) for event in reading.events] == [("b", 2)]
 
 
 def test_a_month_and_a_day_are_told_apart_by_the_log() -> None:

@@ -18,12 +18,14 @@ from podpath.timeline.stamps import WallClock
 _KEYS: Final = r"time|ts|epoch|timestamp|@timestamp|asctime|eventTime|T|\$date"
 _OTHERS: Final = (
     r"(?!\w*(?:[lL]ife|[uU]p|[rR]un)_?[tT]ime\b)"
-    r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|time(?:stamp)?_[mu]s|[dD]ate|UnixNano)"
+    r"\w*(?:[tT]ime(?:stamp)?|Timestamp|_at|_ns|time(?:stamp)?_[mu]s|[dD]ate|UnixNano|"
+    r"epochSecond|timeMillis|timestampSeconds)"
 )
 """How fields of a moment end; a lifetime (`valid_life_time` of `ip -j addr`) is none."""
 _SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS}|{_OTHERS})" ?:)')
 _VALUE: Final = (
-    r'" ?: ?(?:"?(?P<number>\d{9,19}(?:\.\d{1,9})?(?:[eE][+]?\d{1,2})?)(?=[",\s}\]])|'
+    r'" ?: ?(?:(?:\{ ?"seconds" ?: ?)?"?(?P<number>\d{9,19}(?:\.\d{1,9})?(?:[eE][+]?\d{1,2})?)'
+    r'(?:, ?"(?:nanoOfSecond|nanos)" ?: ?(?P<nanos>\d{1,9}))?(?=[",\s}\]])|'
     r'"(?P<text>\d[^"\\]{9,40})")'
 )
 _TIME: Final = re.compile(rf'"(?:{_KEYS}){_VALUE}')
@@ -46,7 +48,8 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
         if found["text"]:
             stamp = wall.match(found["text"])
             return stamp.time if stamp is not None else None
-        return _scale(float(found["number"]))
+        seconds = _scale(float(found["number"]))
+        return seconds + int(found["nanos"] or 0) / 1e9 if seconds is not None else None
 
     return read
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -45,24 +46,36 @@ class _Fields(NamedTuple):
 
 def _read_fields(found: re.Match[str], *, day_first: bool = False) -> _Fields | None:
     """Take a stamp apart; None where its month or hour is none."""
-    said = {name: value for name, value in found.groupdict().items() if value is not None}
-    month, day = said.get("month") or said.get("m", "0"), int(said.get("day") or said.get("d", 0))
+    said = {name.rstrip("23"): value for name, value in found.groupdict().items() if value}
+    month, day = said.get("month", "0"), int(said.get("day", 0))
     if "first" in said:
         first, other = said["first"], said["other"]
         swapped = day_first or said["between"] == "." or int(first) > 12
         month, day = (other, int(first)) if swapped else (first, int(other))
     number = int(month) if month.isdecimal() else MONTHS.get(month) or _read_month(month)
+    year = int(said.get("year", 0))
+    if "ordinal" in said:
+        counted = _count_day(year, int(said["ordinal"]))
+        number, day = (counted.month, counted.day) if counted is not None else (None, 0)
     if number is None or number > 12:
         return None
-    hour = int(said.get("hour") or said["hour2"])
+    hour = int(said["hour"])
     if "half" in said:
         hour = hour % 12 + (12 if said["half"] in "PMpm" else 0)
-    year = int(said.get("year", 0))
-    second = (said.get("second") or said.get("second2") or "0").replace(",", ".").replace(":", ".")
+    second = said.get("second", "0").replace(",", ".").replace(":", ".")
     return _Fields(
         year + 2000 if "year" in said and year < 100 else year, number, day, hour,
-        int(said.get("minute") or said["minute2"]), float(second), said.get("zone", ""),
+        int(said["minute"]), float(second), said.get("zone", ""),
     )  # fmt: skip
+
+
+def _count_day(year: int, ordinal: int) -> date | None:
+    """Return a year's day by its number from 1; None where the year has no such day."""
+    try:
+        found = date(year, 1, 1) + timedelta(days=ordinal - 1)
+    except (ValueError, OverflowError):
+        return None
+    return found if found.year == year else None
 
 
 def _read_month(name: str) -> int | None:
