@@ -1,4 +1,4 @@
-"""Logs of a busy node on which nothing breaks: ten kinds, each in its program's own words.
+"""Logs of a busy node on which nothing breaks: twenty kinds, each in its program's own words.
 
 `python -m tests.timeline.innocent [LINES]` makes 100,000 lines of each (unless said otherwise),
 asks about them alone and together, at several moments, and says what is claimed: nothing should be.
@@ -102,6 +102,24 @@ def cri(now: datetime, _: random.Random) -> str:
     return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond:06}321Z stdout F "
 
 
+def network_manager(now: datetime, _: random.Random) -> str:
+    """Start a line as NetworkManager does in the journal."""
+    return (
+        f"{now:%b} {now.day:2} {now:%H:%M:%S} node-7 NetworkManager[812]: <info>  "
+        f"[{now.timestamp():.4f}] "
+    )
+
+
+def zulu(now: datetime, _: random.Random) -> str:
+    """Start a line with ISO 8601 alone."""
+    return f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03}Z"
+
+
+def metallb(now: datetime, rng: random.Random) -> str:
+    """Start an object as MetalLB's speaker does; its keys are sorted."""
+    return f'{{"ts":"{now:%Y-%m-%dT%H:%M:%S}Z","branch":"v0.14.{rng.randrange(9)}",'
+
+
 KINDS: tuple[Kind, ...] = (
     Kind("kubelet.log", klog, "kubelet"),
     Kind("containerd.log", logrus, "containerd"),
@@ -114,6 +132,16 @@ KINDS: tuple[Kind, ...] = (
     Kind("calico-node.log", lambda now, _: f"{now:%Y-%m-%d %H:%M:%S}.{now.microsecond // 1000:03} ",
          "felix"),
     Kind("cilium-agent.log", logrus, "cilium"),
+    Kind("NetworkManager.log", network_manager, "networkmanager"),
+    Kind("kube-apiserver.log", klog, "apiserver"),
+    Kind("kube-controller-manager.log", klog, "controller-manager"),
+    Kind("crio.log", logrus, "crio"),
+    Kind("istiod.log", _nothing, "istio"),
+    Kind("audit.log", _nothing, "audit"),
+    Kind("ovs-vswitchd.log", zulu, "openvswitch"),
+    Kind("haproxy.log", bare_syslog, "loadbalancer"),
+    Kind("metallb-speaker.log", metallb, "metallb"),
+    Kind("auth.log", bare_syslog, "security"),
 )  # fmt: skip
 
 
@@ -141,7 +169,12 @@ def _make_lines(kind: Kind, lines: int, span: timedelta, rng: random.Random) -> 
         often = rng.random() < 0.75
         message = rng.choice(messages[:half] if often else messages)
         text = kind.stamp(now, rng)
-        yield text + message.format(**_draw(rng), stamp=f"{now:%d/%b/%Y:%H:%M:%S +0000}")
+        yield text + message.format(
+            **_draw(rng),
+            stamp=f"{now:%d/%b/%Y:%H:%M:%S +0000}",
+            stamp2=zulu(now, rng),
+            epoch=int(now.timestamp()),
+        )
 
 
 def _draw(rng: random.Random) -> dict[str, str | int]:

@@ -94,6 +94,31 @@ from tests.timeline.samples import event
         ("systemd-modules-load", "Inserted module 'br_netfilter'", ("module", "br_netfilter", "loaded")),  # noqa: E501
         ("systemd", "Time has been changed", ("clock", "", "stepped")),
         ("dhclient", "DHCPACK from 10.0.0.1", ("address", "", "leased")),
+        ("NetworkManager", (
+            "<info>  [1741749145.0568] dhcp4 (eth0): state changed new lease, "
+            "address=10.0.0.7"
+        ), ("address", "eth0", "leased")),
+        ("NetworkManager", (
+            "<info>  [1741749145.0568] dhcp4 (eth0): state changed bound -> "
+            "expire"
+        ), ("address", "eth0", "lost")),
+        ("systemd-networkd", "eth0: DHCPv4 lease lost", ("address", "eth0", "lost")),
+        ("NetworkManager", (
+            "<info>  [1741749145.0568] device (eth0): state change: activated -> unavailable "
+            "(reason 'carrier-changed', sys-iface-state: 'managed')"
+        ), ("link", "eth0", "down")),
+        ("NetworkManager", (
+            "<info>  (veth480b47f): device state change: secondaries -> activated (reason "
+            "'none') [90 100 0]"
+        ), ("link", "veth480b47f", "up")),
+        ("NetworkManager", (
+            "<info>  [1741749145.0568] device (eth0): carrier: link "
+            "connected"
+        ), ("link", "eth0", "up")),
+        ("NetworkManager", (
+            "<info>  [1741749145.0568] NetworkManager (version 1.42.4) is starting... (after a "
+            "restart)"
+        ), ("network", "NetworkManager", "started")),
         ("systemd-networkd", (
             "eth0: Removing foreign address "
             "10.0.0.5/24"
@@ -134,6 +159,13 @@ def test_what_a_line_means(program: str, message: str, expected: tuple[str, str,
 @pytest.mark.parametrize(
     ("program", "message"),
     [
+        (
+            "NetworkManager",
+            "<info>  [1.5] device (veth2245b139): Activation: starting connection 'a'",
+        ),
+        ("NetworkManager", "<info>  (docker0): Activation: starting connection 'docker0'"),
+        ("dnsmasq-dhcp", "DHCPACK(virbr0) 192.168.122.43 52:54:00:12:34:43 guest43"),
+        ("dhcpd", "DHCPACK on 10.9.0.5 to 52:54:00:12:34:43 (guest5) via br9"),
         ("systemd", "Started Session 411 of user ops."),
         ("systemd", "run-docker-netns-1.mount: Succeeded."),
         ("CROND", "(root) CMD (/usr/lib64/sa/sa1 1 1)"),

@@ -315,7 +315,7 @@ def _mark_own(program: str, message: str) -> Mark | None:
     if not program or program in {"kernel", "systemd", "audit"}:
         return None
     service = find_service(program)
-    if service is None:
+    if service is None or _OF_DEVICE.search(message) is not None:
         return None
     found = (OWN if service.kind in _TALKATIVE else _OWN).search(message)
     if found is None:
@@ -323,6 +323,8 @@ def _mark_own(program: str, message: str) -> Mark | None:
     return Mark(service.kind, service.subject, str(found.lastgroup))
 
 
+_OF_DEVICE = re.compile(r"^(?:<\w+> +(?:\[[\d.]+\] )?)?(?:device |manager: )?\([\w.@-]+\):? ")
+"""How NetworkManager tells of a device: what starts there is not NetworkManager."""
 _TALKATIVE = frozenset({MarkKind.RUNTIME, MarkKind.PROXY})
 """Kinds of services that tell all day what starts and stops: containers, volumes, rules."""
 _READERS: tuple[Callable[[str, str], Mark | None], ...] = (
@@ -349,6 +351,8 @@ WEIGHTS: dict[MarkKind, float] = {
     MarkKind.POD: 0.25,
 }
 """How likely each kind is to be what broke a network that worked a moment ago."""
+_LEASED = 0.4
+"""A lease that no earlier one is known of may be a renewal."""
 _NETWORKED = re.compile(
     r"polkit|tuned|systemd|udev|procps|initscripts|iptables|nftables|kernel|linux-image|"
     r"linux-modules|NetworkManager|network-manager|firewalld|"
@@ -363,6 +367,8 @@ def weigh_mark(mark: Mark) -> float:
     weight = WEIGHTS[mark.kind]
     if mark.kind == MarkKind.PACKAGE:
         return 0.75 if _NETWORKED.search(mark.subject) else 0.4
+    if mark.kind == MarkKind.ADDRESS and mark.verb == "leased":
+        return _LEASED
     if mark.kind == MarkKind.LINK and _PHYSICAL.fullmatch(mark.subject) is None:
         return 0.15 if mark.verb not in {"mac changed", "switched"} else 0.7
     if mark.kind == MarkKind.COMMAND and mark.subject in {

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.timeline.event import LogEvent, LogReading
+from podpath.timeline.leases import compare_lease
+from podpath.timeline.mark_kinds import MarkKind
 from podpath.timeline.marks import Mark, mark_event, weigh_mark
 from podpath.timeline.window import NEARLY, FailureWindow
 
@@ -43,10 +45,18 @@ def mark_events(readings: Sequence[LogReading], first: float, last: float) -> tu
         for place, time in enumerate(reading.times):
             if first <= time <= last:
                 event = reading.events[place]
-                mark = mark_event(event)
+                mark = _look_back(event, mark_event(event))
                 if mark is not None:
                     found.append(Marked(event, mark))
     return tuple(sorted(found, key=lambda one: (one.event.time, one.event.span.line)))
+
+
+def _look_back(event: LogEvent, mark: Mark | None) -> Mark | None:
+    """Hold a lease against the one before it: a renewal means nothing."""
+    if mark is None or mark.kind != MarkKind.ADDRESS or mark.verb != "leased":
+        return mark
+    verb = compare_lease(event)
+    return mark._replace(verb=verb) if verb != "renewed" else None
 
 
 def rank_suspects(marked: Sequence[Marked], window: FailureWindow) -> tuple[Suspect, ...]:
