@@ -25,7 +25,10 @@ USUAL_SECONDS = 0.11
 
 _LOADED = multiprocessing.get_context("forkserver")
 _LOADED.set_forkserver_preload(
-    ["podpath.cli.diagnose", "podpath.cli.trace", "podpath.cli.timeline", "podpath.cli.check"]
+    [
+        *(f"podpath.cli.{name}" for name in ("diagnose", "trace", "timeline", "check")),
+        *(f"podpath.library.{name}" for name in ("diagnosis", "reading", "timeline", "flows")),
+    ]
 )
 """A process that has read the program already, and of which each run is a fork: to start it takes
 longer than most answers do.

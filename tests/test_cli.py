@@ -65,6 +65,19 @@ def test_every_command_has_help(command: str) -> None:
     assert f"Usage: podpath {command}" in done.stdout
 
 
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_help_of_a_command_is_fast(command: str) -> None:
+    """The best of five runs takes no more than 250 ms of CPU: what reads and reasons is imported
+    as a command runs.
+    """
+    taken = []
+    for _ in range(5):
+        before = spent_by_children()
+        start(command, "--help")
+        taken.append(spent_by_children() - before)
+    assert min(taken) < 0.25 * slowness()
+
+
 @pytest.mark.parametrize(
     ("probe", "code", "verdict"), [(BLOCKED, 1, "NEVER"), (OPEN, 3, "UNDECIDED")]
 )
@@ -180,11 +193,13 @@ def test_a_locale_without_unicode_gets_ascii(ticket: Path) -> None:
     assert done.returncode == 1
 
 
-def test_help_imports_no_reader() -> None:
-    """The help's modules are few."""
+@pytest.mark.parametrize("asked", ["", *COMMANDS])
+def test_help_imports_no_reader(asked: str) -> None:
+    """Neither podpath's own help nor a command's needs what reads evidence, walks or checks."""
     code = (
-        "import sys; from podpath.cli.main import run; run(['--help']); "
-        "sys.exit('podpath.evidence' in sys.modules)"
+        f"import sys; from podpath.cli.main import run; run([*{asked.split()}, '--help']); "
+        "heavy = {'evidence.recognition', 'datapath.walk', 'checks.registry', 'library.reading'}; "
+        "sys.exit(not heavy.isdisjoint(name.removeprefix('podpath.') for name in sys.modules))"
     )
     assert (
         subprocess.run(

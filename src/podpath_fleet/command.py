@@ -7,24 +7,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from podpath.net.errors import UsageError
-from podpath_fleet.bundle_row import DONE
-from podpath_fleet.dask_engine import SCHEME, read_all_by_dask
-from podpath_fleet.fleet_report import (
-    ReportList,
-    list_answers,
-    list_changes,
-    render_csv,
-    render_html,
-    render_text,
-)
-from podpath_fleet.paths import list_bundles
-from podpath_fleet.process_pool import PoolSettings, read_all
-from podpath_fleet.questions import FleetTables
-from podpath_fleet.store import open_journal, write_tables
+
+if TYPE_CHECKING:
+    from podpath_fleet.fleet_report import ReportList
 
 _TOLD = 2.0
 """Seconds between two words of progress."""
@@ -99,6 +89,14 @@ def run(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 every bundle has an answer, 1 some have none, 2 usage error.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath_fleet.bundle_row import DONE
+    from podpath_fleet.dask_engine import SCHEME, read_all_by_dask
+    from podpath_fleet.fleet_report import list_answers, render_text
+    from podpath_fleet.paths import list_bundles
+    from podpath_fleet.process_pool import PoolSettings, read_all
+    from podpath_fleet.questions import FleetTables
+    from podpath_fleet.store import open_journal, write_tables
+
     if engine and not engine.startswith(SCHEME):
         raise UsageError(f"expected an engine such as dask://HOST:8786, saw {engine!r}")
     settings = PoolSettings(jobs, timeout, memory, pool)
@@ -165,6 +163,9 @@ def report(folder: str, *, html: str | None, csv_file: str | None) -> None:
     """Tell what became of the bundles, which faults the nodes have, and which nodes differ from
     their pool.
     """
+    from podpath_fleet.fleet_report import list_answers
+    from podpath_fleet.questions import FleetTables
+
     _tell(list_answers(FleetTables(folder)), html, csv_file)
 
 
@@ -175,10 +176,16 @@ def report(folder: str, *, html: str | None, csv_file: str | None) -> None:
 @_FILES[1]
 def compare(before: str, after: str, *, html: str | None, csv_file: str | None) -> None:
     """Tell what differs on each node between two runs."""
+    from podpath_fleet.fleet_report import list_changes
+    from podpath_fleet.questions import FleetTables
+
     _tell(list_changes(FleetTables(after, before)), html, csv_file)
 
 
 def _tell(lists: tuple[ReportList, ...], html: str | None, csv_file: str | None) -> None:
+    from podpath_fleet.fleet_report import render_csv, render_html, render_text
+
+    click.echo(render_text(lists), nl=False)
     for path, render in ((html, render_html), (csv_file, render_csv)):
         if path is None:
             continue
@@ -186,4 +193,3 @@ def _tell(lists: tuple[ReportList, ...], html: str | None, csv_file: str | None)
             Path(path).write_text(render(lists), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{path}: {str(error.strerror).lower()}") from error
-    click.echo(render_text(lists), nl=False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.progress_line import ProgressLine
-from podpath_fleet import reached
-from podpath_fleet.reach_space import ReachQuestion
-from podpath_fleet.reached import MOST_WALKS, ReachDifference, ReachResult
+from podpath_fleet.reach_space import MOST_WALKS, ReachQuestion
+
+if TYPE_CHECKING:
+    from podpath_fleet.reached import ReachDifference, ReachResult
 
 
 @click.command()
@@ -86,6 +89,8 @@ def reach(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 all of them work, 1 some never work or only sometimes, 2 usage error, 3 some are
     undecided or unknown. With --diff: 0 nothing changed, 1 something did, 2 usage error, 3 unknown.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath_fleet import reached  # noqa: PLC0415 - takes long
+
     if unmet and other is not None:
         raise click.UsageError("expected --unmet or --diff, saw both")
     progress = ProgressLine()

@@ -18,6 +18,8 @@ from podpath.node.probe_names import resolve_probe
 from podpath_fleet.header_region import HeaderRegion, Ranges, join_ranges
 from podpath_fleet.reach_classes import HeaderSpace
 
+MOST_WALKS = 20_000
+"""Walks of one set of headers, where nobody says another bound."""
 _SOURCE = re.compile(r"(?P<end>\S+)(?P<place>\s+(?:from|in)\s+\S+)?")
 _PREFIX = re.compile(r"[0-9A-Fa-f:.]+(?:/\d+)?")
 _PORTED_NAME = re.compile(r".+:\d+")

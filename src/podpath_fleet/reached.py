@@ -21,6 +21,7 @@ from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reach_space import (
+    MOST_WALKS,
     ReachQuestion,
     join_regions,
     list_spaces,
@@ -32,8 +33,6 @@ from podpath_fleet.rules_met import list_unmet
 from podpath_fleet.shared_branches import enumerate_space
 
 SCHEMA = "podpath/reach/v1"
-MOST_WALKS = 20_000
-"""Walks of one set of headers, where nobody says another bound."""
 _WEIGHTS = ("NEVER", "SOMETIMES", "UNDECIDED", "UNREADABLE", "ALWAYS")
 """Verdicts in the order in which they are told."""
 _FAILED = {"NEVER", "SOMETIMES"}

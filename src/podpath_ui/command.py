@@ -14,11 +14,11 @@ from podpath.cli.evidence import read_one
 from podpath.cli.options import limits_option, live_option, node_option, progress_option
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
-from podpath.library.case import Case
 from podpath.library.given import Piece, ThisNode
 from podpath.net.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from podpath.library.case import Case
     from podpath_ui.guard import Guard
     from podpath_ui.questions import Questions
 

@@ -10,11 +10,12 @@ from click.testing import CliRunner
 
 from podpath.cli.main import podpath
 from podpath.cli.options import AnswerFiles
-from podpath.cli.output import show, write_files, write_text
+from podpath.cli.output import note_unwritten, show, write_files, write_text
 from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
 from podpath.library.trace import trace
 from podpath.net.errors import UsageError
+from tests.command import podpath as call
 from tests.library.samples import NO_FORWARDING, PROBE
 
 
@@ -29,6 +30,20 @@ def test_answer_is_printed_with_its_exit_code(*, as_json: bool) -> None:
 
     done = CliRunner().invoke(command)
     assert (1, answer.json() if as_json else answer.text()) == (done.exit_code, done.stdout)
+
+
+def test_what_was_read_is_answered_where_it_cannot_be_kept() -> None:
+    """A note beside the answer ends the command with 2, after it."""
+    answer = trace(NO_FORWARDING, PROBE)
+
+    @click.command()
+    def command() -> None:
+        note_unwritten("kept: no space left on device")
+        show(answer, as_json=True, color="never", verbose=False)
+
+    done = CliRunner().invoke(command)
+    assert done.stdout == answer.json()
+    assert str(done.exception) == "kept: no space left on device"
 
 
 def test_drawing_is_written_or_refused(tmp_path: Path) -> None:
@@ -55,6 +70,30 @@ def test_answer_goes_into_each_file_that_is_asked_for(tmp_path: Path) -> None:
     assert written == [answer.html(), answer.svg(), answer.mermaid()]
     write_files(answer, AnswerFiles(None, None, None))
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (("diagnose", TICKET, "--brief"), ("html", "svg", "mermaid")),
+        (("timeline", TICKET), ("html", "svg")),
+        (("capture", TICKET), ("html", "svg", "csv")),
+        (("diff", TICKET, TICKET), ("html",)),
+    ],
+)
+def test_the_answer_is_printed_where_a_file_cannot_be_written(
+    words: tuple[str, ...], files: tuple[str, ...], tmp_path: Path
+) -> None:
+    """What took long is not lost: a line for each file that is not there says why, and the exit
+    code tells scripts.
+    """
+    asked = [f"--{name}={tmp_path}/none/a.{name}" for name in files]
+    plain, done = call(*words), call(*words, *asked)
+
+    assert plain.stdout
+    assert (2, plain.stdout) == (done.returncode, done.stdout)
+    said = [f"podpath: {tmp_path}/none/a.{name}: no such file or directory" for name in files]
+    assert sorted(said) == sorted(done.stderr.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from podpath.cli.options import F, html_option, output_options
-from podpath.cli.output import show, write_bytes, write_text
+from podpath.cli.output import show, write_beside
 from podpath.cli.progress_line import ProgressLine
-from podpath.diagnosis.capture_filter import Wanted, parse_wanted
-from podpath.diagnosis.packet_filter import parse_expression
-from podpath.library.captures import captures
+
+if TYPE_CHECKING:
+    from podpath.diagnosis.capture_filter import Wanted
 
 _WANTED = "podpath.wanted"
 """Where the filters of one call are kept: any number of them narrows what is shown."""
@@ -23,6 +23,9 @@ def _want(
     context: click.Context, parameter: click.Parameter, values: tuple[str | int, ...]
 ) -> None:
     """Take a filter."""
+    from podpath.diagnosis.capture_filter import parse_wanted
+    from podpath.diagnosis.packet_filter import parse_expression
+
     texts = [f":{value}" if parameter.name == "port" else str(value) for value in values]
     parse = parse_expression if parameter.name == "filter" else parse_wanted
     context.meta.setdefault(_WANTED, []).extend(parse(text) for text in texts)
@@ -138,18 +141,16 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
     3 no packet to judge by.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath.library.captures import captures
+
     wanted: list[Wanted] = click.get_current_context().meta[_WANTED]
     answer = captures(files, wanted, since=since, until=until, progress=ProgressLine())
     answer = answer.with_measures() if connections or csv or parquet else answer
     drawn = answer.with_ladder() if ladder or svg else answer
-    if svg:
-        write_text(svg, drawn.svg())
-    if csv:
-        write_text(csv, answer.csv())
-    if parquet:
-        write_bytes(parquet, answer.parquet())
+    write_beside(svg, drawn.svg)
+    write_beside(csv, answer.csv)
+    write_beside(parquet, answer.parquet)
     answer = answer if connections else replace(answer, measured=())
     drawn = drawn if connections else replace(drawn, measured=())
-    if html:
-        write_text(html, drawn.html())
+    write_beside(html, drawn.html)
     show(drawn if ladder else answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.live_cluster import EVERY_NODE, LiveOptions, cluster_options, read_cluster
 from podpath.cli.options import evidence_option, limits_option, output_options
-from podpath.cli.output import show, write_new, write_text
+from podpath.cli.output import show, write_beside, write_new
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
-from podpath.flows.flow import Flow
-from podpath.library import cluster_flows
-from podpath.library import flows as checking
 from podpath.library.given import Given, Piece, ThisNode
 from podpath.library.progress import Progress
 from podpath.net.errors import UsageError
+
+if TYPE_CHECKING:
+    from podpath.flows.flow import Flow
+    from podpath.library.flows import FlowsResult
 
 
 class _Nodes(NamedTuple):
@@ -156,10 +157,8 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
         )
     if answer is None:
         return
-    if junit is not None:
-        write_text(junit, answer.junit())
-    if sarif is not None:
-        write_text(sarif, answer.sarif())
+    write_beside(junit, answer.junit)
+    write_beside(sarif, answer.sarif)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)
 
 
@@ -169,8 +168,10 @@ def _check_node(
     changes: Sequence[str],
     wanted: tuple[bool, bool],
     progress: Progress,
-) -> checking.FlowsResult | None:
+) -> FlowsResult | None:
     """Check one node; None where flows are derived."""
+    from podpath.library import flows as checking
+
     pieces, node, limits = given
     derive, allow_undecided = wanted
     if derive:
@@ -190,8 +191,11 @@ def _check_cluster(
     changes: Sequence[str],
     wanted: tuple[bool, bool],
     progress: Progress,
-) -> checking.FlowsResult | None:
+) -> FlowsResult | None:
     """Check the nodes of a cluster; None where flows are derived."""
+    from podpath.library import cluster_flows
+    from podpath.library import flows as checking
+
     bundles, objects, asked = given
     derive, allow_undecided = wanted
     stated = () if derive else checking.read_given_flows(flows)

@@ -15,7 +15,6 @@ import click
 
 from podpath.library.progress import Progress
 from podpath.net.errors import MissingExtra, PodpathError, UsageError
-from podpath.report.drop_document import render_document
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
@@ -67,6 +66,8 @@ class DropPrinter:
         if self.as_json:
             click.echo(json.dumps({"node": news.node, **news.document}, ensure_ascii=False))
             return
+        from podpath.report.drop_document import render_document
+
         moment = news.document.get("time")
         now = float(moment) if isinstance(moment, int | float) else time.time()
         clock = f"{time.strftime('%H:%M:%S', time.localtime(now))}.{int(now % 1 * 1000):03}"
@@ -90,9 +91,9 @@ def watch_cluster(
     ever was.
     """
     try:
-        from podpath.kube import access  # noqa: PLC0415  # needs an extra
-        from podpath.kube.client import Client  # noqa: PLC0415  # as above
-        from podpath.sources.objects import read_objects  # noqa: PLC0415  # as above
+        from podpath.kube import access  # needs an extra
+        from podpath.kube.client import Client  # as above
+        from podpath.sources.objects import read_objects  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     if options.collect and not options.image:
@@ -150,7 +151,7 @@ def _print_all(
     until: Callable[[], bool],
     timer: WatchTimer,
 ) -> None:
-    from podpath.sources.drops import DropStreams, NodeLine  # noqa: PLC0415  # needs an extra
+    from podpath.sources.drops import DropStreams, NodeLine  # needs an extra
 
     failed: list[str] = []
     running = len(watched.nodes)
@@ -183,7 +184,7 @@ class _Wanted:
 
     def add(self, objects: ApiObjects, end: str) -> None:
         """Add a node, or a pod with the node that it is on."""
-        from podpath.sources.location import find_nodes, find_pod  # noqa: PLC0415  # needs an extra
+        from podpath.sources.location import find_nodes, find_pod  # needs an extra
 
         if end.partition("/")[0] in {"node", "nodes", "no"}:
             self.nodes += find_nodes(objects, end)
@@ -208,13 +209,13 @@ def _plan(
     objects: ApiObjects, ends: Sequence[str], options: ClusterOptions, seconds: float | None
 ) -> tuple[WatchedNodes, DropRequest]:
     """Say which nodes are watched, and for which pods."""
-    from podpath.sources.agents import find_agents  # noqa: PLC0415  # needs an extra
-    from podpath.sources.drops import (  # noqa: PLC0415  # as above
+    from podpath.sources.agents import find_agents  # needs an extra
+    from podpath.sources.drops import (  # as above
         MOST_NODES,  # as above
         DropRequest,
         WatchedNodes,
     )
-    from podpath.sources.location import list_nodes  # noqa: PLC0415  # as above
+    from podpath.sources.location import list_nodes  # as above
 
     agents, wanted = find_agents(objects), _Wanted()
     for end in ends:
@@ -237,8 +238,8 @@ def _plan(
 
 
 def _make_asker(options: ClusterOptions) -> AgentAccess:
-    from podpath.kube.grants import ServiceAccountName  # noqa: PLC0415  # needs an extra
-    from podpath.sources.agents import AgentAccess  # noqa: PLC0415  # as above
+    from podpath.kube.grants import ServiceAccountName  # needs an extra
+    from podpath.sources.agents import AgentAccess  # as above
 
     namespace, sign, name = options.account.partition("/")
     if not (namespace and sign and name):
@@ -247,7 +248,7 @@ def _make_asker(options: ClusterOptions) -> AgentAccess:
 
 
 def _make_collector(options: ClusterOptions, seconds: float | None) -> CollectorOptions | None:
-    from podpath.sources.collector import CollectorOptions  # noqa: PLC0415  # needs an extra
+    from podpath.sources.collector import CollectorOptions  # needs an extra
 
     if not (options.collect and options.image):
         return None

@@ -152,7 +152,7 @@ def _is_evidence(arguments: Sequence[str]) -> bool:
 
 
 def _read(path: str, *, looks_only: bool) -> ConfigFile:
-    import tomllib  # noqa: PLC0415  # only where there is a file
+    import tomllib  # only where there is a file
 
     try:
         with Path(path).open("rb") as file:

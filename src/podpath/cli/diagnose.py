@@ -17,10 +17,7 @@ from podpath.cli.options import (
 from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
-from podpath.library import diagnosis
-from podpath.library.asked_ends import doubt_ends
 from podpath.library.given import Piece, ThisNode
-from podpath.library.reading import read
 from podpath.library.when import When
 
 
@@ -85,6 +82,10 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
     3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath.library import diagnosis
+    from podpath.library.asked_ends import doubt_ends
+    from podpath.library.reading import read
+
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)

@@ -8,10 +8,9 @@ import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.options import html_option, limits_option, output_options
-from podpath.cli.output import show, write_text
+from podpath.cli.output import show, write_beside
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
-from podpath.library import diff as comparison
 
 
 @click.command()
@@ -56,10 +55,11 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or
     unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath.library import diff as comparison
+
     progress = ProgressLine()
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
-    if html:
-        write_text(html, answer.html())
+    write_beside(html, answer.html)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

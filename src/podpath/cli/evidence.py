@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from podpath.collect.limits import DEFAULT, Limits
-from podpath.library.asked_ends import doubt_ends
-from podpath.library.case import Case
 from podpath.library.given import Piece
 from podpath.library.progress import Progress
-from podpath.library.reading import read
 from podpath.report.escape import escape
+
+if TYPE_CHECKING:
+    from podpath.library.case import Case
 
 
 def read_one(
@@ -24,6 +25,9 @@ def read_one(
     progress: Progress,
 ) -> Case:
     """Read all evidence; of several nodes say which one is taken, and how to choose another."""
+    from podpath.library.asked_ends import doubt_ends
+    from podpath.library.reading import read
+
     case = read(pieces, asking=asking, node=node, limits=limits, progress=progress)
     names = [escape(one.name) for one in case.nodes]
     if len(names) > 1:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from podpath.cli.output import note_unwritten
 from podpath.library.given import Packed, Pasted
 from podpath.library.progress import Progress
 from podpath.net.errors import MissingExtra, PodpathError, UsageError
@@ -134,9 +135,9 @@ def read_cluster(
     if save is not None and save.exists():
         raise UsageError(f"{save} exists already; name another folder or remove it")
     try:
-        from podpath.kube import access  # noqa: PLC0415  # needs an extra
-        from podpath.kube.client import Client  # noqa: PLC0415  # as above
-        from podpath.sources.gathering import gather_cluster  # noqa: PLC0415  # as above
+        from podpath.kube import access  # needs an extra
+        from podpath.kube.client import Client  # as above
+        from podpath.sources.gathering import gather_cluster  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     found = access.find(
@@ -148,7 +149,10 @@ def read_cluster(
     with Client(found) as client:
         evidence = gather_cluster(client, ends, made, progress)
     if save is not None:
-        _save(save, evidence)
+        try:
+            _save(save, evidence)
+        except OSError as error:  # what was read from a cluster is not read in vain
+            note_unwritten(f"{error.filename or save}: {str(error.strerror).lower()}")
     if not evidence.bundles and not known:
         raise NothingTaken("\n".join(evidence.lacking) or _say_nowhere(ends))
     return LiveEvidence(
@@ -160,10 +164,10 @@ def read_cluster(
 
 
 def _make_options(options: LiveOptions, known: Collection[str]) -> GatheringOptions:
-    from podpath.kube.grants import ServiceAccountName  # noqa: PLC0415  # needs an extra
-    from podpath.sources.agents import AgentAccess  # noqa: PLC0415  # as above
-    from podpath.sources.collector import CollectorOptions  # noqa: PLC0415  # as above
-    from podpath.sources.gathering import GatheringOptions as Gathering  # noqa: PLC0415  # as above
+    from podpath.kube.grants import ServiceAccountName  # needs an extra
+    from podpath.sources.agents import AgentAccess  # as above
+    from podpath.sources.collector import CollectorOptions  # as above
+    from podpath.sources.gathering import GatheringOptions as Gathering  # as above
 
     namespace, sign, name = options.account.partition("/")
     if not (namespace and sign and name):

@@ -220,7 +220,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415 - only where a name is wrong
+            from difflib import get_close_matches
 
             near = get_close_matches(args[0], self.table, n=2)
             if near:
@@ -277,7 +277,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse("standard output is closed")
     out = sys.stdout
     if COMPLETING in os.environ:
-        from podpath.cli import shell_completion  # noqa: PLC0415 - only where a shell asks
+        from podpath.cli import shell_completion
 
         shell_completion.register()
     try:
@@ -322,7 +322,7 @@ def _read_defaults(words: Sequence[str]) -> dict[str, Any] | None:
     entry = COMMANDS.get(name)
     if entry is None or not entry.is_own or {"-h", "--help"} & {*words}:
         return None
-    from podpath.cli import config  # noqa: PLC0415 - only where there is a command
+    from podpath.cli import config
 
     files = tuple(config.find_configs(words))
     command = podpath.get_command(click.Context(podpath), name) if files else None
@@ -352,7 +352,7 @@ def _prepare_streams() -> bool:
 
 
 def _complain(message: str) -> None:
-    from podpath.report.escape import escape  # noqa: PLC0415  # only where there is something to complain about
+    from podpath.report.escape import escape  # only where there is something to complain about
 
     with suppress(OSError):  # nobody can be told that nobody can be told
         click.echo("\n".join(f"podpath: {escape(line)}" for line in message.split("\n")), err=True)

@@ -12,7 +12,6 @@ import click
 from podpath.cli.last_answer import read_checks
 from podpath.cli.options import pager_option
 from podpath.cli.pager import print_long
-from podpath.library import manual
 from podpath.net.errors import UsageError
 
 _HINT = (
@@ -26,6 +25,8 @@ _HINT = (
 @pager_option
 def checks(*, as_json: bool) -> None:
     """List the faults that podpath knows by name."""
+    from podpath.library import manual
+
     known = manual.checks()
     if as_json:
         click.echo(known.json(), nl=False)
@@ -46,6 +47,8 @@ def explain(check: str | None, *, as_json: bool) -> None:
       podpath explain rp-filter
       podpath diagnose ticket.md; podpath explain
     """  # noqa: D301  # click wants the backspace itself
+    from podpath.library import manual
+
     names = (check,) if check is not None else read_checks()
     pages = manual.checks()
     known = {page.name for page in pages}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -17,17 +18,26 @@ from podpath.library.result import DrawnResult, Result
 from podpath.net.errors import UsageError
 from podpath.report.style import Style
 
+_UNWRITTEN = "podpath.unwritten"
+"""Where a call notes which files beside its answer could not be written, and why."""
+
 
 def show(
     answer: Result, *, as_json: bool, color: str, verbose: bool, brief: bool = False
 ) -> NoReturn:
-    """Print an answer as the user wants it, and end the command with its exit code."""
+    """Print an answer as the user wants it, and end the command with its exit code; `UsageError`,
+    once it is printed, where a file beside it could not be written.
+    """
+    context = click.get_current_context()
     if as_json:
         click.echo(answer.json(), nl=False)
     else:
         keep_checks(finding.check for finding in getattr(answer, "findings", ()))
         _print(answer, choose_style(color, verbose=verbose, brief=brief))
-    click.get_current_context().exit(answer.exit_code)
+    unwritten: Sequence[str] = context.meta.get(_UNWRITTEN, ())
+    if unwritten:
+        raise UsageError("\n".join(unwritten))
+    context.exit(answer.exit_code)
 
 
 def _print(answer: Result, style: Style) -> None:
@@ -43,13 +53,28 @@ def _print(answer: Result, style: Style) -> None:
 
 
 def write_files(answer: DrawnResult, files: AnswerFiles) -> None:
-    """Write an answer into the files that are asked for."""
-    if files.html:
-        write_text(files.html, answer.html())
-    if files.svg:
-        write_text(files.svg, answer.svg())
-    if files.mermaid:
-        write_text(files.mermaid, answer.mermaid())
+    """Write an answer into the files that are asked for, as `write_beside` does."""
+    write_beside(files.html, answer.html)
+    write_beside(files.svg, answer.svg)
+    write_beside(files.mermaid, answer.mermaid)
+
+
+def write_beside(path: str | None, render: Callable[[], str | bytes]) -> None:
+    """Write a file beside the answer, where one is asked for. Where it cannot be written, `show`
+    says so after the answer, which took longer than the file would.
+    """
+    if path is None:
+        return
+    made = render()
+    try:
+        write_bytes(path, made.encode() if isinstance(made, str) else made)
+    except UsageError as error:
+        note_unwritten(str(error))
+
+
+def note_unwritten(why: str) -> None:
+    """Note what could not be written, for `show` to say after the answer."""
+    click.get_current_context().meta.setdefault(_UNWRITTEN, []).append(why)
 
 
 def write_text(path: str, text: str) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from podpath.cli.options import html_option, output_options, window_options
-from podpath.cli.output import show, write_text
+from podpath.cli.output import show, write_beside
 from podpath.cli.progress_line import ProgressLine
-from podpath.library import timeline as chronicle
 from podpath.library.when import When
 
 
@@ -50,9 +49,9 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing changed in the window, 1 something did that breaks networks,
     2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
+    from podpath.library import timeline as chronicle
+
     answer = chronicle.timeline(logs, when, progress=ProgressLine())
-    if svg is not None:
-        write_text(svg, answer.svg())
-    if html:
-        write_text(html, answer.html())
+    write_beside(svg, answer.svg)
+    write_beside(html, answer.html)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -18,10 +18,10 @@ from podpath.cli.options import (
 from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
-from podpath.library import trace as tracing
-from podpath.library.case import Case
 from podpath.library.given import Piece, ThisNode
-from podpath.library.many import walk_many
+
+if TYPE_CHECKING:
+    from podpath.library.case import Case
 
 
 @click.command()
@@ -97,6 +97,8 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
             raise click.UsageError("--size goes with --probe; a table has a column `options`.")
         case = read_one(pieces, (), node=node, limits=limits, progress=progress)
         _walk_table(case, flows, answers, progress, as_json=as_json)
+    from podpath.library import trace as tracing
+
     probe = str(probe) if size is None else f"{probe} size {size}"
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
     answer = tracing.trace(case, probe, progress=progress)
@@ -108,8 +110,10 @@ def _walk_table(
     case: Case, flows: str, answers: str | None, progress: ProgressLine, *, as_json: bool
 ) -> NoReturn:
     """Walk a table of connections, and end the command with the exit code of the worst of them."""
+    from podpath.library.many import walk_many
+
     walked = walk_many(case, flows, progress=progress)
+    click.echo(walked.json() if as_json else walked.text(), nl=False)
     if answers is not None:
         walked.write(answers)
-    click.echo(walked.json() if as_json else walked.text(), nl=False)
     click.get_current_context().exit(walked.exit_code)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _import_walking() -> Callable[..., WhyResult]:
     """Import what walks, which takes longer than all else that is imported."""
-    from podpath.library.why import why as find_out  # noqa: PLC0415  # while a cluster is waited for
+    from podpath.library.why import why as find_out  # while a cluster is waited for
 
     return find_out
 

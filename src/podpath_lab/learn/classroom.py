@@ -77,8 +77,11 @@ class Classroom:
         return LESSONS[self.read_note()[0]]
 
     def give_hint(self) -> tuple[int, str]:
-        """Return the next hint with its number; the last one again where there are no more."""
+        """Return the next hint with its number; the last one again where there are no more.
+        `LabError` where there is no world in which to follow it.
+        """
         name, given = self.read_note()
+        self.find_process()
         hints = LESSONS[name].hints
         number = min(given + 1, len(hints))
         self._write_note(name, number)
@@ -127,8 +130,10 @@ class Classroom:
             connection.connect(str(self.folder / SOCKET))
         except OSError as error:
             connection.close()
+            name = self.read_note()[0]
             raise LabError(
-                "no lesson's world is standing: begin one with `podpath learn start`"
+                f"the world of the lesson {name!r} is gone, as after a kill: `podpath learn start"
+                f" {name}` builds it anew"
             ) from error
         return connection
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from podpath.cli.terminal import choose_style
-from podpath.library import manual
 from podpath.net.errors import UsageError
-from podpath_lab.apply import LEARNER_TOOLS, TOOLS, enter_world, require_lab
-from podpath_lab.learn.classroom import FOLDER, Classroom, is_working, list_words
-from podpath_lab.learn.lessons import LESSONS, Lesson
+
+if TYPE_CHECKING:
+    from podpath_lab.learn.classroom import Classroom
+    from podpath_lab.learn.lessons import Lesson
 
 NOT_YET = 1
 HOST = "host"
@@ -26,12 +27,11 @@ _WORDS = "shell [NAMESPACE], hint, check [FAULT], solve, next or quit"
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, readable=False),
-    default=FOLDER,
     hidden=True,
     help="Where the lesson under way is remembered.",
 )
 @click.pass_context
-def learn(context: click.Context, folder: Path) -> None:
+def learn(context: click.Context, folder: Path | None) -> None:
     """Find faults of a node's network by yourself, on the real kernel: here is a node, it is
     broken, tcpdump, ip and nft are yours.
 
@@ -55,14 +55,23 @@ def learn(context: click.Context, folder: Path) -> None:
     \b
     Exit codes: 0 done or right, 1 not yet, 2 usage error, no root, or a program is missing.
     """  # noqa: D301  # click wants the backspace itself
-    context.obj = Classroom(folder)
+    from podpath_lab.learn.classroom import Classroom
+
+    context.obj = Classroom() if folder is None else Classroom(folder)
     if context.invoked_subcommand is not None:
         return
     if not sys.stdin.isatty():
         _list_lessons()
         return
-    require_lab((*TOOLS, *LEARNER_TOOLS))
+    _require_tools()
     guide(context.obj, lambda: str(click.prompt("learn", prompt_suffix="> ", default="")))
+
+
+def _require_tools() -> None:
+    """Refuse to begin where a learner would lack rights or programs."""
+    from podpath_lab.apply import LEARNER_TOOLS, TOOLS, require_lab
+
+    require_lab((*TOOLS, *LEARNER_TOOLS))
 
 
 @learn.command("list")
@@ -72,6 +81,8 @@ def list_lessons() -> None:
 
 
 def _list_lessons() -> None:
+    from podpath_lab.learn.lessons import LESSONS
+
     width = max(map(len, LESSONS))
     for name, lesson in LESSONS.items():
         click.echo(f"{name:<{width}}  {lesson.story.partition('. ')[0].rstrip('.')}.")
@@ -83,10 +94,12 @@ def _list_lessons() -> None:
 @click.pass_obj
 def start(classroom: Classroom, name: str | None) -> None:
     """Build the node of lesson NAME (the first one by default) and break it."""
+    from podpath_lab.learn.lessons import LESSONS
+
     chosen = name or next(iter(LESSONS))
     if chosen not in LESSONS:
         raise UsageError(f"expected a lesson ({', '.join(LESSONS)}), saw {chosen!r}")
-    require_lab((*TOOLS, *LEARNER_TOOLS))
+    _require_tools()
     _tell_lesson(chosen, classroom.start(chosen))
 
 
@@ -119,6 +132,9 @@ def _tell_hint(classroom: Classroom) -> None:
 @click.pass_context
 def shell(context: click.Context, netns: str) -> None:
     """Open a shell on the lesson's node, or in another of its namespaces (pod1, world)."""
+    from podpath_lab.apply import enter_world
+    from podpath_lab.learn.classroom import list_words
+
     context.exit(enter_world(context.obj.find_process(), list_words(netns, ())))
 
 
@@ -128,6 +144,9 @@ def shell(context: click.Context, netns: str) -> None:
 @click.pass_context
 def run(context: click.Context, netns: str, command: tuple[str, ...]) -> None:
     """Run a command in one of the lesson's namespaces (host, pod1, world)."""
+    from podpath_lab.apply import enter_world
+    from podpath_lab.learn.classroom import list_words
+
     context.exit(enter_world(context.obj.find_process(), list_words(netns, command)))
 
 
@@ -143,8 +162,12 @@ def check(context: click.Context, fault: str | None) -> None:
 
 def judge(classroom: Classroom, fault: str | None) -> bool:
     """Say whether the connection works again, or whether a fault is the lesson's."""
+    from podpath_lab.learn.classroom import is_working
+
     incident = classroom.lesson.incident
     if fault:
+        from podpath.library import manual
+
         right = manual.checks()[fault].name in incident.checks
         click.echo(f"Right: {incident.summary}" if right else f"Not {fault}.")
         return right
@@ -168,7 +191,8 @@ def solve(classroom: Classroom, *, fix: bool) -> None:
 
 def tell_solution(classroom: Classroom, *, fix: bool) -> None:
     """Print podpath's answer, and the cure; with `fix`, run it."""
-    from podpath.library.diagnosis import diagnose  # noqa: PLC0415 - takes long
+    from podpath.library.diagnosis import diagnose
+    from podpath_lab.learn.classroom import is_working
 
     incident, bundle = classroom.lesson.incident, classroom.bundle
     click.echo(f"podpath diagnose {bundle} --probe '{incident.asked()}'\n")
@@ -197,6 +221,8 @@ def guide(classroom: Classroom, read_line: Callable[[], str]) -> None:
     """Go through the lessons on a terminal; nothing is left of them at the end, however it
     comes.
     """
+    from podpath_lab.learn.lessons import LESSONS
+
     click.echo(f"{len(LESSONS)} lessons. At any time: {_WORDS}.\n")
     for name in LESSONS:
         _tell_lesson(name, classroom.start(name))
@@ -210,6 +236,9 @@ def guide(classroom: Classroom, read_line: Callable[[], str]) -> None:
 
 def _guide_lesson(classroom: Classroom, read_line: Callable[[], str]) -> bool:
     """Go through one lesson; False where the learner ends it all."""
+    from podpath_lab.apply import enter_world
+    from podpath_lab.learn.classroom import list_words
+
     while True:
         word, _, rest = read_line().strip().partition(" ")
         match word:
