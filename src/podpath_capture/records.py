@@ -179,9 +179,11 @@ class _PacketReader:
         if protocol != protocols.UDP:
             return packet, "IPIP"
         ports = (value["outer_sport"], value["outer_dport"])
-        number = f"teid {value['vni']}" if ports[1] == GTP else f"vni {value['vni']}"
-        kind = {GENEVE: "Geneve", GTP: "GTP-U"}.get(ports[1], "VXLAN")
-        return packet._replace(sport=ports[0], dport=ports[1]), f"{kind} {number}"
+        if ports[1] == GTP:
+            name = f"GTP-U teid {value['vni']}"
+        else:
+            name = f"{'Geneve' if GENEVE in ports else 'VXLAN'} vni {value['vni']}"
+        return packet._replace(sport=ports[0], dport=ports[1]), name
 
     def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
         version, protocol = value["version"], value["protocol"]

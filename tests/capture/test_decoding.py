@@ -193,6 +193,14 @@ def test_tcp_options_in_any_order(options: str, bits: int) -> None:
             5,
             "10.1.0.1",
         ),
+        (
+            frames.ipv4(
+                17,
+                frames.udp((6081, 5), struct.pack(">BBHI", 0, 0, 0x6558, 5 << 8) + VXLAN[8:]),
+            ),
+            5,
+            "10.1.0.1",
+        ),
         (frames.ipv4(4, PLAIN), 0, frames.CLIENT),
         (frames.ipv4(47, b"\0\0\x08\0" + PLAIN), 0, frames.CLIENT),
         (frames.ipv4(47, b"\x20\0\x08\0" + struct.pack(">I", 99) + PLAIN), 99, frames.CLIENT),
@@ -213,6 +221,14 @@ def test_tunnels(outer: bytes, vni: int, inner: str) -> None:
     assert [(80, 5)] * 2 == list(zip(columns.dport.tolist(), columns.payload.tolist(), strict=True))
     assert (vni, inner) == (columns.vni[0], str(Address(4, int(columns.src[0]))))
     assert frames.CLIENT == str(Address(4, int(columns.outer_src[0])))
+
+
+@pytest.mark.parametrize("head", [b"\x40\0\x65\x58", b"\0\x01\x65\x58", b"\0\0\x65\x59"])
+def test_what_comes_from_the_port_of_geneve_may_be_anything(head: bytes) -> None:
+    """An answer from that port is Geneve only where its version, reserved bits and type are."""
+    outer = frames.ipv4(17, frames.udp((6081, 5), head + struct.pack(">I", 5 << 8) + VXLAN[8:]))
+
+    assert [0] == decode(frames.ethernet(0x0800, outer)).columns.depth.tolist()
 
 
 def test_tunnels_in_tunnels_end() -> None:

@@ -47,6 +47,7 @@ else is walked.
 """
 VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 """IANA's port and Linux's, which flannel and Cilium use; Geneve's."""
+GENEVE_TYPES = (0x6558, 0x0800, 0x86DD)
 NAMES, DNS_HEADER = 53, 12
 """The port of name servers, and the bytes that every message begins with (RFC 1035, 4.1.1)."""
 GTP_PORT = 2152
@@ -219,7 +220,7 @@ def _find_tunnels(group: Group) -> Iterator[Work]:
     vxlan = is_vxlan(group, np.isin(port, VXLAN_PORTS))
     if vxlan.any():
         yield Layer.VXLAN, group.keep(vxlan)
-    geneve = (port == GENEVE_PORT) & (group.read(0, "u1") >> 6 == 0)
+    geneve = _is_geneve(group)
     if geneve.any():
         yield Layer.GENEVE, group.keep(geneve)
     gtp = (port == GTP_PORT) & (group.room >= 8)
@@ -241,6 +242,17 @@ def _find_rare(group: Group) -> Iterator[Work]:
     ayiya &= start & np.uint32(0xFF) == IPV6_NEXT
     if ayiya.any():
         yield Layer.AYIYA, group.keep(ayiya)
+
+
+def _is_geneve(group: Group) -> Mask:
+    """Tell which datagrams are Geneve: by port, and answers to a sender's port by what they begin
+    with (RFC 8926): no reserved bit, a frame of Ethernet or IP within.
+    """
+    start = group.read(0, ">u4")
+    answer = (group.column("sport") == GENEVE_PORT) & (start & np.uint32(0xC03F0000) == 0)
+    answer &= np.isin(start & np.uint32(0xFFFF), GENEVE_TYPES) & (group.read(7, "u1") == 0)
+    valid: Mask = ((group.column("dport") == GENEVE_PORT) & (start >> np.uint32(30) == 0)) | answer
+    return valid
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:

@@ -21,6 +21,8 @@ NAMED = (protocols.TCP, protocols.UDP, protocols.SCTP, protocols.ICMP, protocols
 _NAMED = np.zeros(256, np.bool_)
 _NAMED[list(NAMED)] = True
 _ECHOES = (0, 8, 128, 129)
+_DEVICE = np.uint64(0xFFFFFFFF)
+"""The part of a name that is not its network."""
 GTP = 2152
 """The port of GTP-U."""
 
@@ -62,7 +64,42 @@ def number_flows(columns: PacketColumns) -> Flows:
         turned = np.concatenate((turned, swapped.take(begin)))
         number[some] = found - np.int32(1)
         forward[some] = swapped == turned.take(found)
-    return Flows(number=number, first=np.concatenate(firsts), forward=forward)
+    flows = Flows(number=number, first=np.concatenate(firsts), forward=forward)
+    return _join_networks(columns, flows, turned[1:]) if parted else flows
+
+
+def _join_networks(columns: PacketColumns, flows: Flows, turned: NDArray[np.bool_]) -> Flows:
+    """Join what two networks show of one connection, each one direction alone: Cilium writes the
+    sender's identity where a network has its number (bpf/lib/encap.h:__encap_with_nodeid v1.16),
+    fabrics that route on both sides number by the receiver, keys of GRE may differ.
+
+    Where more flows have the same ends, or one has both directions, networks have equal addresses.
+    """
+    both = np.zeros(len(flows), np.bool_)
+    both[flows.number[(flows.number >= 0) & ~flows.forward]] = True
+    lone = np.flatnonzero(~both & (columns.depth[flows.first] > 0))
+    names, _ = _names(columns, flows.first[lone], parted=True)
+    names[2] &= _DEVICE
+    _, same, count = np.unique(
+        np.stack(names, axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    same = same.reshape(-1)
+    ways = np.bincount(same, weights=turned[lone])
+    pairs = np.flatnonzero(((count == 2) & (ways == 1)).take(same))
+    if not len(pairs):
+        return flows
+    order = pairs[np.argsort(same[pairs], kind="stable")]
+    kept, gone = lone[order[::2]], lone[order[1::2]]
+    into = np.arange(len(flows), dtype=np.int32)
+    into[gone] = kept
+    left = np.ones(len(flows), np.bool_)
+    left[gone] = False
+    place = (np.cumsum(left) - 1).astype(np.int32)
+    known = flows.number >= 0
+    forward, number = flows.forward.copy(), flows.number.copy()
+    forward[known] &= left[flows.number[known]]
+    number[known] = place[into[flows.number[known]]]
+    return Flows(number=number, first=flows.first[left], forward=forward)
 
 
 def _named(columns: PacketColumns, some: slice) -> NDArray[np.bool_]:

@@ -118,13 +118,48 @@ def tunneled(port: int, number: int, *, back: bool = False) -> bytes:
     )
 
 
-@pytest.mark.parametrize(("port", "numbers"), [(2152, [0, 0]), (4789, [0, 1])])
-def test_tunnels_of_both_directions_are_one_where_each_has_its_number(
-    port: int, numbers: list[int]
-) -> None:
-    """GTP-U numbers each direction by itself; networks of VXLAN may have equal addresses."""
-    made = [tunneled(port, 7), tunneled(port, 8, back=True)]
-    columns = read_capture(frames.pcap(made)).packets.columns
+PORTS = (2152, 4789)
 
-    assert [7, 8] == columns.vni.tolist()
-    assert numbers == number_flows(columns).number.tolist()
+
+@pytest.mark.parametrize("port", PORTS)
+def test_directions_are_one_where_each_has_its_number(port: int) -> None:
+    """GTP-U numbers each direction by itself; Cilium writes the sender's identity where VXLAN has
+    its network: forward and back is one flow, numbered in the order of first packets.
+    """
+    plain = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((1, 2), b"")))
+    made = [tunneled(port, 7), plain, tunneled(port, 8, back=True), plain, tunneled(port, 7)]
+    columns = read_capture(frames.pcap(made)).packets.columns
+    flows = number_flows(columns)
+
+    assert [7, 0, 8, 0, 7] == columns.vni.tolist()
+    assert [0, 1, 0, 1, 0] == flows.number.tolist()
+    assert [0, 1] == flows.first.tolist()
+    assert [True, True, False, True, True] == flows.forward.tolist()
+
+
+def test_the_answer_may_come_first() -> None:
+    """Which direction is captured first does not matter."""
+    made = [tunneled(4789, 8, back=True), tunneled(4789, 7), tunneled(4789, 8, back=True)]
+    flows = number_flows(read_capture(frames.pcap(made)).packets.columns)
+
+    assert [0, 0, 0] == flows.number.tolist()
+    assert [True, False, True] == flows.forward.tolist()
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ([(7, False), (7, True), (8, False), (8, True)], [0, 0, 1, 1]),
+        ([(7, False), (7, True), (8, False)], [0, 0, 1]),
+        ([(7, False), (8, False), (9, True)], [0, 1, 2]),
+        ([(7, False), (8, False)], [0, 1]),
+    ],
+)
+def test_networks_may_have_equal_addresses(
+    sent: list[tuple[int, bool]], expected: list[int]
+) -> None:
+    """A network with both directions is by itself, and so is what more than one could answer."""
+    made = [tunneled(4789, number, back=back) for number, back in sent]
+    flows = number_flows(read_capture(frames.pcap(made)).packets.columns)
+
+    assert expected == flows.number.tolist()

@@ -14,6 +14,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
+from podpath.assembly.captures.networks import join_networks
 from podpath.assembly.devices.names import looks_like_device
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
@@ -67,7 +68,7 @@ def assemble_sightings(draft: NodeDraft, evidence: ReadSources, disputes: Disput
         if scene.is_elsewhere:
             elsewhere.add(capture.number)
         frames.add(record, capture, place)
-    packets = tuple(frames.packets.values())
+    packets = join_networks(tuple(frames.packets.values()))
     ours = _connect(seen for seen in packets if seen.capture not in elsewhere)
     return Sightings(
         packets=packets,
