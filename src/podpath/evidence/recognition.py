@@ -47,6 +47,8 @@ from podpath.evidence.iproute import rule as ip_rule
 from podpath.evidence.iproute import xfrm as ip_xfrm
 from podpath.evidence.iptables import listing as iptables_listing
 from podpath.evidence.iptables import rules as iptables_rules
+from podpath.evidence.iptables.command import LISTING_ACTIONS, parse_iptables_command
+from podpath.evidence.iptables.ruleset import NetfilterNoteRecord
 from podpath.evidence.kernel import (
     date,
     lsmod,
@@ -102,6 +104,7 @@ from podpath.evidence.ovs import vsctl as ovs_vsctl
 from podpath.evidence.records import HeadingRecord, MessageRecord, Reading, SettingsRecord
 from podpath.evidence.tcpdump import output as tcpdump
 from podpath.evidence.tcpdump import tshark
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
 UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
@@ -249,10 +252,27 @@ def read(source: Source) -> Reading | None:
         if found.decides and (len(source.lines) > LONG or _is_member(source))
         else find_messages(source)
     )
+    said = _leave_out_answers(source, reading, said)
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     if found is component_log.FORMAT and len(source.lines) <= LONG:
         reading = _tell_unknown(source, reading, said)
     return _add_messages(reading, said) if said else reading
+
+
+def _leave_out_answers(
+    source: Source, reading: Reading, said: tuple[MessageRecord, ...]
+) -> tuple[MessageRecord, ...]:
+    """Leave out what iptables says of a chain that somebody asked it to list: nobody failed to
+    write it.
+    """
+    if parse_iptables_command(source).action not in LISTING_ACTIONS:
+        return said
+    answers = {one.span for one in reading.records if isinstance(one, NetfilterNoteRecord)}
+    return tuple(
+        one
+        for one in said
+        if one.kind is not MessageKind.IPTABLES_FAILED or one.span not in answers
+    )
 
 
 def _is_member(source: Source) -> bool:

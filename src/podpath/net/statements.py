@@ -242,12 +242,12 @@ class NameReply(NamedTuple):
 
 class NothingFound(NamedTuple):
     """What a grep over an output looked for, where it printed nothing (`iptables-save | grep
-    10.96.0.1`).
+    10.96.0.1`), or the chain that a program was to list, where there is none.
     """
 
     program: str
     words: tuple[str, ...]
-    """Its arguments."""
+    """Its arguments; of a chain, the table that it was looked for in."""
     sought: str
 
 

@@ -65,6 +65,10 @@ class Netns:
     addresses: Listing[InterfaceAddress]
     routes: Listing[Route]
     """All tables, in the order listed; a walk sorts them as the kernel does."""
+    addressed: frozenset[IfName] = frozenset()
+    """Devices whose IPv4 addresses an output lists whole, where it does not list all devices."""
+    routed: frozenset[Family] = frozenset()
+    """Families whose routes are listed whole: every table that the policy rules look up."""
     rules: Listing[PolicyRule] = Listing(DEFAULT_RULES[4] + DEFAULT_RULES[6], False, "ip rule")
     neighbours: Listing[Neighbour] = Listing((), False, "ip neigh")
     proxied: frozenset[tuple[IfName, Address]] = frozenset()
@@ -117,6 +121,10 @@ class Netns:
     def holds(self, address: Address) -> bool:
         """Tell whether an address is the namespace's own."""
         return any(item.address == address for item in self.addresses.items)
+
+    def shows_addresses(self, link: IfName) -> bool:
+        """Tell whether an IPv4 address of a device that is not listed is not there."""
+        return self.addresses.complete or link in self.addressed
 
     def shows_sockets(self, protocol: int) -> bool:
         """Tell whether a socket of the protocol that is not listed is not there."""

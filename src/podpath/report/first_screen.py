@@ -17,6 +17,7 @@ from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Span
 from podpath.report.clearance_words import say_forbids
+from podpath.report.cure_words import say_fix
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, describe_repair
 from podpath.report.headline import render_head, render_headline
@@ -86,7 +87,7 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
     if diagnosis.questions:
         return [*lines, f"ask: {escape(diagnosis.questions[0].ask)}"]
     if first is not None:
-        return [*lines, f"more: podpath explain {escape(first.check)}"]
+        return [*lines, f"fix: {escape(say_fix(first))}"]
     return [headline, *(_summary(diagnosis) for _ in diagnosis.conversations[:1])]
 
 
@@ -124,11 +125,8 @@ def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style)
         return _ask(diagnosis.questions[0], style)
     if first is not None and first.repairs:
         return ["", *style.wrap(f"if so: {escape(first.repairs[0].title)}", "  ", INDENT)]
-    return (
-        style.wrap(escape(first.prevention), f"  {style.paint('head', 'fix:')} ", INDENT)
-        if first and first.prevention
-        else []
-    )
+    fix = say_fix(first) if first is not None else ""
+    return style.wrap(escape(fix), f"  {style.paint('head', 'fix:')} ", INDENT) if fix else []
 
 
 def _cure(repair: Repair, title: str, style: Style) -> list[str]:

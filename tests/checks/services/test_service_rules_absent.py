@@ -45,3 +45,35 @@ def test_the_searches_are_counted(shown: str, expected: float) -> None:
 def test_what_only_looks_like_it_is_let_be(said: str, shown: str) -> None:
     """A search that found something, one for something else, and others that translate."""
     assert [] == _certainties(said, shown)
+
+
+NO_CHAIN = (
+    "root@w3:~# iptables -t nat -L KUBE-SERVICES -n\n"
+    "iptables: No chain/target/match by that name.\n"
+)
+AGENTS = (
+    "root@w3:~# kubectl -n kube-system get ds\n"
+    "NAME    DESIRED  CURRENT  READY  UP-TO-DATE  AVAILABLE  NODE SELECTOR           AGE\n"
+    "cilium  3        3        3      3           3          kubernetes.io/os=linux  2d\n"
+)
+UNREPLACED = (
+    "root@w3:~# kubectl -n kube-system exec ds/cilium -- cilium status\n"
+    "Kubernetes:              Ok   1.28 (v1.28.4) [linux/amd64]\n"
+    "KubeProxyReplacement:    False   [eth0 10.0.3.11 (Direct Routing)]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (NO_CHAIN, [0.8]),
+        (UNREPLACED + AGENTS + NO_CHAIN, [1.0]),
+        (UNREPLACED.replace("False ", "True  ") + AGENTS + NO_CHAIN, []),
+        (UNREPLACED + AGENTS.replace("cilium", "kube-proxy") + NO_CHAIN, [0.8]),
+        (NO_CHAIN.replace("KUBE-SERVICES", "DOCKER"), []),
+    ],
+    ids=["alone", "nobody else", "replaced", "kube-proxy", "another chain"],
+)
+def test_a_host_without_the_chain_translates_nothing(shown: str, expected: list[float]) -> None:
+    """It is certain where nobody runs who would write it."""
+    assert expected == _certainties(FAILS, shown)

@@ -65,6 +65,9 @@ TEXTS = [
     ("curl -v web", ("*   Trying 10.4.3.6:80...\n"
                     "* connect to 10.4.3.6 port 80 failed: No route to host\ncurl: (7) Failed"),
      "10.4.3.6:80", "no route to host"),
+    ("curl -v web", ("*   Trying 10.4.3.6:80...\n"
+                    "* Immediate connect fail for 10.4.3.6: Network unreachable"),
+     "10.4.3.6:80", "network unreachable"),
     ("curl 10.4.3.6", "curl: (56) Recv failure: Connection reset by peer", "10.4.3.6:80", "reset"),
     ("curl -s 10.4.3.6", "command terminated with exit code 28", "10.4.3.6:80", "timeout"),
     ("curl -s 10.4.3.6", "<html>\ncommand terminated with exit code 56", "10.4.3.6:80", "reset"),

@@ -14,8 +14,9 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO
 from podpath.evidence.iptables.listing import read_listing, recognise_listing
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import NetfilterNoteRecord, RulesetRecord, RuleText
-from podpath.evidence.records import HeadingRecord
+from podpath.evidence.records import HeadingRecord, StatementRecord
 from podpath.net.provenance import Source
+from podpath.net.statements import NothingFound
 from podpath.node.netfilter import Rule
 from tests.evidence.consoles import block, load_console, uncovered
 from tests.evidence.netfilter_recording import CONSOLES, RECORDED, STYLES, TABLES, style_tables
@@ -357,10 +358,12 @@ def test_an_error_is_a_note() -> None:
     source = given_text(
         "iptables: No chain/target/match by that name.", "iptables -nvL CILIUM_FORWARD"
     )
-    (note,) = read_listing(source).records
+    note, stated = read_listing(source).records
 
     assert recognise_listing(source) == CERTAIN
     assert isinstance(note, NetfilterNoteRecord)
+    assert isinstance(stated, StatementRecord)
+    assert stated.statement == NothingFound("iptables", ("filter",), "CILIUM_FORWARD")
 
 
 @pytest.mark.parametrize(

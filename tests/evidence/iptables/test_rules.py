@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from podpath.evidence.formats import CERTAIN, NO
 from podpath.evidence.iptables.rules import read_rules, recognise_rules
 from podpath.evidence.iptables.ruleset import NetfilterNoteRecord, RulesetRecord
-from podpath.evidence.records import HeadingRecord, Reading
+from podpath.evidence.records import HeadingRecord, Reading, StatementRecord
 from podpath.net.provenance import Source
+from podpath.net.statements import NothingFound
 from podpath.node.netfilter import Rule
 from podpath.node.netfilter_text import emit_rule
 from tests.evidence.consoles import block, load_console, uncovered
@@ -292,10 +293,12 @@ def test_a_missing_chain_is_a_note() -> None:
     source = given_text(
         "iptables: No chain/target/match by that name.", "iptables -S CILIUM_FORWARD"
     )
-    (note,) = read_rules(source).records
+    note, stated = read_rules(source).records
 
     assert recognise_rules(source) == CERTAIN
     assert isinstance(note, NetfilterNoteRecord)
+    assert isinstance(stated, StatementRecord)
+    assert stated.statement == NothingFound("iptables", ("filter",), "CILIUM_FORWARD")
     assert note.kind == "no-such-chain"
 
 

@@ -55,6 +55,8 @@ class NetnsDraft:
     inferred: Inferred | None = None
     links: dict[IfName, Link] = field(default_factory=dict)
     addresses: NamespaceAddresses = field(default_factory=NamespaceAddresses)
+    addressed: set[IfName] = field(default_factory=set)
+    """Devices whose IPv4 addresses an output lists whole."""
     routes: NamespaceRoutes = field(default_factory=NamespaceRoutes)
     rules: list[PolicyRule] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
@@ -76,6 +78,8 @@ class NetnsDraft:
     """Kinds whose only listing ends where the text ends."""
     whole_tables: set[tuple[Family, int]] = field(default_factory=set)
     """Routing tables that an output lists whole."""
+    routed: frozenset[Family] = frozenset()
+    """Families whose routes an output lists whole."""
     spans: dict[str, Span] = field(default_factory=dict)
     """Where the listing of each kind stands."""
 
@@ -134,6 +138,8 @@ class NetnsDraft:
             fdb=self._list("fdb", tuple(self.fdb)),
             sockets=self._list("sockets", tuple(self.sockets)),
             socket_protocols=self.socket_protocols,
+            addressed=frozenset(self.addressed),
+            routed=self.routed,
             sysctls=dict(self.sysctls),
             sysctls_complete=self.sysctls_complete,
             counters=dict(self.counters),

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
-from podpath.assembly.scenes.completeness import listed_families, listed_protocols, lists_all
+from podpath.assembly.scenes.completeness import (
+    listed_device,
+    listed_families,
+    listed_protocols,
+    lists_all,
+)
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import (
     AddressRecord,
@@ -21,9 +26,10 @@ from podpath.evidence.records import (
     RouteRecord,
     SocketRecord,
 )
-from podpath.net.addresses import Family
+from podpath.net.addresses import Family, IfName
 from podpath.node.routing import DEFAULT, LOCAL
 
+_FAMILIES: tuple[Family, ...] = (4, 6)
 _KINDS: Mapping[str, type[Record]] = {
     "link": LinkRecord,
     "address": AddressRecord,
@@ -42,6 +48,9 @@ def settle_completeness(draft: NodeDraft, evidence: ReadSources) -> None:
     for scene in evidence.scenes:
         if scene.is_elsewhere:
             continue
+        device = listed_device(scene)
+        if device and 4 in listed_families(scene):
+            draft.netns(scene.netns).addressed.add(IfName(device))
         for kind, record_type in _KINDS.items():
             first = next(
                 (record for record in scene.reading.records if isinstance(record, record_type)),
@@ -56,7 +65,8 @@ def settle_completeness(draft: NodeDraft, evidence: ReadSources) -> None:
                 if kind == "sockets":
                     draft.netns(scene.netns).socket_protocols |= listed_protocols(scene)
     for netns in draft.namespaces.values():
-        if _lists_routes(netns, 4):
+        netns.routed = frozenset(family for family in _FAMILIES if _lists_routes(netns, family))
+        if 4 in netns.routed:
             netns.complete.add("route")
 
 

@@ -41,6 +41,17 @@ def lists_all(scene: ReadSource, kind: str) -> bool:
     return _lists_other(scene, kind)
 
 
+def listed_device(scene: ReadSource) -> str:
+    """Return the one device whose addresses `ip addr show DEVICE` lists whole; empty where the
+    scene lists another thing.
+    """
+    asked = asked_object(scene)
+    if not scene.whole or not shows_output(scene) or asked is None or asked[0] != "address":
+        return ""
+    words = asked[1][1:] if asked[1][:1] == ("dev",) else asked[1]
+    return words[0] if len(words) == 1 else ""
+
+
 def shows_output(scene: ReadSource) -> bool:
     """Tell whether any output stands there: a ticket may show a command alone, which says nothing
     of what it printed.

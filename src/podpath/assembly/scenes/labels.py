@@ -13,6 +13,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from podpath.evidence.documents.complaints import find_fault
 from podpath.net.provenance import Source, Span
 
 
@@ -118,12 +119,19 @@ _FAILS = re.compile(
     r"(?<!\w)(?:not ?ready|can ?not|can't|no longer|not any ?more|los(?:es?|t)|unreachable|"
     r"tim(?:es?|ed) ?out|refused?|stop(?:s|ped)?|gone|vanish\w*|disappear\w*|do(?:es)?(?: not|n't)|"
     r"(?:is|are) (?:down|missing|cut off|not reachable)|breaks?|broke|no (?:internet|network|"
-    r"connection|route|answer|access))(?!\w)",
+    r"connection|route|answer|access)|(?:nothing|nobody|none of (?:\w+ ){1,3})\s?"
+    r"(?:works?|resolves?|answers?|connects?|starts?|comes?|gets?|responds?|reach(?:es)?))(?!\w)",
     re.IGNORECASE,
 )
 """What a sentence says that blames what was changed: the output shows the failure."""
+_NO_MORE = re.compile(
+    r"(?<!\w)(?:no (?:more|further) \w+|(?:no|without) (?:[\w-]+ ){1,3}any ?more)",
+    re.IGNORECASE,
+)
+"""What says of a fault that it is over."""
 _CURED = re.compile(
-    r"(?<!\w)(?:fix|repair|cur(?:e|ed|ing)|mend|restor|recover|resolv|solv|workaround)\w*",
+    r"(?<!\w)(?:(?:fix|repair|mend|restor|recover|workaround)\w*|cur(?:e|ed|ing)|"
+    r"(?:re)?solv(?:ed|ing))(?!\w)",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -171,7 +179,8 @@ def _judge_sentence(label: str) -> StateLikelihood:
     if words.elsewhere.search(label) and (leads_over or not mixed):
         return StateLikelihood.ELSEWHERE
     if words.after.search(label) and not words.not_yet.search(label):
-        blamed = _FAILS.search(label) and not _CURED.search(label)
+        fails = _FAILS.search(label) or (find_fault(label) and not _NO_MORE.search(label))
+        blamed = fails and not _CURED.search(label)
         return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER
     conditional = _CONDITION.search(label.rstrip(" .!")) and not leads_over
     good = words.good.search(label) and not conditional and not mixed

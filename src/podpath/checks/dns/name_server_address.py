@@ -7,7 +7,9 @@ What it is
     the one that the Corefile's kubernetes plugin serves.
 
 Why it breaks
-    Nothing answers at that address, because no service has it; and a name completed with a domain
+    Nothing answers at that address, because no service has it; a link-local address such as
+    169.254.20.10 is that of a DNS cache on the node itself (NodeLocal DNSCache), which has to run
+    on each node; and a name completed with a domain
     that the server does not have gets NXDOMAIN. The cluster was created with a different service
     range or domain than the kubelet has.
 
@@ -16,7 +18,8 @@ How to confirm
     grep -A3 -i clusterd /var/lib/kubelet/config.yaml
 
 How to fix
-    Set the kubelet's clusterDNS and clusterDomain to the cluster's values, restart it, and recreate
+    Have the node's DNS cache run on the node (its tolerations, its selector). Set the kubelet's
+    clusterDNS and clusterDomain to the cluster's values, restart it, and recreate
     the pods.
 
 References
@@ -30,12 +33,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.told import list_failing
 from podpath.net.addresses import Address, read_address
+from podpath.net.failures import FailureKind
+from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION,)
 NAME = "name-server-address"
+NAMELESS = frozenset({
+    FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT, FailureKind.TIMEOUT,
+})  # fmt: skip
+"""How lookups fail where nobody answers."""
 DNS_SERVICES = frozenset({"kube-dns", "coredns", "rke2-coredns-rke2-coredns", "dns-default"})
 
 
@@ -58,7 +68,43 @@ def check(case: Case) -> Iterator[Finding]:
             address = read_address(server.text)
             if address is not None and address not in own and _is_service(address, services, known):
                 yield _report_address(server, address, services[0])
+    yield from _check_cache(case)
     yield from _check_domains(case)
+
+
+def _check_cache(case: Case) -> Iterator[Finding]:
+    """Report a name server that is a cache on each node, where a whole listing of the node's
+    addresses does not have it.
+    """
+    host = case.node.host
+    shown = next((one.span for one in host.addresses.items if one.span is not None), None)
+    redirected = Technology.CILIUM in case.mentions
+    if not host.addresses.complete or shown is None or redirected or not _fails_by_name(case):
+        return
+    for server in _pods(case):
+        address = read_address(server.text)
+        if address is not None and address.is_link_local and not host.holds(address):
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"Pods query {address}, a DNS cache on their own node, but no device of this "
+                    "node has that address."
+                ),
+                evidence=(server.line, shown),
+                reasoning=("A link-local address is never routed: only the node could answer.",),
+                breaks=("every name that pods of this node look up",),
+                prevention="Alert on nodes where the DaemonSet of the cache has no pod.",
+                marks=(str(address),),
+            )
+            return
+
+
+def _fails_by_name(case: Case) -> bool:
+    """Tell whether a pod's lookups fail, as prose or a try says."""
+    told = any(one.failure in NAMELESS for one in list_failing(case))
+    tried = [one.result for one in case.attempts] + [one.result for one in case.unplaced]
+    return told or bool(NAMELESS.intersection(tried))
 
 
 def _address(service: ObjectSightings) -> str:

@@ -29,7 +29,8 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, failures, is_near, pods, see
+from podpath.checks.objects import ObjectSightings, PodView, failures, is_near, pods, see
+from podpath.net.failures import FailureKind
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -100,6 +101,28 @@ def _without_sidecar(case: Case) -> ObjectSightings | None:
     return None
 
 
+def _rate_client(case: Case, pod: ObjectSightings) -> float:
+    """Tell how sure it is that STRICT turns a pod away: the pod's own connection was reset, as
+    sidecars do with plain text, and another pod is shown that has room for a sidecar.
+    """
+    place = f"pod/{pod.namespace}/{pod.name}"
+    failed = [(one.span, one.result) for one in case.unplaced]
+    failed += [(one.span, one.result) for one in case.attempts]
+    reset = any(
+        span.source.netns == place and result is FailureKind.RESET for span, result in failed
+    )
+    if reset and any(_may_have_sidecar(one) for one in pods(case)):
+        return 1.0
+    return 0.6 if any(True for _ in failures(case)) else 0.5
+
+
+def _may_have_sidecar(pod: PodView) -> bool:
+    """Tell whether a listing shows a pod with several containers, or one that is a proxy."""
+    number = pod.seen.text_at("status", "containers")
+    names = {container.text_at("name") for container in pod.containers}
+    return "istio-proxy" in names or (number.isdecimal() and int(number) > 1)
+
+
 def _report_rule(seen: ObjectSightings, mode: Tree, rule: ObjectSightings, tls: Tree) -> Finding:
     return Finding(
         check=NAME,
@@ -140,7 +163,7 @@ def _report_client(case: Case, seen: ObjectSightings, mode: Tree, pod: ObjectSig
         reasoning=("A pod without a sidecar sends plain text, which STRICT rejects.",),
         breaks=(f"connections from {pod.title} to pods in the mesh",),
         prevention="Use PERMISSIVE until every client has its sidecar.",
-        certainty=0.6 if any(True for _ in failures(case)) else 0.5,
+        certainty=_rate_client(case, pod),
         marks=("STRICT",),
     )
 

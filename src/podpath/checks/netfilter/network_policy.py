@@ -43,6 +43,7 @@ _CUT_OFF = frozenset({
     FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED,
 })  # fmt: skip
 """How what a policy does not admit fails."""
+_NAMELESS = frozenset({FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED})
 DNS_PORTS = ("53", "dns", "dns-tcp", "5353")
 BY_ITSELF = "kubernetes.io/metadata.name"
 """The label that every namespace has of itself."""
@@ -64,7 +65,7 @@ def check(case: Case) -> Iterator[Finding]:
             and spec.items_at("egress")
             and not _admits_dns(spec, policies, policy)
         ):
-            yield _report_dns(policy, spec)
+            yield _report_dns(case, policy, spec)
         yield from _missing_labels(case, policy, spec)
 
 
@@ -179,8 +180,10 @@ def _is_anywhere(rule: Tree) -> bool:
     return False
 
 
-def _report_dns(policy: ObjectSightings, spec: Tree) -> Finding:
+def _report_dns(case: Case, policy: ObjectSightings, spec: Tree) -> Finding:
     egress = spec.at("egress") or spec
+    selector = spec.at("podSelector")
+    every = selector is not None and selector.is_empty and is_of_space(case, policy.namespace)
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
@@ -195,6 +198,7 @@ def _report_dns(policy: ObjectSightings, spec: Tree) -> Finding:
         breaks=("names that the selected pods look up",),
         prevention="Admit UDP and TCP port 53 to kube-system in every egress policy.",
         certainty=0.7,
+        proves=_NAMELESS if every else frozenset(),
         marks=("egress",),
     )
 

@@ -35,6 +35,8 @@ from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of
 from podpath.checks.told import INNER, WORKLOADS, list_failing
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
+from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
@@ -64,8 +66,8 @@ ASK = FollowUp(
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of a container bridge and another device whose networks overlap."""
-    yield from _list_captured(case)
-    yield from _list_told(case)
+    captured = (*_list_captured(case), *_list_told(case))
+    yield from captured or _list_tried(case)
     yield from _list_inside(case)
     for one, other in find_pairs(case.node.host):
         if one.span is None or other.span is None:
@@ -111,16 +113,34 @@ def _list_captured(case: Case) -> Iterator[Finding]:
     host = case.node.host
     routes = [one for one in host.routes.items if one.span is not None and one.table == MAIN]
     for told in list_failing(case) if host.routes.complete else ():
-        if {told.source, told.target} & INNER:
-            continue
-        for address in told.addresses:
+        inner = told.target in INNER or (
+            told.source in INNER and told.target is not EndKind.OUTSIDE
+        )
+        for address in () if inner else told.addresses:
             found = _find_route(routes, address)
             device = found.nexthops[0].link if found is not None and found.nexthops else None
             if found is None or device is None or not is_inner_bridge(device):
                 continue
             if not host.holds(address) and (_is_elsewhere(told) or address in told.sources):
-                yield _report_captured(found, device, str(address), told)
+                yield _report_captured(found, device, str(address), told.span)
                 return
+
+
+def _list_tried(case: Case) -> Iterator[Finding]:
+    """Report the first address that the host itself asked for in vain on a bridge of its own
+    containers, and that is none that an engine would have given one.
+    """
+    host = case.node.host
+    routes = [one for one in host.routes.items if one.span is not None and one.table == MAIN]
+    for tried in case.attempts:
+        address = tried.probe.dst
+        silent = tried.is_bad and tried.result is FailureKind.NO_ROUTE_TO_HOST
+        found = _find_route(routes, address) if silent and tried.probe.netns == HOST else None
+        if found is None or not _is_of_bridge(found) or not _is_own_network(case, found, address):
+            continue
+        device = found.nexthops[0].link or ""
+        yield _doubt(_report_captured(found, device, str(address), tried.span))
+        return
 
 
 def _list_told(case: Case) -> Iterator[Finding]:
@@ -135,7 +155,7 @@ def _list_told(case: Case) -> Iterator[Finding]:
             continue
         for route, device in inner:
             if any(one.length and route.prefix.covers(one) for one in told.prefixes):
-                yield _doubt(_report_captured(route, device, str(route.prefix), told))
+                yield _doubt(_report_captured(route, device, str(route.prefix), told.span))
                 return
 
 
@@ -218,8 +238,8 @@ def _find_route(routes: Sequence[Route], address: Address) -> Route | None:
     return min(fitting, key=lambda one: (-one.prefix.length, one.metric), default=None)
 
 
-def _report_captured(route: Route, device: str, address: str, told: Complaint) -> Finding:
-    spans = (route.span, told.span)
+def _report_captured(route: Route, device: str, address: str, said: Span) -> Finding:
+    spans = (route.span, said)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.told import list_failing
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Family
 from podpath.net.complaints import EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -54,30 +54,41 @@ class _Unreached(NamedTuple):
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the one namespace whose whole list of routes is shown and has none to what a program
-    was told is unreachable.
+    """Report the one namespace whose whole list of routes of a family is shown and has none to what
+    a program was told is unreachable.
     """
-    shown = [(netns, routes) for netns in case.node.namespaces.values() if (routes := _list(netns))]
-    if len(shown) != 1:
-        return
-    netns, routes = shown[0]
-    missed = next((one for one in _list_unreached(case) if not _leads(routes, one.dst)), None)
-    if missed is not None:
-        yield _report(netns, routes, missed)
+    for missed in _list_unreached(case):
+        family = 4 if missed.dst is None else missed.dst.family
+        shown = [
+            (netns, routes)
+            for netns in case.node.namespaces.values()
+            if (routes := _list(netns, family))
+        ]
+        if len(shown) == 1 and not _leads(shown[0][1], missed.dst):
+            yield _report(*shown[0], missed)
+            return
 
 
-def _list(netns: Netns) -> list[Route]:
+def _list(netns: Netns, family: Family) -> list[Route]:
     """Return the routes of the main table, where a listing shows all of them and no rule is shown
     that leads elsewhere.
     """
-    if not netns.routes.complete or _list_own_rules(netns):
+    if family not in netns.routed or _list_own_rules(netns, family):
         return []
-    return [route for route in netns.routes.items if route.span is not None and route.table == MAIN]
+    return [
+        route
+        for route in netns.routes.items
+        if route.span is not None and route.table == MAIN and route.prefix.family == family
+    ]
 
 
-def _list_own_rules(netns: Netns) -> list[PolicyRule]:
-    """Return the policy rules beside those that every kernel has."""
-    return [rule for rule in netns.rules.items if rule.table not in {MAIN, LOCAL, DEFAULT}]
+def _list_own_rules(netns: Netns, family: Family) -> list[PolicyRule]:
+    """Return the policy rules of a family beside those that every kernel has."""
+    return [
+        rule
+        for rule in netns.rules.items
+        if rule.family == family and rule.table not in {MAIN, LOCAL, DEFAULT}
+    ]
 
 
 def _list_unreached(case: Case) -> Iterator[_Unreached]:

@@ -26,36 +26,42 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.objects import see
 from podpath.checks.stated import statements_of
+from podpath.net.addresses import IfName, read_address
 from podpath.net.firewall import VirtualServer
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.IPVS, Category.SERVICE_RULES_MISSING)
 NAME = "ipvs-address"
+DEVICE = IfName("kube-ipvs0")
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each virtual service whose address a whole listing of the host's addresses does not
-    show.
+    show, or a listing of kube-ipvs0, where it is the inner address of a service that is shown.
     """
-    addresses = case.node.host.addresses
-    own = {item.address for item in addresses.items}
-    if not addresses.complete or not own:
+    host = case.node.host
+    own = {item.address for item in host.addresses.items}
+    bound = [one.span for one in host.addresses.items if one.link == DEVICE and one.span]
+    if not host.shows_addresses(DEVICE) or not own:
         return
+    inner = {read_address(one.text_at("spec", "clusterIP")) for one in see(case, "Service")}
     told = set()
     for one, stated in statements_of(case, VirtualServer):
-        if one.address not in own and one.address not in told:
+        meant = host.addresses.complete or one.address in inner
+        if meant and one.address not in own and one.address not in told:
             told.add(one.address)
-            yield _report(one, stated.span)
+            yield _report(one, (stated.span, *bound[:1]))
 
 
-def _report(one: VirtualServer, span: Span) -> Finding:
+def _report(one: VirtualServer, spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"No device of the host has {one.address}, the address of an IPVS virtual service.",
-        evidence=(span,),
+        evidence=spans,
         reasoning=(
             "IPVS takes packets at INPUT, that is, only those to the host's own addresses.",
         ),

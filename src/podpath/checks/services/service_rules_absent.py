@@ -2,7 +2,8 @@
 
 What it is
     `iptables-save | grep ADDRESS`, `ipvsadm -Ln | grep ADDRESS` or `nft list ruleset | grep
-    ADDRESS` prints nothing, and connections to that address, a service's, fail.
+    ADDRESS` prints nothing, and connections to that address, a service's, fail. Or the chain
+    KUBE-SERVICES, to which kube-proxy sends all packets, does not exist at all.
 
 Why it breaks
     Nothing translates the address: packets to it leave by the default route, or are refused. Either
@@ -28,10 +29,11 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import see
 from podpath.checks.stated import statements_of
 from podpath.checks.told import LOSSES, SERVICES, list_failing, list_lost
 from podpath.net.addresses import Address, read_address
-from podpath.net.provenance import Span
+from podpath.net.provenance import Known, Span
 from podpath.net.statements import NothingFound
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -48,6 +50,11 @@ _OTHERS = frozenset({Technology.CILIUM, Technology.OVN_KUBERNETES, Technology.KU
 """What translates services without such rules."""
 CHAINS = "KUBE-SVC"
 """The beginning of the name of every service's chain."""
+ALL = "KUBE-SERVICES"
+"""The chain that kube-proxy has in the table nat, by iptables and with IPVS."""
+_REPLACES = "kube-proxy-replacement"
+_OFF = frozenset({"false", "disabled"})
+_SYSTEM = "kube-system"
 
 
 class _FruitlessSearch(NamedTuple):
@@ -65,7 +72,13 @@ def check(case: Case) -> Iterator[Finding]:
         for one, stated in statements_of(case, NothingFound)
         if one.program in _PROGRAMS
     ]
-    if not found or not list_lost(case) or case.mentions & _OTHERS:
+    off = _find_unreplaced(case)
+    others = case.mentions & (_OTHERS - ({Technology.CILIUM} if off is not None else set()))
+    if not found or not list_lost(case) or others:
+        return
+    base = next((one for one in found if one.sought == ALL), None)
+    if base is not None and any(one.target in SERVICES for one in list_failing(case)):
+        yield _report_none(base, off, _list_daemons(case))
         return
     for address in _list_failing_services(case):
         mine = [one for one in found if one.sought in {str(address), f"{address}/32"}]
@@ -76,6 +89,59 @@ def check(case: Case) -> Iterator[Finding]:
         programs = {one.program.startswith("ipvs") for one in (*mine, *whole)}
         yield _report(address, (*mine, *whole), LIKELY if len(programs) > 1 else POSSIBLE)
         return
+
+
+def _find_unreplaced(case: Case) -> Span | None:
+    """Return the line that says that Cilium does not do kube-proxy's work."""
+    cilium = case.node.cilium
+    option = cilium.options.get(_REPLACES) if cilium is not None else None
+    known = isinstance(option, Known) and option.inferred is None and option.value.lower() in _OFF
+    return option.span if isinstance(option, Known) and known else None
+
+
+def _list_daemons(case: Case) -> tuple[Span, ...]:
+    """Return the lines of the agents that a listing of kube-system shows, where kube-proxy is not
+    among them.
+    """
+    listed = [
+        sight
+        for one in see(case, "DaemonSet")
+        if one.namespace == _SYSTEM
+        for sight in one.sights
+        if sight.tree.at("status", "desiredNumberScheduled") is not None
+    ]
+    names = {one.name for one in see(case, "DaemonSet")}
+    missing = bool(listed) and not any("kube-proxy" in name for name in names)
+    return tuple(sight.tree.span for sight in listed) if missing else ()
+
+
+def _report_none(base: _FruitlessSearch, off: Span | None, daemons: tuple[Span, ...]) -> Finding:
+    """Report that nobody writes rules of services; certain where nobody runs who would."""
+    proven = off is not None and bool(daemons)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"This host has no chain {ALL}: nothing translates the addresses of services.",
+        evidence=(base.span, *((off,) if off is not None else ()), *daemons[:1]),
+        reasoning=(
+            "kube-proxy makes the chain first, and what would do its work instead is off."
+            if off is not None
+            else "kube-proxy makes the chain first, by iptables and with IPVS.",
+        ),
+        breaks=("connections from this host and its pods to services",),
+        prevention="Turn the replacement on before kube-proxy is removed.",
+        certainty=1.0 if proven else LIKELY,
+        proves=LOSSES,
+        asks=(
+            FollowUp(
+                "whether kube-proxy, or something instead of it, runs on this node",
+                "kubectl -n kube-system get pods -o wide | grep -e kube-proxy -e cilium; nft list "
+                "table ip kube-proxy; kubectl -n kube-system exec ds/cilium -- cilium status",
+                "neither runs here: no service has an address that works",
+            ),
+        ),
+        marks=(ALL,),
+    )
 
 
 def _list_failing_services(case: Case) -> Iterator[Address]:

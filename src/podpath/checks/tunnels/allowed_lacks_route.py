@@ -29,9 +29,11 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.said import find_said
 from podpath.checks.stated import statements_of
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.addresses import Prefix
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import RouteAnswer, WireguardPeer
 from podpath.net.technologies import Technology
@@ -60,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
         wanted = dict(_list_ways(case, netns, link))
         for prefix, span in wanted.items():
             if not _holds(allowed, prefix):
-                yield _report(prefix, link, span, spans)
+                yield _report(prefix, link, (span, *spans), _find_refused(case, netns, prefix))
         told = next(_list_told(case), None) if len(peers) == 1 and not wanted else None
         if told is not None and not _holds(allowed, told[0]):
             yield _report_told(told[0], link, spans, told[1])
@@ -98,6 +100,19 @@ def _report_told(prefix: Prefix, link: str, peers: tuple[Span, ...], said: Span)
     )
 
 
+def _find_refused(case: Case, netns: str, prefix: Prefix) -> Span | None:
+    """Return the line by which the kernel says that it has no peer for what was sent to a range
+    (ENOKEY).
+    """
+    tried = {
+        one.span.source
+        for one in case.attempts
+        if one.is_bad and one.probe.netns == netns and prefix.covers(one.probe.dst)
+    }
+    said = find_said(case, MessageKind.KEYS_NOT_AGREED)
+    return next((one.span for one in said if one.span.source in tried), None)
+
+
 def _list_ways(case: Case, netns: str, link: str) -> Iterator[tuple[Prefix, Span]]:
     """Yield what outputs send by a device: routes by their prefix, answers by their address."""
     namespace = case.node.namespaces.get(netns)
@@ -113,16 +128,16 @@ def _list_ways(case: Case, netns: str, link: str) -> Iterator[tuple[Prefix, Span
             yield Prefix.of(answer.dst), stated_answer.span
 
 
-def _report(prefix: Prefix, link: str, span: Span, peers: tuple[Span, ...]) -> Finding:
+def _report(prefix: Prefix, link: str, spans: tuple[Span, ...], refused: Span | None) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"{prefix} is routed into {link}, but no peer's allowed IPs hold it.",
-        evidence=(span, *peers),
+        evidence=(*spans, *((refused,) if refused is not None else ())),
         reasoning=("WireGuard has no peer for such a packet, and drops it.",),
         breaks=(f"packets to {prefix}, and those from there",),
         prevention="Change routes and allowed IPs together.",
-        certainty=POSSIBLE,
+        certainty=POSSIBLE if refused is None else 1.0,
         asks=(
             FollowUp(
                 f"whether any peer of {link} has {prefix}",

@@ -60,6 +60,11 @@ _NOT_CONNECTED, _STOPPED = 7, 130
 """Could not connect: its message says why, or how long it took; 128 + SIGINT is what a shell gives
 for `^C`.
 """
+_FAILED = re.compile(
+    r"\* +(?:Immediate connect fail for \S+: |connect to \S+ port \d+ (?:from \S+ port \d+ )?"
+    r"failed: )"
+)
+"""What `-v` says of an address before curl tries the next one, or gives up."""
 _CONNECTED = re.compile(r"\* +(?:Connected to |SSL connection using|TLSv?[\d.]* \(OUT\))")
 _INTERRUPT = re.compile(r"\s*\^C")
 _VALUED = frozenset({
@@ -195,6 +200,12 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
         outcome = AttemptOutcome(
             FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1]
         )
+    elif failures := [index for index in filled if _FAILED.match(lines[index])]:
+        result = parse_result(lines[failures[-1]])
+        if result is None:
+            return
+        said = lines[failures[-1]].lstrip("* ")[:80]
+        outcome = AttemptOutcome(result, said, failures[-1], failures[-1])
     else:
         return
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)

@@ -169,7 +169,7 @@ _OTHER_NODE = re.compile(
     re.IGNORECASE,
 )
 _PORT = re.compile(
-    r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
+    r"(?:\b|node|host)ports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
     r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
@@ -233,7 +233,7 @@ def _read_sentence(text: str, span: Span, carried: EndKind | None) -> Iterator[C
         return
     clauses = split_clauses(text, _judge)
     if not clauses:
-        complaint = _read_clause(Clause(text, works=not _find_fault(text)), text, span, carried)
+        complaint = _read_clause(Clause(text, works=not find_fault(text)), text, span, carried)
         yield from () if complaint is None else (complaint,)
         return
     before: Complaint | None = None
@@ -262,14 +262,14 @@ def _take_ends(complaint: Complaint, before: Complaint | None, text: str) -> Com
     return complaint
 
 
-def _find_fault(text: str) -> re.Match[str] | None:
+def find_fault(text: str) -> re.Match[str] | None:
     """Return what says that something fails: in words for it, or by saying where alone it works."""
     return _FAILS.search(text) or _ONLY_THERE.search(text)
 
 
 def _judge(text: str) -> bool | None:
     """Tell whether a text says that something works, or fails; None where it says neither."""
-    if _find_fault(text):
+    if find_fault(text):
         return False
     return True if _WORKS.search(text) else None
 
@@ -281,7 +281,7 @@ def _read_clause(
     its sentence.
     """
     text, works = clause
-    fails = _find_fault(text)
+    fails = find_fault(text)
     verb = fails or _WORKS.search(text) or (None if works else _DENIAL.search(text))
     if verb is None:
         return None

@@ -73,7 +73,8 @@ _ENDS: tuple[_EndWords, ...] = (
                             r"internet|sites?)|world|lan|local network|home network|"
                             r"web ?pages?|the web(?! \w)|(?:web ?)?sites?|clients?|browsers?|"
                             r"other machines?|github|google|computers|laptops|phones?|pcs|"
-                            r"workstations|desktops|tablets?|peers?|visitors?|"
+                            r"workstations|desktops|tablets?|peers?|visitors?|data ?cent(?:er|re)|"
+                            r"on[- ]prem(?:ises?)?|(?:corporate|company|office) networks?|"
                             r"users|colleagues"),
     _words(EndKind.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|"
                          r"notebook|box"),

@@ -46,6 +46,7 @@ _PLACED = re.compile(
       | <\d{1,5}>[ ]?[#$]                                   # <556> #
       | PS[ ][A-Z]:\\[^>]*>                                 # PS C:\>
       | [\w.-]+(?:[ ]?:[ ]?|[ ])[~/][^\s#$%>]*[ ]{0,2}[#$>]  # node1:~ #, node1 ~>
+      | (?P<unsure>[\w.-][#$]|[\w.-]+>)                     # a#, node1>
       | [\w.-]{2,}[#$]                                      # node1#
       | [\w.-]*(?:\u279c|\u276f|\u03bb|\u00bb)(?:[ ]+[~/]\S*(?=[ ]))?        # themes
     )(?:[ \t]+(?P<command>\S.*)|(?P<empty>[ \t]*$))""",
@@ -81,7 +82,8 @@ def _match_placed(stripped: str, indent: str) -> Prompt | None:
             if re.search(r"[~/]|sh-\d", found["prompt"])
             else None
         )
-    return Prompt(found["prompt"], command, indent, True) if reads_as_command(command) else None
+    known = reads_as_command(command) and (not found["unsure"] or is_program(command))
+    return Prompt(found["prompt"], command, indent, True) if known else None
 
 
 def _match_bare(stripped: str, indent: str) -> Prompt | None:

@@ -20,6 +20,8 @@ _PROGRAM = re.compile(r"(?P<six>ip6|ip)tables(?:-(?P<flavour>legacy|nft))?(?P<sa
 _FILE_NAME = re.compile(r"(?:.*[/._-])?(?P<program>ip6?tables(?:-(?:legacy|nft))?-save)\b.*")
 _HARMLESS = frozenset({"cat", "less", "more", "tee", "nl", "most", "bat", "ccze"})
 """Programs that a listing passes through whole and in order."""
+LISTING_ACTIONS = frozenset({"L", "S"})
+"""Letters of what only shows rules."""
 _SHORT = re.compile(r"-(?P<letters>[A-Za-z]+)")
 _CHAIN_OPTIONS = {
     "list": "L",
@@ -57,7 +59,7 @@ class IptablesCommand(NamedTuple):
         """The one table that the command prints: iptables takes `filter` where it is told none;
         None for all of them.
         """
-        if self.action in {"L", "S"}:
+        if self.action in LISTING_ACTIONS:
             return self.table or "filter"
         return self.table
 
@@ -115,7 +117,7 @@ def _parse_arguments(arguments: tuple[str, ...]) -> dict[str, str]:
     while words:
         word = words.pop(0)
         for letter, value in _spell_short(word):
-            if letter in "LS":
+            if letter in LISTING_ACTIONS:
                 asked["action"] = letter
                 if words and not words[0].startswith("-"):
                     asked["chain"] = words.pop(0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
 from podpath.evidence.iptables.command import IptablesCommand, parse_iptables_command
 from podpath.evidence.iptables.listing_text import parse_listed_text
-from podpath.evidence.iptables.notes import guess_family, is_message, match_note
+from podpath.evidence.iptables.notes import guess_family, is_message, read_note
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.row import (
     ListingColumns,
@@ -158,10 +158,12 @@ class _ListingReader:
         if row is not None:
             self._take_row(place, place, row)
             return place
-        note = match_note(line, self._ledger.span(place), self._family)
-        if note is not None:
+        notes = tuple(read_note(self._ledger.source, line, self._ledger.span(place), self._family))
+        for note in notes:
             self._ledger.add(note)
-        elif self._ledger.elide(place):
+        if notes:
+            return place
+        if self._ledger.elide(place):
             self._cut()
         else:
             return self._take_rest(place)

@@ -14,7 +14,7 @@ from itertools import islice
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.iptables.command import parse_iptables_command
-from podpath.evidence.iptables.notes import guess_family, is_message, match_note, parse_generated
+from podpath.evidence.iptables.notes import guess_family, is_message, parse_generated, read_note
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.rule_line import RuleLine, parse_rule_line
 from podpath.evidence.iptables.ruleset_block import RulesetBlock
@@ -197,8 +197,8 @@ class _RulesReader:
             block.commit(place)
         elif _TABLE.fullmatch(line) is not None:
             pass  # the block starts with it
-        elif (note := match_note(line, self._span(place), self._family)) is not None:
-            self._records.append(note)
+        elif notes := tuple(read_note(self._source, line, self._span(place), self._family)):
+            self._records += notes
         elif is_ellipsis(line):
             self._records.append(
                 HeadingRecord(span=self._span(place), text=line.strip(), partial=True)

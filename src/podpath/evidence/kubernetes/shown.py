@@ -40,6 +40,8 @@ class DescribedField(NamedTuple):
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 """The label of a slice that names its service."""
+_MESH_MODES = frozenset({"STRICT", "PERMISSIVE", "DISABLE"})
+"""Of mutual TLS, as the column of `kubectl get peerauthentication` has them."""
 _DRAWN = re.compile(r"-[a-z0-9]{5}$")
 _HELD = re.compile(r"\s+(?:- )?(?P<not>NotReady)?Addresses:\s+(?P<value>.*)")
 
@@ -386,14 +388,36 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
             name,
             nest(span, metadata=metadata, listed=nest(span, podSelector=selected)),
         )
+    if "NODE SELECTOR" in cells and "DESIRED" in cells:
+        return _record("DaemonSet", namespace, name, _daemon_row(cells, metadata, span))
+    if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
+        return _record("Node", "", name, _node_row(cells, metadata, span))
+    return _custom_object(cells, namespace, name, metadata, span)
+
+
+def _custom_object(
+    cells: Mapping[str, str], namespace: str, name: str, metadata: Tree, span: Span
+) -> ApiObjectRecord | None:
+    """Return the object of a row of what MetalLB and Istio define."""
+    if cells.get("MODE") in _MESH_MODES and "AGE" in cells:
+        spec = nest(span, mtls=nest(span, mode=scalar(cells["MODE"], span)))
+        return _record("PeerAuthentication", namespace, name, nest(span, spec=spec))
     if "AVOID BUGGY IPS" in cells:
         return _record("IPAddressPool", namespace, name, _pool_row(cells, metadata, span))
     if "IPADDRESSPOOLS" in cells and "IPADDRESSPOOL SELECTORS" in cells:
         kind = "L2Advertisement" if "INTERFACES" in cells else "BGPAdvertisement"
         return _record(kind, namespace, name, _advertised_row(cells, metadata, span))
-    if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
-        return _record("Node", "", name, _node_row(cells, metadata, span))
     return None
+
+
+def _daemon_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    """Return how many pods of a DaemonSet there should be and are."""
+    status = nest(
+        span,
+        desiredNumberScheduled=scalar(cells["DESIRED"], span),
+        numberReady=scalar(cells.get("READY", ""), span),
+    )
+    return nest(span, metadata=metadata, status=status)
 
 
 def _pool_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:

@@ -12,7 +12,7 @@ from podpath.evidence.text.tokenizer import Column, parse_columns
 _HEADING = re.compile(r"\s*(?:NAMESPACE\s+)?(?:NAME|LAST SEEN|FIRST SEEN)\s+[A-Z]")
 _GAP = re.compile(r"\s{2,}|\t+")
 _TITLE = re.compile(
-    r"NOMINATED NODE|READINESS GATES|(?:LAST|FIRST) SEEN|AUTO ASSIGN|AVOID BUGGY IPS|"
+    r"NOMINATED NODE|NODE SELECTOR|READINESS GATES|(?:LAST|FIRST) SEEN|AUTO ASSIGN|AVOID BUGGY IPS|"
     r"IPADDRESSPOOL SELECTORS|PEER SELECTORS|BFD PROFILE|MULTI HOPS|\S+"
 )
 """A title of a heading that a paste has left with single blanks."""

@@ -13,6 +13,7 @@ from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap, Span
 from podpath.report.clearance_words import say_forbids
+from podpath.report.cure_words import say_fix
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.drawings.path_drawing import DrawnEnd, PathDrawing, choose_branch, draw_path
 from podpath.report.drawings.path_svg import render_path_svg
@@ -118,8 +119,8 @@ def _cure_or_question(diagnosis: Diagnosis, finding: Finding | None) -> str:
         return f"<h2>The fix</h2>{_show_repair(finding.repairs[0])}"
     if diagnosis.questions:
         return f"<h2>Ask next</h2>{_show_question(diagnosis.questions[0])}"
-    prevention = finding.prevention if finding is not None else ""
-    return f"<h2>The fix</h2><p>{spell(prevention, 600)}</p>" if prevention else ""
+    fix = say_fix(finding) if finding is not None else ""
+    return f"<h2>The fix</h2><p>{spell(fix, 600)}</p>" if fix else ""
 
 
 def _show_repair(repair: Repair) -> str:
