@@ -1,5 +1,5 @@
 """Names that somebody may have given to a pod, a device or a rule to do harm where they are shown,
-and a node whose evidence holds them.
+a node whose evidence holds them, and a log.
 """
 
 from __future__ import annotations
@@ -53,3 +53,17 @@ root@node1:~# kubectl get pods -A -o wide
 NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE   IP           NODE    NOMINATED NODE   READINESS GATES
 shop   {short}   1/1   Running   0   5d   10.244.1.5   node1   <none>   <none>
 """  # noqa: E501  # as kubectl prints it
+
+
+def log_of(name: str) -> str:
+    """Return a log in which a host, a unit and a message bear as much of a name as a log's line
+    has.
+    """
+    short = name[:4_000]
+    host = "".join(short.split())[:200] or "node1"
+    return "".join(
+        f"Feb 11 09:49:1{second} node1 systemd[1]: Started {short}.\n"
+        f"Feb 11 09:49:1{second} {host} dockerd[1]: Restarting {short}\n"
+        f"Feb 11 09:49:1{second} node1 kubelet[12]: connect: connection refused by {short}\n"
+        for second in range(5)
+    )

@@ -16,12 +16,18 @@ import pytest
 
 from podpath.flows.flow import Expectation, Flow
 from podpath.library.diagnosis import DiagnosisResult, diagnose
+from podpath.library.diff import diff
 from podpath.library.flows import FlowsResult, check
 from podpath.library.given import Pasted
+from podpath.library.result import Result
+from podpath.library.timeline import timeline
+from podpath.library.trace import trace
+from podpath.library.when import When
+from podpath.report.style import Style
 from podpath_protect.agent.keeper import Sample
 from podpath_protect.agent.metrics import render_metrics
 from tests.command import podpath
-from tests.hostile import HOSTILE, PROBE, node_of
+from tests.hostile import HOSTILE, PROBE, log_of, node_of
 from tests.mcp.served import Assistant, said, serve
 
 MEGABYTE = 1_000_000
@@ -72,9 +78,8 @@ def check_terminal(name: str, folder: Path) -> str:
     return done.stdout
 
 
-def check_html(name: str, _folder: Path) -> str:
-    """Return the page, which has its policy, and no tag or attribute that acts."""
-    page = answer(name).html()
+def check_page(page: str) -> str:
+    """Return a page, which has its policy, and no tag or attribute that acts."""
     found = Tags(page)
     assert not HARMFUL & found.tags
     assert not [one for one in found.attributes if one.startswith("on") or one == "src"]
@@ -83,9 +88,8 @@ def check_html(name: str, _folder: Path) -> str:
     return page
 
 
-def check_svg(name: str, _folder: Path) -> str:
-    """Return the drawing, which is well-formed, of shapes and texts alone."""
-    drawing = answer(name).svg()
+def check_drawing(drawing: str) -> str:
+    """Return a drawing, which is well-formed, of shapes and texts alone."""
     elements = list(ET.fromstring(drawing).iter())  # noqa: S314  # our own
     assert {one.tag.rpartition("}")[2] for one in elements} <= DRAWN | DRAWN_TOO
     attributes = {key for one in elements for key in one.attrib}
@@ -94,9 +98,8 @@ def check_svg(name: str, _folder: Path) -> str:
     return drawing
 
 
-def check_mermaid(name: str, _folder: Path) -> str:
-    """Return the diagram, which has only lines that podpath draws."""
-    diagram = answer(name).mermaid()
+def check_diagram(diagram: str) -> str:
+    """Return a diagram, which has only lines that podpath draws."""
     assert [] == [line for line in diagram.splitlines() if not DIAGRAM.fullmatch(line)]
     assert "%%" not in diagram
     assert not re.search(r"<(?!br)", diagram)
@@ -104,9 +107,66 @@ def check_mermaid(name: str, _folder: Path) -> str:
     return diagram
 
 
+def check_html(name: str, _folder: Path) -> str:
+    """Return the page of a diagnosis."""
+    return check_page(answer(name).html())
+
+
+def check_svg(name: str, _folder: Path) -> str:
+    """Return the drawing of a diagnosis."""
+    return check_drawing(answer(name).svg())
+
+
+def check_mermaid(name: str, _folder: Path) -> str:
+    """Return the diagram of a diagnosis."""
+    return check_diagram(answer(name).mermaid())
+
+
+def check_text(answer: Result) -> str:
+    """Return what a terminal shows of an answer, in each length and with each choice of signs."""
+    styles = (Style(), Style(verbose=True), Style(brief=True), Style(unicode=False))
+    shown = "".join(answer.text(style) for style in styles)
+    assert is_plain(shown)
+    return shown
+
+
+def check_json(answer: Result) -> str:
+    """Return the document, in which no character acts on a terminal, and which a program may
+    read whole.
+    """
+    document = answer.json()
+    assert is_plain(document)
+    json.loads(document)
+    return document[:1000]
+
+
+def check_trace(name: str, _folder: Path) -> str:
+    """Return each output of one connection's walk."""
+    found = trace(Pasted(node_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.md"), PROBE)
+    drawn = check_drawing(found.svg()) + check_diagram(found.mermaid())
+    return check_text(found) + check_page(found.html()) + drawn + check_json(found)
+
+
+def check_diff(name: str, _folder: Path) -> str:
+    """Return each output of a comparison with a node that has no such rule."""
+    bad = Pasted(node_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.md")
+    good = Pasted(node_of("").replace("-j DROP", "-j ACCEPT"), "good.md")
+    found = diff(bad, good, [PROBE])
+    assert found.exit_code == 1
+    return check_text(found) + check_page(found.html()) + check_json(found)
+
+
+def check_timeline(name: str, _folder: Path) -> str:
+    """Return each output about a log, in which programs and units are called so."""
+    log = Pasted(log_of(HOSTILE[name]), f"{HOSTILE[name][:40]}.log")
+    found = timeline(log, When(failed_at="09:49:19"))
+    drawn = check_drawing(found.svg())
+    return check_text(found) + check_page(found.html()) + drawn + check_json(found)
+
+
 def check_prometheus(name: str, _folder: Path) -> str:
     """Return a metric, whose label stays one label of one sample."""
-    labels = (("reason", HOSTILE[name][:1000]),)
+    labels = (("reason", HOSTILE[name]),)
     text = render_metrics([Sample("drops", 1.0, labels, "counter", "Drops.")])
     lines = [line for line in text.split("\n") if line and not line.startswith("#")]
     assert len(lines) == 1
@@ -169,6 +229,9 @@ OUTPUTS: dict[str, Callable[[str, Path], str]] = {
     "html": check_html,
     "svg": check_svg,
     "mermaid": check_mermaid,
+    "trace": check_trace,
+    "diff": check_diff,
+    "timeline": check_timeline,
     "prometheus": check_prometheus,
     "notebook": check_notebook,
     "flows": check_flows,
@@ -212,6 +275,28 @@ def test_a_name_does_no_harm_to_an_assistant(name: str, assistant: Assistant, fo
     assert is_plain(text.replace("\\n", "\n"))
     assert len(text.encode()) < 100_000
     assert "fault" in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_tool_passes_harm_on(name: str, assistant: Assistant, folder: Path) -> None:
+    """What other tools tell an assistant is plain and bounded, too."""
+    ticket, good, log = (folder / f"{stem}.md" for stem in ("ticket", "good", "log"))
+    ticket.write_bytes(node_of(HOSTILE[name]).encode())
+    good.write_bytes(node_of("").replace("-j DROP", "-j ACCEPT").encode())
+    log.write_bytes(log_of(HOSTILE[name]).encode())
+    asked: dict[str, dict[str, object]] = {
+        "read_evidence": {"evidence": [str(ticket)]},
+        "trace": {"evidence": [str(ticket)], "probe": PROBE},
+        "compare": {"bad": [str(ticket)], "good": [str(good)], "probes": [PROBE]},
+        "timeline": {"logs": [str(log)], "failed_at": "09:49:19"},
+    }
+    for tool, arguments in asked.items():
+        result = assistant.call(tool, arguments)
+        text = said(result)
+
+        assert not result.is_error or tool == "timeline", text  # NUL bytes are no log's
+        assert is_plain(text.replace("\\n", "\n"))
+        assert len(text.encode()) < 100_000
 
 
 def test_every_name_reaches_the_outputs() -> None:

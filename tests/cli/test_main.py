@@ -122,6 +122,28 @@ def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
     assert name_program(called) == name
 
 
+@pytest.mark.parametrize("asked", ["", "lab", "protect chain"])
+def test_without_a_command_its_help_is_shown(asked: str) -> None:
+    """As help looks, on standard error: nothing was asked that has an answer."""
+    words = asked.split()
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False)
+    helped = subprocess.run(
+        [*COMMAND, *words, "--help"], capture_output=True, text=True, check=True
+    )
+    assert (USAGE, "", helped.stdout) == (done.returncode, done.stdout, done.stderr)
+
+
+def test_whose_help_tells_more_is_said() -> None:
+    """The command's, also where its option lacks what it takes."""
+    done = subprocess.run(
+        [*COMMAND, "diagnose", "--html"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.splitlines() == [
+        "podpath: Option '--html' requires an argument.",
+        "podpath: run `podpath diagnose --help` for what is accepted",
+    ]
+
+
 THE_CORE_ALONE = """
 import sys
 for name in ("podpath_lab", "podpath_mcp", "podpath_protect", "podpath_ui"):

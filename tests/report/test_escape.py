@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.report.escape import clip, clip_columns, escape, measure, wrap_columns
+from podpath.report.escape import clip, clip_columns, escape, escape_command, measure, wrap_columns
 
 
 @given(st.text())
@@ -80,3 +80,11 @@ def test_a_long_address_is_broken_between_its_parts() -> None:
         "as [2001:db8:1234:",
         "5678::1]:80",
     ]
+
+
+def test_a_command_that_nobody_copies_is_told_by_its_length() -> None:
+    """A part of it would be another command."""
+    assert escape_command("ip route del \x1b[2J") == "ip route del \\x1b[2J"
+    assert escape_command(f"iptables {'n' * 4_000}") == (
+        "(a command of 4,009 characters: --json has it)"
+    )

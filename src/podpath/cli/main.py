@@ -276,12 +276,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if not _prepare_streams():
         return _refuse("standard output is closed")
     out = sys.stdout
+    words = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETING in os.environ:
         from podpath.cli import shell_completion
 
         shell_completion.register()
     try:
-        words = list(sys.argv[1:] if arguments is None else arguments)
         code = podpath.main(
             words,
             default_map=_read_defaults(words),
@@ -290,7 +290,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
     except click.UsageError as error:
-        return _usage(error)
+        return _usage(error, words)
     except click.ClickException as error:
         return _refuse(error.format_message())
     except PodpathError as error:
@@ -363,8 +363,19 @@ def _refuse(message: str) -> int:
     return USAGE
 
 
-def _usage(error: click.UsageError) -> int:
-    path = error.ctx.command_path if error.ctx is not None else "podpath"
+def _usage(error: click.UsageError, words: Sequence[str]) -> int:
+    """Say what is wrong with the command line, and whose help tells more; without a command, the
+    help itself.
+    """
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        with suppress(OSError):  # as in `_complain`
+            click.echo(error.format_message(), err=True)
+        return USAGE
+    if error.ctx is not None:
+        path = error.ctx.command_path
+    else:
+        called = (word for word in words[:1] if word in COMMANDS)
+        path = " ".join((name_program(sys.argv[0]), *called))
     return _refuse(f"{error.format_message()}\nrun `{path} --help` for what is accepted")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.net.provenance import Span
-from podpath.report.escape import escape
+from podpath.report.escape import escape, escape_command
 from podpath.report.quotes import quote
 from podpath.report.style import Style
 
@@ -24,7 +24,7 @@ def render_brief_answer(
         escape(quote(spans[0])) if spans else "no deciding line",
     ]
     if fix:
-        lines.append(f"fix: {escape(' && '.join(fix))}")
+        lines.append(f"fix: {' && '.join(map(escape_command, fix))}")
     elif ask:
         lines.append(f"next: {escape(ask)}")
     return "\n".join(lines) + "\n"
@@ -41,5 +41,5 @@ def render_decisive(
         for span in tuple(dict.fromkeys(spans))[:DECISIVE]
     ]
     if fix:
-        return [*lines, f"  fix: {style.paint('command', escape(' && '.join(fix)))}"]
+        return [*lines, f"  fix: {style.paint('command', ' && '.join(map(escape_command, fix)))}"]
     return [*lines, f"  next: {style.paint('command', escape(ask))}"] if ask else lines

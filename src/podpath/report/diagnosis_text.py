@@ -14,7 +14,7 @@ from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap
 from podpath.report.clearance_words import say_forbids
 from podpath.report.complaint_words import say_complained
-from podpath.report.escape import escape
+from podpath.report.escape import escape, escape_command
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.first_screen import render_brief, render_first_screen
 from podpath.report.headline import render_head, render_headline
@@ -133,7 +133,7 @@ def _alternatives(findings: Sequence[Finding], owners: OwnerPlaces, style: Style
         ]
         for repair in finding.repairs[:1]:
             lines += [
-                f"   if so: {style.paint('command', escape(command))}"
+                f"   if so: {style.paint('command', escape_command(command))}"
                 for command in repair.commands
             ]
             lines += (

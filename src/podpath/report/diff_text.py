@@ -17,7 +17,7 @@ from podpath.diagnosis.questions import ask_for_clearance
 from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids, render_gaps
-from podpath.report.escape import escape
+from podpath.report.escape import escape, escape_command
 from podpath.report.owner_words import render_owned
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences import spell_failure
@@ -122,7 +122,9 @@ def _explanation(explanation: MinimalCure, owners: OwnerPlaces, style: Style) ->
     commands = [command for each in explanation.differences for command in each.commands]
     if commands:
         lines += ["", f"  {style.paint('head', 'to match it here')} (proven in simulation)"]
-        lines += [f"{INDENT}{style.paint('command', escape(command))}" for command in commands]
+        lines += [
+            f"{INDENT}{style.paint('command', escape_command(command))}" for command in commands
+        ]
     if explanation.others:
         lines += ["", f"  {style.paint('head', 'any of these would do as well')}"]
         for taken in _few(explanation.others, style):

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 TAB = "    "
 """What a tab is printed as: a terminal's tab stops would tear the columns of a report."""
 
+LONGEST_COMMAND = 4_000
+"""Characters of a command that is shown whole."""
 PARTING = ":/-."
 """Behind these a long word is broken over lines."""
 
@@ -45,6 +47,15 @@ def _spell(character: str) -> str:
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def escape_command(command: str) -> str:
+    """Escape a command; one that holds more than anybody copies from a screen (a rule's comment of
+    megabytes) is told by its length, since a part of it would be another command.
+    """
+    if len(command) > LONGEST_COMMAND:
+        return f"(a command of {len(command):,} characters: --json has it)"
+    return escape(command)
 
 
 def clip(text: str, width: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.owned import NOBODY, OwnerPlaces
-from podpath.report.escape import escape
+from podpath.report.escape import escape, escape_command
 from podpath.report.owner_words import render_owned, render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import render_quotes
@@ -56,7 +56,8 @@ def render_short(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -
     lines += render_owned(owners.list_owned(spans), style, INDENT)
     for repair in finding.repairs[:1]:
         lines += [
-            f"{INDENT}fix: {style.paint('command', escape(command))}" for command in repair.commands
+            f"{INDENT}fix: {style.paint('command', escape_command(command))}"
+            for command in repair.commands
         ]
     lines.append(f"{INDENT}{style.paint('dim', f'more: podpath explain {escape(finding.check)}')}")
     return lines
@@ -78,7 +79,10 @@ def _numbered(sentences: tuple[str, ...], style: Style) -> list[str]:
 
 def _repair(repair: Repair, style: Style) -> list[str]:
     lines = style.wrap(describe_repair(repair), INDENT)
-    lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in repair.commands]
+    lines += [
+        f"{INDENT}  {style.paint('command', escape_command(command))}"
+        for command in repair.commands
+    ]
     lines += render_undone(repair, style, INDENT)
     for effect in repair.side_effects:
         lines += style.wrap(

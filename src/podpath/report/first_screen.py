@@ -18,7 +18,7 @@ from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Span
 from podpath.report.clearance_words import say_forbids
 from podpath.report.cure_words import say_fix
-from podpath.report.escape import escape
+from podpath.report.escape import escape, escape_command
 from podpath.report.finding_text import INDENT, describe_repair
 from podpath.report.headline import render_head, render_headline
 from podpath.report.owner_words import render_owned, render_undone
@@ -83,7 +83,7 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
         else ()
     )
     if repairs:
-        return [*lines, f"fix: {escape(' && '.join(repairs[0].commands))}"]
+        return [*lines, f"fix: {' && '.join(map(escape_command, repairs[0].commands))}"]
     if diagnosis.questions:
         return [*lines, f"ask: {escape(diagnosis.questions[0].ask)}"]
     if first is not None:
@@ -132,7 +132,7 @@ def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style)
 def _cure(repair: Repair, title: str, style: Style) -> list[str]:
     lines = ["", *style.wrap(describe_repair(repair), f"  {title}: ", INDENT)]
     shown = repair.commands if len(repair.commands) <= COMMANDS else ()
-    lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in shown]
+    lines += [f"{INDENT}  {style.paint('command', escape_command(command))}" for command in shown]
     lines += render_undone(repair, style, INDENT)
     for effect in repair.side_effects[:EFFECTS]:
         lines += style.wrap(
@@ -209,7 +209,7 @@ def _other(finding: Finding, owners: OwnerPlaces, style: Style) -> list[str]:
     lines += render_owned(owners.list_owned(finding.evidence[:1]), style, INDENT)
     commands = finding.repairs[0].commands[:2] if finding.repairs and finding.certainty == 1 else ()
     return lines + [
-        f"{INDENT}fix: {style.paint('command', escape(command))}" for command in commands
+        f"{INDENT}fix: {style.paint('command', escape_command(command))}" for command in commands
     ]
 
 

@@ -21,6 +21,8 @@ from podpath_protect.plain import plain
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 PREFIX = "podpath_protect_"
+LONGEST_LABEL = 1_000
+"""Characters of a label's value that are kept: kinds are short, and each scrape is stored."""
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -121,7 +123,7 @@ def _read_start(proc: Path) -> float:
 
 
 def _labels(labels: Labels) -> str:
-    joined = ",".join(f'{name}="{_escape(value)}"' for name, value in labels)
+    joined = ",".join(f'{name}="{_escape(value[:LONGEST_LABEL])}"' for name, value in labels)
     return f"{{{joined}}}" if joined else ""
 
 
