@@ -16,6 +16,7 @@ LOCKED = (
 )
 UNIT = "Mar 01 10:00:01 h1 systemd[1]: nftables.service: Failed with result 'exit-code'."
 NODE = 'E0101 10:00:00.0 1 node.go:130] Failed to retrieve node info: nodes "ip-10-0-0-7" not found'
+EXISTS = "fw nft[911]: Error: Could not process rule: File exists"
 BOND = "[   12.1] bond0: link status definitely down for interface eno2, disabling it"
 SANDBOX = (
     "Warning  FailedCreatePodSandBox  2s  kubelet  Failed to create pod sandbox: rpc error: code = "
@@ -43,6 +44,7 @@ def first(prose: str, *blocks: str) -> tuple[str, bool]:
         ("New services of worker-3 time out.", LOCKED, "ruleset-not-written"),
         ("Published ports cannot be reached from other hosts.", UNIT, "firewall-unit-failed"),
         ("The service of type LoadBalancer gets no answer.", NODE, "proxy-node-unknown"),
+        ("After the update the ruleset is not loaded anymore.", EXISTS, "ruleset-not-written"),
         (STUCK, SANDBOX + "open /run/acme/net.env: no such file or directory", "plugin-fails"),
         (STUCK, SANDBOX + "range 10.9.0.0/28: no addresses left", "plugin-fails"),
     ],
@@ -56,6 +58,7 @@ def test_what_fails_needs_the_component(prose: str, line: str, check: str) -> No
     ("prose", "line", "check"),
     [
         ("The web page is slow.", LOCKED, "ruleset-not-written"),
+        ("Since the ruleset was loaded, 192.0.2.7 is not reached.", EXISTS, "ruleset-not-written"),
         ("Downloads from the Internet break off.", UNIT, "firewall-unit-failed"),
         ("The page answers with 502.", NODE, "proxy-node-unknown"),
         ("The bond was switched on purpose and is silent since.", BOND, "bond-link-lost"),

@@ -265,3 +265,49 @@ def test_a_dropped_request_convicts_the_port_of_which_people_write(
     found = first(line, prose=prose)
 
     assert settled is (found.check == "listener-overrun" and found.certainty == 1)
+
+
+PING = "$ {command}\n" + "\n".join(
+    f"From 10.0.3.3 icmp_seq={number} Time to live exceeded" for number in (1, 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "settled"),
+    [
+        ("ping 10.0.9.2", True),
+        ("ping -c 2 10.0.9.2", True),
+        ("ping -t 3 10.0.9.2", False),
+        ("ping -c2 -t3 10.0.9.2", False),
+    ],
+)
+def test_a_whole_ttl_ends_in_loops_alone(
+    command: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """A ping that is given no TTL starts with 64 hops or more."""
+    found = first(PING.format(command=command), prose="10.0.9.2 cannot be reached.")
+
+    assert found.check == "hop-loops"
+    assert is_settled(found, Ground.WHOLE_TTL) is settled
+
+
+@pytest.mark.parametrize(
+    ("prose", "settled"),
+    [
+        ("A single-node cluster; pods cannot resolve names.", True),
+        ("k3s on one machine. DNS does not work in pods.", True),
+        ("DNS does not work in pods.", False),
+        ("A cluster of two nodes; DNS does not work in pods.", False),
+    ],
+)
+def test_on_one_machine_an_answer_passes_by_its_bridge_alone(
+    prose: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Elsewhere a route back by another node makes the same."""
+    reply = ";; reply from unexpected source: 10.42.0.3#53, expected 10.43.0.10#53"
+    found = first(f"$ nslookup kubernetes.default\n{reply}", prose=prose)
+
+    assert found.check == "answer-from-elsewhere"
+    assert is_settled(found, Ground.ONE_NODE) is settled

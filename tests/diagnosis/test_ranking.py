@@ -12,7 +12,7 @@ from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.registry import CHECKS, Check
 from podpath.diagnosis.ranking import rank_findings
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from tests.checks.nodes import netns, node, span
@@ -123,6 +123,36 @@ def test_a_fault_that_stands_alone_and_proves_what_is_stated_is_certain() -> Non
         finding.certainty
         for finding in rank_findings(hanging, (WIDE, replace(MESH, certainty=0.5)))
     }
+
+
+def test_what_is_supposed_is_no_rival() -> None:
+    """A walk's cause that quotes nothing but the failure itself was not found in any output."""
+    hanging = complaining(FailureKind.HANGS)
+    supposed = replace(
+        ROUTE, severity=Severity.CAUSE, certainty=0.3, evidence=(hanging.complaints[0].span,)
+    )
+
+    assert 1 in {finding.certainty for finding in rank_findings(hanging, (supposed, WIDE))}
+
+
+def test_a_failure_that_nobody_describes_is_that_an_end_is_not_reached() -> None:
+    """Where people say how it fails, that counts; where a sentence is about no connection,
+    nothing does.
+    """
+    cut = replace(WIDE, proves=frozenset({FailureKind.UNREACHABLE}))
+    plain = complaining(FailureKind.HANGS).complaints[0]
+    unsaid = replace(plain, failure=None, source=EndKind.POD)
+    vague = replace(unsaid, source=None)
+    rare = replace(unsaid, circumstances=frozenset({Circumstance.INTERMITTENT}))
+
+    def judge(complaint: Complaint) -> float:
+        case = replace(complaining(FailureKind.HANGS), complaints=(complaint,))
+        return rank_findings(case, (cut,))[0].certainty
+
+    assert 1 == judge(unsaid)
+    assert 0.8 == judge(vague)
+    assert 0.8 == judge(rare)
+    assert 0.8 == judge(plain)
 
 
 def test_a_consequence_comes_behind_its_cause() -> None:

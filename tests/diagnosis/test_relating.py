@@ -13,9 +13,15 @@ import podpath
 from podpath.checks.finding import WEIGHTY
 from podpath.library.given import Pasted
 
-_TEXT = (Path(__file__).parent / "near_misses.txt").read_text(encoding="utf-8")
-_PARTS = re.split(r"^=== ", _TEXT, flags=re.MULTILINE)[1:]
-NEAR_MISSES = dict(part.split("\n", 1) for part in _PARTS)
+
+def read_tickets(name: str) -> list[tuple[str, str]]:
+    """Read a file of tickets: each behind a line with its heading."""
+    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    parts = re.split(r"^=== ", text, flags=re.MULTILINE)[1:]
+    return [(heading, ticket) for heading, _, ticket in (part.partition("\n") for part in parts)]
+
+
+NEAR_MISSES = dict(read_tickets("near_misses.txt"))
 
 
 def sure(text: str) -> list[str]:
@@ -29,6 +35,12 @@ def test_what_only_looks_like_the_fault_convicts_nobody(name: str) -> None:
     """Whatever is found in it is possible only, and nothing is cleared."""
     assert [] == sure(NEAR_MISSES[name])
     assert "none" != podpath.diagnose(Pasted(NEAR_MISSES[name], "ticket.md")).verdict
+
+
+@pytest.mark.parametrize(("check", "ticket"), read_tickets("convicted.txt"))
+def test_the_fault_itself_is_certain(check: str, ticket: str) -> None:
+    """The same as in a near miss, with the fact that this lacks."""
+    assert [check] == sure(ticket)
 
 
 REFUSED = (

@@ -80,6 +80,10 @@ class Ground(Enum):
     """The hop says so again and again, so the sender does not take it."""
     SYMPTOM = auto()
     """What people say fails is what this state breaks."""
+    ONE_NODE = auto()
+    """The cluster is said to be one machine: packets between its pods cross its bridge alone."""
+    WHOLE_TTL = auto()
+    """The packets are those of a ping that was given no TTL: they start with a whole one."""
     SAME_PORT = auto()
     """People write of that very port, and of no other that fails; and the kernel drops what comes.
     """

@@ -26,6 +26,8 @@ class Need(Enum):
     """Reach the API server."""
     LISTENER = "listener"
     """Connect to the program itself, and not be refused."""
+    RULES = "rules"
+    """Load a ruleset: the very thing of which people say that it fails."""
 
 
 _ENDS: Mapping[Need, frozenset[EndKind]] = MappingProxyType({
@@ -38,6 +40,16 @@ _FAILURES = LOSSES | {
     FailureKind.NO_ROUTE_TO_HOST,
     FailureKind.NETWORK_UNREACHABLE,
 }
+
+_RULES = frozenset({
+    "rule", "rules", "ruleset", "rulesets", "firewall", "iptables", "ip6tables", "nftables",
+    "ipset", "sets",
+})  # fmt: skip
+_LOADED = frozenset({
+    "load", "loads", "loaded", "loading", "reload", "reloads", "reloaded", "apply", "applies",
+    "applied", "restore", "restored", "replace", "replaced", "written", "inserted", "installed",
+    "accepted", "taken",
+})  # fmt: skip
 
 
 def is_lacking(case: Case, need: Need) -> bool:
@@ -53,8 +65,19 @@ def is_lacking(case: Case, need: Need) -> bool:
         results = {one.result for one in case.attempts} | {one.result for one in case.unplaced}
         told = any(one.failure is FailureKind.REFUSED for one in failing)
         return told or FailureKind.REFUSED in results
+    if need is Need.RULES:
+        return any(map(_is_about_loading, list_failing(case)))
     published = any(one.circumstance is Circumstance.PUBLISHES for one in case.told)
     return need is Need.SERVICES and published and bool(failing)
+
+
+def _is_about_loading(complaint: Complaint) -> bool:
+    """Tell whether a sentence is about rules that are not loaded, and not about a connection that
+    they end.
+    """
+    ends = (complaint.source, complaint.target, *complaint.ports, *complaint.addresses)
+    spoken = complaint.spoken
+    return not any(ends) and bool(spoken & _RULES) and bool(spoken & _LOADED)
 
 
 def _asks_for(complaint: Complaint, need: Need) -> bool:

@@ -16,6 +16,7 @@ from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
 from podpath.checks.told import list_failing
 from podpath.net.complaints import Circumstance
+from podpath.net.failures import Ending
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -203,6 +204,24 @@ def _find_insisted(case: Case, finding: Finding) -> Iterator[Span]:
             yield message.span
 
 
+def _find_whole_ttl(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted answers to a ping that was typed without a TTL, which one hop gave again,
+    where no connection is shown to be made.
+    """
+    if any(attempt.result is Ending.OK for attempt in case.attempts):
+        return
+    for message in case.messages:
+        command = message.span.source.command or ""
+        plain = _PING.match(command) is not None and _TTL.search(command) is None
+        if message.span in finding.evidence and message.times > 1 and plain:
+            yield message.span
+
+
+_PING = re.compile(r"(?:sudo )?ping6? ")
+_TTL = re.compile(r" -[tTmi] ?\d| --ttl\b")
+"""What gives packets a TTL: Linux' -t, others' -m, -T and -i."""
+
+
 def _find_same_port(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the quoted lines by which the kernel drops requests for the port that fails; where no
     sentence names one with what fails, for the port of which the text above them speaks.
@@ -241,6 +260,8 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.OWN_REJECT: _find_own_reject,
     Ground.INSISTED: _find_insisted,
     Ground.SAME_PORT: _find_same_port,
+    Ground.WHOLE_TTL: _find_whole_ttl,
+    Ground.ONE_NODE: _tell_by(Circumstance.ONE_NODE),
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
 }

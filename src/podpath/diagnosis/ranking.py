@@ -34,6 +34,7 @@ from podpath.checks.needs import is_lacking
 from podpath.checks.objects import see
 from podpath.checks.registry import find_check
 from podpath.checks.stated import statements_of
+from podpath.checks.told import list_failing
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
@@ -44,6 +45,7 @@ from podpath.diagnosis.sharing import (
     list_ends,
     shares_ends,
 )
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.net.statements import WarningEvent
@@ -84,6 +86,18 @@ def rank_findings(
         return not _is_sure(finding), _is_unsure(finding), is_assumed(case, finding), later, apart
 
     return tuple(map(_with_ask, (*sorted(told, key=place), *others)))
+
+
+def _list_unspecific(case: Case) -> frozenset[FailureKind]:
+    """Return that an end is not reached, where people say so of a connection and nothing tells
+    how.
+    """
+    unsaid = [one for one in list_failing(case) if one.failure is None]
+    at_times = any(Circumstance.INTERMITTENT in one.circumstances for one in unsaid)
+    if at_times:
+        return frozenset({FailureKind.SOMETIMES})
+    cut = any(one.source is not None or one.target is not None for one in unsaid)
+    return frozenset({FailureKind.UNREACHABLE}) if cut else frozenset()
 
 
 def _list_pending(case: Case) -> frozenset[FailureKind]:
@@ -184,12 +198,12 @@ def _raise_only(
     stated.
     """
     weighty = [finding for finding in findings if finding.severity in WEIGHTY]
-    alone = bool(weighty) and all(
-        set(_sorts(finding)) & set(_sorts(weighty[0])) for finding in weighty
-    )
+    stated = [finding for finding in weighty if not is_assumed(case, finding)]
+    alone = bool(stated) and all(_is_one_fault(stated[0], finding) for finding in stated)
     if not alone or any(finding.certainty == 1 for finding in weighty):
         return list(findings)
-    first = weighty[0]
+    kinds = kinds or _list_unspecific(case)
+    first = next((finding for finding in stated if finding.proves & kinds), stated[0])
     proven = (
         first.proves & kinds
         and not first.rests_on
@@ -198,6 +212,12 @@ def _raise_only(
     needed = any(is_lacking(case, need) for need in first.needed_for)
     proven = proven or (needed and not first.rests_on)
     return [_raise(finding) if proven and finding is first else finding for finding in findings]
+
+
+def _is_one_fault(one: Finding, other: Finding) -> bool:
+    """Tell whether two findings are of one sort, or the second says less of the same line."""
+    same_line = set(other.evidence) <= set(one.evidence)
+    return bool(set(_sorts(one)) & set(_sorts(other))) or same_line
 
 
 def _raise(finding: Finding) -> Finding:

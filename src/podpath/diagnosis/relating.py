@@ -73,7 +73,7 @@ def relate(
     """
     sure = finding.certainty == 1 and finding.severity in WEIGHTY
     said = {message.span for message in case.messages}
-    if Ground.SAME_PORT in finding.reasoning:
+    if any(ground in finding.reasoning for ground in (Ground.SAME_PORT, Ground.WHOLE_TTL)):
         return finding
     if not sure or finding.check not in _TOLD or not said.issuperset(finding.evidence):
         return finding

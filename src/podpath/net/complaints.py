@@ -59,6 +59,7 @@ class Circumstance(StrEnum):
     DURING_CAPTURE = "it works while somebody captures packets"
     WORKLOAD_RANGE = "which range the addresses of pods or containers are of"
     FORWARDING_WARNED = "a program warns that forwarding is off"
+    ONE_NODE = "the cluster is a single machine"
     WITHOUT_FIREWALL = "it works without the host's firewall"
 
 

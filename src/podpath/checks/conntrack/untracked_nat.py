@@ -33,7 +33,7 @@ from podpath.checks.coverage import chains_in, ports_of
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import statements_of
-from podpath.checks.told import list_lost
+from podpath.checks.told import LOSSES, list_lost
 from podpath.net import nft, protocols
 from podpath.net.addresses import Prefix
 from podpath.net.firewall import ForwardingMethod, RealServer
@@ -206,6 +206,7 @@ def _report(rule: _Traffic, translated: _Traffic | None) -> Finding:
         breaks=(f"connections to port {ports} that have to be translated",),
         prevention="Limit NOTRACK to the host's own addresses.",
         certainty=1.0 if sure else POSSIBLE,
+        proves=LOSSES if translated is not None and not rule.partial else frozenset(),
         asks=() if sure else (ask,),
         marks=("notrack", "NOTRACK"),
     )

@@ -33,7 +33,13 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import find_told, list_failing, list_failing_addresses
+from podpath.checks.told import (
+    LOSSES,
+    find_told,
+    list_failing,
+    list_failing_addresses,
+    list_lost,
+)
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -141,6 +147,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
             "are not its own."
         ),
         certainty=1.0 if sure else 0.7,
+        proves=LOSSES if _takes_failing(case, first) else frozenset(),
         marks=tuple(str(mark) for mark in (first.address, first.prefix) if mark is not None),
         asks=()
         if sure
@@ -155,6 +162,15 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
             ),
         ),
     )
+
+
+def _takes_failing(case: Case, shift: Shift) -> bool:
+    """Tell whether the changed thing is a route for what people say fails."""
+    prefix = shift.prefix if shift.kind is ShiftKind.ROUTE else None
+    if prefix is None or not prefix.length:
+        return False
+    named = {address for one in list_lost(case) for address in one.addresses}
+    return any(prefix.covers(address) for address in named)
 
 
 def _is_managers(case: Case, lost: Sequence[Shift]) -> bool:

@@ -24,12 +24,13 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
-from podpath.checks.told import LOSSES
+from podpath.checks.told import LOSSES, list_failing
 from podpath.net.failures import FailureKind
 from podpath.net.statements import BondState
 from podpath.node.case import Case
@@ -68,6 +69,16 @@ def check(case: Case) -> Iterator[Finding]:
             breaks=("some of the frames sent over the bond",),
             prevention="Monitor the MII status of slaves and the aggregator's partner.",
             certainty=certainty,
-            proves=_LOSSES if state.partner == ZEROS else frozenset(),
+            proves=_LOSSES if state.partner == ZEROS and _is_meant(case, state) else frozenset(),
             marks=tuple(word for word in ("down", state.slave, state.partner) if word),
         )
+
+
+def _is_meant(case: Case, state: BondState) -> bool:
+    """Tell whether what fails may go by the bond: no sentence names another one alone."""
+    spoken = {word for one in list_failing(case) for word in (*one.words, *one.spoken)}
+    named = {word for word in spoken if _BOND.fullmatch(word)}
+    return not named or str(state.bond) in named
+
+
+_BOND = re.compile(r"bond\d+|team\d+")

@@ -28,10 +28,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_lost
+from podpath.checks.told import INNER, LOSSES, list_lost
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -63,7 +64,10 @@ def _find_apart(case: Case, netfilter: Netfilter) -> Iterator[Finding]:
     for name, shown in policies.items():
         drops = {flavour: chain for flavour, chain in shown.items() if chain.policy == "DROP"}
         if lost and len(shown) > 1 and len(drops) == 1:
-            yield _report_apart(name, *drops.popitem(), shown)
+            found = _report_apart(name, *drops.popitem(), shown)
+            inner = any({one.source, one.target} & INNER for one in lost)
+            forwarded = name == "FORWARD" and inner
+            yield replace(found, proves=LOSSES) if forwarded else found
 
 
 def _report_apart(name: str, flavour: str, drops: Chain, shown: Mapping[str, Chain]) -> Finding:

@@ -34,7 +34,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said, get_value
 from podpath.checks.stated import is_inner_bridge, statements_of
-from podpath.checks.told import SERVICES, WORKLOADS, find_told, list_failing
+from podpath.checks.told import LOSSES, SERVICES, WORKLOADS, find_told, list_failing
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import RuleEdit, TypedRule
@@ -80,7 +80,10 @@ def _find_mapped(case: Case, own: Complaint) -> Iterator[Finding]:
     """Report a rule that somebody wrote to lead an address to a workload, which leads the
     workload's own packets back to it.
     """
-    for rule, stated in statements_of(case, TypedRule):
+    typed = list(statements_of(case, TypedRule))
+    hidden = any(rule.target in {"SNAT", "MASQUERADE"} for rule, _ in typed)
+    others = any(one.works and one.source in WORKLOADS for one in case.complaints)
+    for rule, stated in typed:
         written = rule.action in {RuleEdit.APPEND, RuleEdit.INSERT}
         if written and (rule.chain, rule.target) == ("PREROUTING", "DNAT"):
             yield Finding(
@@ -99,6 +102,7 @@ def _find_mapped(case: Case, own: Complaint) -> Iterator[Finding]:
                 ),
                 certainty=MAPPED,
                 asks=(ASK,),
+                proves=LOSSES if hidden and others else frozenset(),
                 marks=("DNAT",),
             )
             return

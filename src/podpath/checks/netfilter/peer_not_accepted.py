@@ -21,19 +21,25 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_named, port_of
-from podpath.checks.told import list_lost
-from podpath.net.addresses import WIDTH, Address
+from podpath.checks.told import LOSSES, list_failing
+from podpath.net.addresses import WIDTH, Address, Prefix
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import list_spans
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.TUNNEL_BLOCKED)
 NAME = "peer-not-accepted"
+_LOST = frozenset({None, FailureKind.NO_ADDRESS, *LOSSES})
+"""What comes of it that packets of a tunnel are lost; a lease is asked for by such packets, too."""
+_OVERLAYS = frozenset({Technology.VXLAN, Technology.FLANNEL, Technology.GENEVE})
+_NEAR = 24
 TUNNELS = frozenset({"4789", "8472", "6081", "51820", "51821", "4790", "8475", "7946", "4240"})
 
 
@@ -105,6 +111,16 @@ def _list_seen(case: Case, rules: list[Rule]) -> Iterator[Address]:
     for sighting in case.sightings:
         if sighting.packet.dport in ports:
             yield sighting.packet.src
-    for complaint in list_lost(case):
+    for complaint in list_failing(case):
+        if complaint.failure not in _LOST:
+            continue
         if ports & set(complaint.ports):
             yield from complaint.sources or complaint.addresses
+        elif not complaint.ports and _OVERLAYS & complaint.mentions:
+            yield from filter(_is_neighbour(rules), complaint.addresses)
+
+
+def _is_neighbour(rules: list[Rule]) -> Callable[[Address], bool]:
+    """Return what tells whether an address is in one network with an accepted node's."""
+    near = [Prefix.of(rule.src.prefix.address, _NEAR) for rule in rules if rule.src is not None]
+    return lambda address: any(prefix.covers(address) for prefix in near)

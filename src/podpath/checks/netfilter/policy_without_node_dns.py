@@ -25,10 +25,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import ObjectSightings, read_prefix, see
+from podpath.checks.told import LOSSES
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -56,7 +58,9 @@ def check(case: Case) -> Iterator[Finding]:
         for policy in see(case, "NetworkPolicy"):
             rules = list(_list_rules(policy))
             if rules and not any(_admits(rule, address) for rule in rules):
-                yield _report(policy, address, failed, rules[0])
+                found = _report(policy, address, failed, rules[0])
+                others = any(one.works for one in case.complaints)
+                yield replace(found, proves=LOSSES) if others else found
                 return
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.asked_ports import holds_port
 from podpath.checks.category import Category
@@ -69,7 +70,9 @@ def check(case: Case) -> Iterator[Finding]:
         routed = []
     inner = next((one for one in list_lost(case) if {one.source, one.target} & WORKLOADS), None)
     if routed and inner is not None:
-        yield _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
+        found = _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
+        into = inner.target in WORKLOADS and inner.same_node is False and bool(inner.addresses)
+        yield replace(found, proves=LOSSES) if into else found
         return
     listed = [rule for rule, _ in rules if "OUT" not in rule.action]
     if all(map(_is_plain, listed)):

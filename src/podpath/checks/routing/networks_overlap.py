@@ -32,7 +32,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of
-from podpath.checks.told import INNER, WORKLOADS, list_failing
+from podpath.checks.told import INNER, LOSSES, WORKLOADS, list_failing
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
@@ -224,7 +224,7 @@ def _doubt(finding: Finding) -> Finding:
         "docker network ls; docker network inspect NAME; ip route get ADDRESS",
         f"an engine chose {network} for a bridge, and others have it, too: it has to move",
     )
-    return replace(finding, certainty=TOLD, asks=(ask,))
+    return replace(finding, certainty=TOLD, asks=(ask,), proves=LOSSES)
 
 
 def _is_elsewhere(told: Complaint) -> bool:

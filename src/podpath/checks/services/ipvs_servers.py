@@ -27,10 +27,12 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
-from podpath.net.failures import is_failure
+from podpath.checks.told import LOSSES, list_failing
+from podpath.net.failures import FailureKind, is_failure
 from podpath.net.firewall import VirtualServer
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Span
+from podpath.net.statements import RouteAnswer
 from podpath.node.case import Case
 
 CATEGORIES = (Category.IPVS, Category.NO_ENDPOINTS)
@@ -50,8 +52,10 @@ def check(case: Case) -> Iterator[Finding]:
         for attempt in case.attempts
         if is_failure(attempt.result)
     }
+    looked_up = {answer.dst for answer, _ in statements_of(case, RouteAnswer)}
+    lost = any(one.failure in {None, FailureKind.REFUSED, *LOSSES} for one in list_failing(case))
     for one, span in found:
-        meant = (one.address, one.port) in tried
+        meant = (one.address, one.port) in tried or (lost and one.address in looked_up)
         if meant or len(found) <= FEW:
             yield _report(one, span, sure=meant)
 

@@ -28,10 +28,13 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
+from podpath.checks.stated import statements_of
+from podpath.checks.told import LOSSES, list_failing
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.packet import endpoint
 from podpath.net.provenance import Span
+from podpath.net.statements import NothingFound
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.APPLICATION, Category.STALE_DNAT)
@@ -66,7 +69,7 @@ def check(case: Case) -> Iterator[Finding]:
         for own, offered, number, span in listed:
             alike = (offered, number) == (protocol, port) and range_.covers(own)
             if alike and address.family == own.family and len(packets) >= LEAST:
-                yield _report(packets[0], own, span)
+                yield _report(packets[0], own, span, nobody=_is_held_by_none(case, address))
                 return
 
 
@@ -79,7 +82,21 @@ def _list_services(case: Case) -> Iterator[tuple[Address, int, int, Span]]:
                 yield address, protocols.NUMBERS[name], int(number), service.span
 
 
-def _report(seen: Sighting, own: Address, span: Span) -> Finding:
+def _is_held_by_none(case: Case, address: Address) -> bool:
+    """Tell whether somebody looked for the address among all services or rules and found none,
+    while people say that something gets no answer.
+    """
+    sought = [one for one, _ in statements_of(case, NothingFound) if one.sought == str(address)]
+    services = {"svc", "service", "services"}
+    everywhere = any(
+        one.program.startswith(("iptables", "ipvsadm"))
+        or (services & set(one.words) and {"-A", "--all-namespaces"} & set(one.words))
+        for one in sought
+    )
+    return everywhere and any(one.failure in {None, *LOSSES} for one in list_failing(case))
+
+
+def _report(seen: Sighting, own: Address, span: Span, *, nobody: bool) -> Finding:
     asked = endpoint(seen.packet.dst, seen.packet.dport)
     return Finding(
         check=NAME,
@@ -97,7 +114,7 @@ def _report(seen: Sighting, own: Address, span: Span) -> Finding:
         ),
         breaks=(f"traffic from {seen.packet.src} to {asked}",),
         prevention="Let programs resolve names again, and keep a service's address.",
-        certainty=CERTAINTY,
-        asks=(ASK,),
+        certainty=1.0 if nobody else CERTAINTY,
+        asks=() if nobody else (ASK,),
         marks=(str(seen.packet.dst), str(own)),
     )

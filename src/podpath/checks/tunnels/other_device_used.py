@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
+from podpath.checks.told import LOSSES
 from podpath.net.addresses import Prefix, read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -94,4 +95,5 @@ def _report(wanted: Message, taken: Message, value: str) -> Finding:
         certainty=POSSIBLE,
         asks=(ASK,),
         marks=(device, value),
+        proves=LOSSES,
     )

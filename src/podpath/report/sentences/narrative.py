@@ -56,6 +56,8 @@ _GROUNDS: Mapping[Ground, str] = {
     ),
     Ground.ITS_TASK: "What is reported to be lost is what this program sets up.",
     Ground.OWN_REJECT: "The address that prohibits is the one that is asked: its own host rejects.",
+    Ground.ONE_NODE: "The cluster is one machine: between its pods there is its bridge alone.",
+    Ground.WHOLE_TTL: "ping was given no TTL: its packets start with more hops than any path has.",
     Ground.SAME_PORT: "It is the very port that is reported, and the kernel drops its requests.",
     Ground.INSISTED: "It is said again and again: the sender does not adopt the smaller size.",
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
