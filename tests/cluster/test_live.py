@@ -29,6 +29,7 @@ from tests.cluster.conftest import need_programs
 from tests.cluster.connecting import Target, connect, enter
 from tests.cluster.shapes import SEED
 from tests.command import COMMAND, podpath
+from tests.mcp.served import serve
 
 SPACE = "live"
 WEB, API = f"pod/{SPACE}/web-0", f"pod/{SPACE}/api-0"
@@ -185,6 +186,28 @@ def test_derived_flows_are_checked(agents: Cluster, tmp_path: Path) -> None:
         node.run("iptables", "-D", *RULE)
     assert broken.returncode == 1, broken.stdout + broken.stderr
     assert "--dport 8080 -j DROP" in broken.stdout
+
+
+def test_an_assistant_asks_the_agents(agents: Cluster) -> None:
+    """`why` over the Model Context Protocol reads the API and what the agents serve: what works is
+    cleared, a rule in the way is named with its node and line, and an end that is nowhere is said.
+    """
+    node = agents.nodes["node2"]
+    with serve("--cluster", "--kubeconfig", str(agents.plan.kubeconfig)) as assistant:
+        healthy = assistant.ask("why", source=WEB, destination=API)
+        node.run("iptables", "-I", *RULE)
+        try:
+            time.sleep(2)  # agents keep a snapshot for a second
+            broken = assistant.ask("why", source=WEB, destination=API)
+        finally:
+            node.run("iptables", "-D", *RULE)
+        refused = assistant.refuse("why", source=WEB, destination=f"pod/{SPACE}/nobody")
+
+    assert healthy["verdict"] == "none", healthy
+    assert broken["verdict"] == "fault", broken
+    assert "node2" in json.dumps(broken["findings"][0]), broken
+    assert "--dport 8080 -j DROP" in json.dumps(broken), broken
+    assert "nobody" in refused
 
 
 def check(live: Cluster, flows: Path, *words: str) -> subprocess.CompletedProcess[str]:
