@@ -33,8 +33,11 @@ SERVED = {
     "rabbitmq": 5672, "memcached": 11211, "nfs": 2049, "etcd": 2379, "kubelet": 10250, "https": 443,
     "smtp": 25, "vnc": 5900, "samba": 445, "mqtt": 1883, "mosquitto": 1883, "cassandra": 9042,
     "zookeeper": 2181, "kafka": 9092, "apiserver": 6443, "influxdb": 8086, "cups": 631,
+    "node-exporter": 9100, "node_exporter": 9100, "cadvisor": 8080, "metrics-server": 4443,
 }  # fmt: skip
 """The ports of programs that people name in place of a port."""
+_ASKING = frozenset({"prometheus", "grafana", "kibana"})
+"""Programs that ask others, where a sentence names another one beside."""
 _PODS = frozenset({EndKind.POD, EndKind.CONTAINER})
 _TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST, EndKind.API_SERVER})
 """Whom a sentence calls the host itself: clients elsewhere call it the outside."""
@@ -120,6 +123,7 @@ def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
         forwarded = bool(ROUTERS & case.mentions) and port not in HOST_PORTS
         named_own = bool(known & set(named)) if named else not complaint.names
         told = bool(known & set(named)) or _is_from_elsewhere(complaint)
+        told = told or _listens(case, port)
         own = named_own and told and not forwarded and not _is_published(case)
         yield AskedPort(
             port, complaint.protocol or protocols.TCP, complaint.failure, complaint.span, own
@@ -128,8 +132,19 @@ def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
 
 def _list_served(complaint: Complaint) -> tuple[int, ...]:
     """Return the port of the one program that a sentence names."""
-    named = dict.fromkeys(SERVED[word] for word in sorted(complaint.spoken & SERVED.keys()))
+    words = complaint.spoken & SERVED.keys()
+    if len(words) > 1:
+        words -= _ASKING
+    named = dict.fromkeys(SERVED[word] for word in sorted(words))
     return tuple(named) if len(named) == 1 else ()
+
+
+def _listens(case: Case, port: int) -> bool:
+    """Tell whether an output shows a program of the host itself listening on a port."""
+    return any(
+        one.port == port and one.state == "LISTEN" and one.span is not None
+        for one in case.node.host.sockets.items
+    )
 
 
 def _is_published(case: Case) -> bool:

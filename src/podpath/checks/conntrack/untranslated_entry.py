@@ -58,7 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
         if _is_translated(entry):
             translated.setdefault(_goal(entry), entry)
     services = {address for service in case.node.services for address in service.addresses}
-    named = frozenset(_list_named(case))
+    named, ports = frozenset(_list_named(case)), frozenset(_list_named_ports(case))
     told = set()
     for entry in entries:
         if entry.replied or _is_translated(entry) or entry.span is None:
@@ -69,7 +69,9 @@ def check(case: Case) -> Iterator[Finding]:
         if other is not None or entry.original.dst in services:
             told.add(_goal(entry))
             yield _report(entry, other)
-        elif entry.original.protocol == protocols.UDP and entry.original.dst in named:
+        elif entry.original.protocol == protocols.UDP and (
+            entry.original.dst in named or entry.original.dport in ports
+        ):
             told.add(_goal(entry))
             yield _doubt(_report(entry, None))
 
@@ -79,6 +81,13 @@ def _list_named(case: Case) -> Iterator[Address]:
     for one in list_failing(case):
         if one.target in SERVICES or "service" in one.spoken:
             yield from one.addresses
+
+
+def _list_named_ports(case: Case) -> Iterator[int]:
+    """Yield the ports of what fails by a service, as sentences tell."""
+    for one in list_failing(case):
+        if one.target in SERVICES or "service" in one.spoken:
+            yield from one.ports
 
 
 def _doubt(finding: Finding) -> Finding:

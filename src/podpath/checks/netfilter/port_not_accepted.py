@@ -115,7 +115,7 @@ class PortRefusal(NamedTuple):
 def check(case: Case) -> Iterator[Finding]:
     """Report the first port that people say fails and that INPUT takes before it is accepted."""
     for asked in list_asked_ports(case):
-        found = _find(case, asked.protocol, asked.port)
+        found = find_input_refusal(case, asked.protocol, asked.port)
         if found is not None and _may_be_felt(found, asked):
             yield _report(case, asked, found)
             return
@@ -169,7 +169,10 @@ def _report_strict(
     )
 
 
-def _find(case: Case, protocol: int, port: int) -> PortRefusal | None:
+def find_input_refusal(case: Case, protocol: int, port: int) -> PortRefusal | None:
+    """Return what takes a new connection to a port of the host before INPUT accepts it; port 0 is
+    that of protocols without ports. None where it may be accepted, or the rules are not shown.
+    """
     for table, chain in chains_named(case.node.host, "filter", "INPUT"):
         fate = _InputWalk(table, protocol, port).judge(chain, DEEPEST)
         if isinstance(fate, PortRefusal):

@@ -75,7 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield replace(found, proves=LOSSES) if into else found
         return
     listed = [rule for rule, _ in rules if "OUT" not in rule.action]
-    if all(map(_is_plain, listed)):
+    if all(map(_names_ports, listed)):
         for port, span in _list_lost_ports(case):
             if listed and not _holds(listed, port):
                 yield _report(
@@ -92,9 +92,14 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(claim, spans, 0.6)
 
 
+def _names_ports(rule: AllowedSource) -> bool:
+    """Tell whether a rule is about ports, for whomever: it admits no other port."""
+    return _PORTS.fullmatch(rule.to.strip()) is not None
+
+
 def _is_plain(rule: AllowedSource) -> bool:
     """Tell whether a rule is about ports: one for a device or range may admit anything."""
-    return _PORTS.fullmatch(rule.to.strip()) is not None and rule.source is None
+    return _names_ports(rule) and rule.source is None
 
 
 def _may_admit_pods(case: Case, rule: AllowedSource) -> bool:

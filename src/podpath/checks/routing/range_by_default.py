@@ -26,14 +26,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import pods
 from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import WORKLOADS, list_lost
 from podpath.checks.topology import only_default_rules
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import Prefix, read_address
 from podpath.net.complaints import Complaint
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
@@ -44,6 +46,8 @@ CATEGORIES = (Category.NO_ROUTE, Category.ROUTE_DISTRIBUTION, Category.CNI_AGENT
 NAME = "range-by-default"
 POSSIBLE, LIKELY = 0.5, 0.8
 """The latter where a plugin is spoken of that adds such routes to nodes."""
+SIBLINGS = 2
+"""Routes to ranges of other nodes that show how such ranges are reached here."""
 CLUSTER = 16
 """How long the prefix of a cluster's pods is at least: ranges of nodes lie in one of it."""
 _ROUTERS = frozenset({Technology.FLANNEL, Technology.CALICO, Technology.K3S, Technology.WEAVE})
@@ -66,6 +70,45 @@ def check(case: Case) -> Iterator[Finding]:
                 spans = (near.span, *((default.span,) if default and default.span else ()))
                 yield _report(case, prefix, spans)
                 return
+    yield from _check_pods(case, routes, default)
+
+
+def _check_pods(case: Case, routes: Sequence[Route], default: Route | None) -> Iterator[Finding]:
+    """Report the first pod of another node that a table has no route to, which has one by a gateway
+    to each of several ranges beside the pod's.
+    """
+    gatewayed = [one for one in routes if _is_of_node(one)]
+    for pod in pods(case) if list_lost(case) and default is not None else ():
+        address = read_address(pod.seen.text_at("status", "podIP"))
+        line = pod.seen.at("status", "podIP")
+        best = max(
+            (one for one in routes if address is not None and one.prefix.covers(address)),
+            key=lambda one: one.prefix.length,
+            default=None,
+        )
+        if address is None or line is None or best is not default:
+            continue
+        beside = [
+            one
+            for one in gatewayed
+            if Prefix.of(one.prefix.address, CLUSTER).covers(address) and one.span is not None
+        ]
+        lengths = {one.prefix.length for one in beside}
+        if len(beside) >= SIBLINGS and len(lengths) == 1:
+            missing = Prefix.of(address, lengths.pop())
+            shown = [one.span for one in (*beside[:SIBLINGS], default) if one is not None]
+            spans = (line.line, *(span for span in shown if span is not None))
+            yield replace(_report(case, missing, spans), certainty=1.0)
+            return
+
+
+def _is_of_node(route: Route) -> bool:
+    """Tell whether a route leads to a range of some length by one gateway."""
+    hops = route.nexthops
+    stated = route.span is not None and route.inferred is None and route.type == "unicast"
+    return (
+        stated and len(hops) == 1 and hops[0].gateway is not None and route.prefix.length > CLUSTER
+    )
 
 
 def _list_wanted(complaint: Complaint) -> Iterator[Prefix]:

@@ -44,12 +44,13 @@ from podpath.checks.topology import (
     best_routes,
     device_key,
     find_attachments,
+    known_sysctl,
     only_default_rules,
     strictest,
 )
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, IfName
 from podpath.net.provenance import Known
-from podpath.node.case import Case
+from podpath.node.case import Case, Sighting
 from podpath.node.change import SetSysctl
 from podpath.node.node import HOST, Node
 from podpath.node.routing import Route
@@ -82,6 +83,59 @@ def check(case: Case) -> Iterator[Finding]:
             if item.address.family == 4 and route is not None:
                 yield _report(attachment, item.address, mode, route)
                 break
+    yield from _check_sighted(case)
+
+
+def _check_sighted(case: Case) -> Iterator[Finding]:
+    """Report the first packet for an address of the host that a capture shows on a device which is
+    not the way back to its source, where the filter is strict and no answer is shown.
+    """
+    host = case.node.host
+    answered = {(one.packet.dst, one.packet.src) for one in case.sightings}
+    for seen in case.sightings if host.routes.complete else ():
+        source, target = seen.packet.src, seen.packet.dst
+        came = seen.netns == HOST and host.holds(target) and not host.holds(source)
+        if not came or seen.link is None or (source, target) in answered or source.family != 4:
+            continue
+        device = IfName(seen.link)
+        own = known_sysctl(host, device_key(4, device, "rp_filter"))
+        mode, routes = strictest(host, device, "rp_filter"), best_routes(host, source)
+        ways = {hop.link for hop in routes[0].nexthops} if routes else set()
+        plain = bool(routes) and routes[0].type == "unicast" and routes[0].span is not None
+        if plain and own and mode is not None and mode[0] == 1 and device not in ways:
+            yield _report_sighted(seen, mode, routes[0])
+            return
+
+
+def _report_sighted(seen: Sighting, mode: tuple[int, Known[str]], route: Route) -> Finding:
+    other = ", ".join(str(hop.link) for hop in route.nexthops)
+    key = device_key(4, IfName(str(seen.link)), "rp_filter")
+    spans = (mode[1].span, seen.span, route.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The reverse-path filter drops packets from {seen.packet.src}: they come in on "
+            f"{seen.link}, and the route back uses {other}."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(
+            f"rp_filter is 1, the larger of all and {seen.link}.",
+            f"The capture shows the packet on {seen.link}, and no answer to it.",
+        ),
+        breaks=(f"what comes in on {seen.link} from networks that {other} leads to",),
+        repairs=(
+            Repair(
+                title="let any route back count, for both devices",
+                commands=(
+                    "sysctl -w net.ipv4.conf.all.rp_filter=2",
+                    f"sysctl -w {key}=2",
+                ),
+            ),
+        ),
+        prevention="Give each card a table and a rule for its own address, so that answers return.",
+        marks=("rp_filter", mode[1].value, other),
+    )
 
 
 def find_way_back(node: Node, attachment: Attachment, address: Address) -> Route | None:

@@ -27,11 +27,12 @@ from collections.abc import Iterator, Sequence
 from podpath.checks.asked_ports import AskedPort, is_translated, list_asked_ports
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import FailedConnection, failures
 from podpath.net import protocols
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.node import Socket
+from podpath.node.node import Netns, NetnsRole, Socket
 
 CATEGORIES = (Category.NO_LISTENER, Category.WRONG_PORT)
 NAME = "port-unheard"
@@ -46,7 +47,10 @@ ASK = FollowUp(
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first port that people say fails and that no socket of the host takes."""
+    """Report the first port that people say fails and that no socket of the host takes, and the
+    first that a pod refused and none of its own takes.
+    """
+    yield from _check_pods(case)
     host = case.node.host
     for asked in list_asked_ports(case):
         if asked.protocol != protocols.TCP or asked.failure not in _CLOSED | _VAGUE:
@@ -63,6 +67,38 @@ def check(case: Case) -> Iterator[Finding]:
             others = [one.span for one in listening if one.span is not None]
             yield _report(case, asked, "has no listener", others[:QUOTED])
             return
+
+
+def _check_pods(case: Case) -> Iterator[Finding]:
+    for failed in failures(case):
+        if failed.result is not FailureKind.REFUSED or not failed.dport:
+            continue
+        for netns in case.node.namespaces.values():
+            shown = [one for one in netns.sockets.items if _is_listener(one) and one.span]
+            mine = netns.role is NetnsRole.POD and netns.holds(failed.dst)
+            if not mine or not netns.shows_sockets(protocols.TCP) or not shown:
+                continue
+            if all(one.port != failed.dport for one in shown):
+                yield _report_pod(netns, failed, [one.span for one in shown if one.span])
+                return
+
+
+def _report_pod(netns: Netns, failed: FailedConnection, spans: Sequence[Span]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Nothing listens on port {failed.dport} of {netns.name} ({failed.dst}), so clients "
+            "are refused."
+        ),
+        evidence=(*spans[:QUOTED], failed.span),
+        reasoning=(
+            "The kernel answers a connection to a port without a listening socket with a reset.",
+        ),
+        breaks=(f"connections to port {failed.dport} of {netns.name}",),
+        prevention="Give pods a readiness probe on the port that their service sends clients to.",
+        marks=(f":{failed.dport}",),
+    )
 
 
 def _is_listener(socket: Socket) -> bool:

@@ -18,7 +18,8 @@ _JOINT = re.compile(
     r"\s+(?=and (?:nothing|nobody|none|not)\b)|;\s+(?=\w)|"
     r",?\s+(?=and (?:hangs?|fails?|times? out|is (?:lost|refused)|gets? no|never|cannot|"
     r"does not)\b)|"
-    r",\s+(?=(?:one|that|those) (?:to|from|on|of|at) )",
+    r",\s+(?=(?:one|that|those) (?:to|from|on|of|at) )|"
+    r",\s+(?=(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does|works?)\b)",
     re.IGNORECASE,
 )
 _OPENING = re.compile(

@@ -105,6 +105,7 @@ _WORKS = re.compile(
     r"resolves? (?:the same |all |any |every |other |both )?names?\b|"
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
+    r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
     re.IGNORECASE,
@@ -129,6 +130,8 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE,
 )
 """A clause that leaves out what the one before it says."""
+_OTHERS = re.compile(r"^(?:(?:all|the) )?(?:others?|other \w+|rest) ", re.IGNORECASE)
+"""A clause about whoever else does what the one before it speaks of."""
 _DENIAL = re.compile(r"\b(?:no|not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
@@ -253,6 +256,8 @@ def _take_ends(complaint: Complaint, before: Complaint | None, text: str) -> Com
         return complaint
     if {before.same_node, complaint.same_node} == {True, False}:
         return replace(complaint, source=before.source, target=before.target)
+    if complaint.works and not before.works and _OTHERS.match(text):
+        return replace(complaint, source=complaint.source or before.source, target=before.target)
     fault = _FAILS.search(text)
     bare = _ELLIPSIS.match(text) is not None or (fault is not None and not fault.start())
     if bare and complaint.source is not before.target:

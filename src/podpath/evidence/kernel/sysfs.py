@@ -36,6 +36,7 @@ _SWITCHES = {
     "learning": "learning",
     "unicast_flood": "flood",
 }
+_PORT_SWITCHES = frozenset({"hairpin_mode", "isolated"})
 _STATES = {"0": "disabled", "1": "listening", "2": "learning", "3": "forwarding", "4": "blocking"}
 _UP, _NOARP, _PROMISC = 0x1, 0x80, 0x100
 """include/uapi/linux/if.h."""
@@ -94,9 +95,9 @@ def read(source: Source) -> Reading:
             ledger.head(index)
         else:
             ledger.add(record)
-            if found is not None:
-                for setting in _make_switch(record.span, line):
-                    ledger.add(setting)
+            named = () if found is None else _make_switch(record.span, line)
+            for setting in named or _make_own_switch(record.span, file, value):
+                ledger.add(setting)
     return ledger.close(_EXPECTED)
 
 
@@ -138,12 +139,21 @@ def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePo
     return None
 
 
-def _make_switch(span: Span, line: str) -> Iterator[StatementRecord]:
-    """Yield the setting of a bridge's port, where the path names the bridge."""
+def _make_switch(span: Span, line: str) -> tuple[StatementRecord, ...]:
+    """Return the setting of a bridge's port, where the path names the bridge."""
     member = _MEMBER.search(line)
-    if member is not None and member["file"] in {"hairpin_mode", "isolated"}:
-        on = line.rstrip().endswith("1")
-        yield StatementRecord(span=span, statement=PortSwitch(member["bridge"], member["file"], on))
+    if member is None or member["file"] not in _PORT_SWITCHES:
+        return ()
+    on = line.rstrip().endswith("1")
+    return (StatementRecord(span=span, statement=PortSwitch(member["bridge"], member["file"], on)),)
+
+
+def _make_own_switch(span: Span, file: str, value: str) -> tuple[StatementRecord, ...]:
+    """Return the setting of a port below its own name, which does not say whose it is."""
+    switch = file.removeprefix("brport/")
+    if switch == file or switch not in _PORT_SWITCHES or value not in {"0", "1"}:
+        return ()
+    return (StatementRecord(span=span, statement=PortSwitch("", switch, value == "1")),)
 
 
 def _find_ports(source: Source) -> re.Match[str] | None:

@@ -124,10 +124,24 @@ def _place_fragment(record: ApiObjectRecord, asked: Pick) -> ApiObjectRecord:
         kind = "KubeProxyConfiguration"
         tree = _below(tree, "ipvs") if tree.at("strictARP") is not None else tree
     elif not held and kind != "ConfigMap":
-        tree = Tree(value={"spec": tree}, span=tree.span)
+        tree = _place_fields(tree)
     return ApiObjectRecord(
         span=record.span, kind=kind, namespace=asked.namespace, name=asked.name, tree=tree
     )
+
+
+def _place_fields(tree: Tree) -> Tree:
+    """Return fields below `spec`, and qualified names (`projectcalico.org/IPv4Address`), which
+    only labels and annotations have, below both of these.
+    """
+    named = {name: field for name, field in tree.fields.items() if "/" in name}
+    rest = {name: field for name, field in tree.fields.items() if name not in named}
+    placed: dict[str, Tree] = {"spec": Tree(value=rest, span=tree.span)} if rest else {}
+    if named:
+        pairs = Tree(value=named, span=tree.span)
+        both = {"labels": pairs, "annotations": pairs}
+        placed["metadata"] = Tree(value=both, span=tree.span)
+    return Tree(value=placed or {"spec": tree}, span=tree.span)
 
 
 def _below(tree: Tree, name: str) -> Tree:
