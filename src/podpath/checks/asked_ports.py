@@ -140,9 +140,12 @@ def _list_served(complaint: Complaint) -> tuple[int, ...]:
 
 
 def _listens(case: Case, port: int) -> bool:
-    """Tell whether an output shows a program of the host itself listening on a port."""
+    """Tell whether an output shows a program of the host itself that others reach on a port."""
     return any(
-        one.port == port and one.state == "LISTEN" and one.span is not None
+        one.port == port
+        and one.state == "LISTEN"
+        and one.span is not None
+        and not (one.local is not None and one.local.is_loopback)
         for one in case.node.host.sockets.items
     )
 

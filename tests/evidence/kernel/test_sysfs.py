@@ -9,8 +9,10 @@ from tests.evidence.consoles import block, read
 
 def test_the_command_names_what_cat_prints() -> None:
     """A value alone is that of the command's path."""
-    (port,) = read(block("0", "cat /sys/class/net/veth1/brport/hairpin_mode")).records
+    port, stated = read(block("0", "cat /sys/class/net/veth1/brport/hairpin_mode")).records
     assert isinstance(port, BridgePortRecord)
+    assert isinstance(stated, StatementRecord)
+    assert stated.statement == PortSwitch("", "hairpin_mode", on=False)
     assert ("veth1", {"hairpin": "off"}) == (port.port, port.details)
 
 

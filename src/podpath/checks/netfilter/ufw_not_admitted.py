@@ -119,12 +119,16 @@ def _holds(rules: Sequence[AllowedSource], port: int) -> bool:
 
 
 def _list_lost_ports(case: Case) -> Iterator[tuple[int, Span]]:
-    """Yield the ports of connections that get no answer, as tries and sentences tell."""
+    """Yield the ports of connections that get no answer, as tries and sentences tell, but for those
+    of addresses that a listing shows to be another machine's.
+    """
     for failure in failures(case):
         if failure.result is FailureKind.TIMEOUT and failure.dport:
             yield failure.dport, failure.span
+    own = {held.address for held in case.node.host.addresses.items if held.span is not None}
     for told in _list_lost_told(case):
-        yield from ((port, told.span) for port in told.ports)
+        elsewhere = bool(own and told.addresses) and own.isdisjoint(told.addresses)
+        yield from ((port, told.span) for port in () if elsewhere else told.ports)
 
 
 def _list_lost_told(case: Case) -> Iterator[Complaint]:
