@@ -128,7 +128,7 @@ def _list_lost_ports(case: Case) -> Iterator[tuple[int, Span]]:
     own = {held.address for held in case.node.host.addresses.items if held.span is not None}
     for told in _list_lost_told(case):
         elsewhere = bool(own and told.addresses) and own.isdisjoint(told.addresses)
-        yield from ((port, told.span) for port in () if elsewhere else told.ports)
+        yield from ((port, told.span) for port in (() if elsewhere else told.ports))
 
 
 def _list_lost_told(case: Case) -> Iterator[Complaint]:
