@@ -33,13 +33,18 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import LOSSES, SERVICES, find_told, list_lost
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, Complaint
 from podpath.net.failures import FailureKind
+from podpath.net.packet import Packet
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
+_SYN_ACK = protocols.SYN | protocols.ACK
+_AHEAD = 1 << 20
+"""How far behind what it acknowledges an ACK may say so: past this, numbers are of two kinds."""
 TUNNELS = (4789, 8472, 6081)
 """Ports of VXLAN and Geneve."""
 ASK = FollowUp(
@@ -71,8 +76,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         yield _report_outer(outer, at_receiver, across=across)
     elif outer and any(map(_is_across, list_lost(case))):
         yield _report_across(outer, works=_find_ping(case))
-    elif wrong and len(sent) < len(wrong):
-        yield _report_open([seen for seen in wrong if seen not in sent])
+    elif unknown := [seen for seen in _without_accepted(wrong, case) if seen not in sent]:
+        yield _report_open(unknown)
     elif wrong:
         yield Finding(
             check=NAME,
@@ -84,9 +89,43 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             evidence=quote(wrong[:1]),
             reasoning=(
                 "The kernel leaves checksums to the NIC; a capture sees the packet before that.",
+                *(() if len(sent) == len(wrong) else ("The other end answers such packets.",)),
             ),
             marks=("incorrect", "cksum"),
         )
+
+
+def _without_accepted(wrong: list[Sighting], case: Case) -> list[Sighting]:
+    """Leave out what one host sends to another where the capture shows that one such packet was
+    accepted: its data acknowledged, its SYN or datagram answered.
+    """
+    waiting: dict[tuple[object, ...], int | None] = {}
+    accepted: set[tuple[Address, Address]] = set()
+    suspected = {id(seen) for seen in wrong}
+    for seen in case.sightings:
+        packet = seen.packet
+        there = (packet.protocol, packet.src, packet.sport, packet.dst, packet.dport)
+        back = (packet.protocol, packet.dst, packet.dport, packet.src, packet.sport)
+        if back in waiting and _answers(packet, waiting[back]):
+            accepted.add((packet.dst, packet.src))
+        asks = packet.protocol == protocols.UDP or packet.payload or packet.flags & protocols.SYN
+        if asks and id(seen) in suspected:
+            waiting[there] = _end_of(packet)
+    return [seen for seen in wrong if (seen.packet.src, seen.packet.dst) not in accepted]
+
+
+def _end_of(packet: Packet) -> int | None:
+    """Return the number behind a segment's data; None for a SYN and a datagram."""
+    if packet.protocol == protocols.UDP or packet.flags & protocols.SYN:
+        return None
+    return packet.seq + (packet.payload or 0)
+
+
+def _answers(packet: Packet, end: int | None) -> bool:
+    """Tell whether a packet says that what ends there arrived."""
+    if packet.protocol == protocols.UDP or end is None:
+        return packet.protocol == protocols.UDP or packet.flags & _SYN_ACK == _SYN_ACK
+    return packet.flags & protocols.ACK != 0 and 0 <= packet.ack - end & 0xFFFFFFFF < _AHEAD
 
 
 def _is_across(complaint: Complaint) -> bool:
