@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from podpath_mcp.server import LiveCluster, ReadCluster
 
 _EXTRA = "`podpath mcp` needs more packages: pip install 'podpath[mcp]'"
+_ON_A_TERMINAL = (
+    "podpath: assistants start this command themselves, and speak JSON-RPC with it; "
+    "docs/assistants.md shows what to tell them. Ctrl-C ends it."
+)
 
 
 @click.command()
@@ -85,6 +91,9 @@ def mcp(  # noqa: PLR0913 - click gives each option as one argument
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     reader = _reader(options) if cluster else None
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK's wait for input cannot be interrupted
+    if sys.stdin.isatty():
+        click.echo(_ON_A_TERMINAL, err=True)
     make_server(Allowed(evidence=evidence, read_cluster=reader)).run()
 
 

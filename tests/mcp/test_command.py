@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -46,6 +48,30 @@ def test_without_the_sdk_it_says_what_to_install() -> None:
 
     assert (2, "") == (done.returncode, done.stdout)
     assert "pip install 'podpath[mcp]'" in done.stderr
+
+
+def test_who_types_it_is_told_and_can_leave() -> None:
+    """On a terminal it says what it waits for, and Ctrl-C ends it at once."""
+    ours, its = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "podpath", "mcp"],
+        stdin=its,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(its)
+    try:
+        assert process.stderr is not None
+        said = process.stderr.readline().decode()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(ours)
+
+    assert "docs/assistants.md" in said
+    assert "Ctrl-C ends it" in said
+    assert (-signal.SIGINT, b"") == (process.returncode, out)
 
 
 def test_the_end_of_its_input_ends_it() -> None:

@@ -64,7 +64,12 @@ def learn(context: click.Context, folder: Path | None) -> None:
         _list_lessons()
         return
     _require_tools()
-    guide(context.obj, lambda: str(click.prompt("learn", prompt_suffix="> ", default="")))
+    guide(context.obj, _prompt)
+
+
+def _prompt() -> str:
+    """Read what a learner says next; nothing is a word, too."""
+    return str(click.prompt("learn", prompt_suffix="> ", default="", show_default=False))
 
 
 def _require_tools() -> None:
