@@ -33,6 +33,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         (["diagnose"], "--no-such", []),
         (["completion"], "b", [("bash", "plain")]),
         ([], "diag", [("diagnose", "plain")]),
+        (["explain"], "rp-", [("rp-filter", "plain")]),
     ],
 )
 def test_what_nothing_is_known_of_may_be_a_file(

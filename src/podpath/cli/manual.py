@@ -34,8 +34,18 @@ def checks(*, as_json: bool) -> None:
     print_long(f"{known.text()}{_HINT}")
 
 
+def _complete_check(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return the names of faults that begin so, for a shell."""
+    from podpath.library import manual
+
+    _ = context, parameter
+    return [page.name for page in manual.checks() if page.name.startswith(incomplete)]
+
+
 @click.command()
-@click.argument("check", required=False)
+@click.argument("check", required=False, shell_complete=_complete_check)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of text.")
 @pager_option
 def explain(check: str | None, *, as_json: bool) -> None:
