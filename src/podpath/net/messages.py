@@ -335,6 +335,7 @@ class MessageKind(StrEnum):
     METHOD_UNKNOWN = "method unknown"
     PEER_SPEAKS_TLS = "peer speaks tls"
     NO_ENDPOINTS = "no endpoints"
+    INGRESS_BACKEND_MISSING = "ingress backend missing"
     SERVICE_PORT_UNKNOWN = "service port unknown"
 
     # What captures print of neighbors and leases

@@ -24,17 +24,23 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
+from podpath.checks.told import list_failing
+from podpath.net.failures import FailureKind
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 CATEGORIES = (Category.CONNTRACK_RACE,)
 NAME = "insert-failed"
+_FIVE_SECONDS = re.compile(r"\b(?:5|five)[- ]?(?:s\b|sec)", re.IGNORECASE)
+"""resolv.conf(5), timeout: after that a resolver asks again."""
 SOME = 100
 """From here on it is more than what every busy host shows."""
 
@@ -43,10 +49,25 @@ def check(case: Case) -> Iterator[Finding]:
     """Report a count of entries that could not be inserted."""
     for count, stated in statements_of(case, TrackingCount):
         if count.name == "insert_failed" and count.value:
-            yield _report(count.value, stated.span)
+            yield _report(count.value, stated.span, _find_delay(case))
 
 
-def _report(value: int, span: Span) -> Finding:
+def _find_delay(case: Case) -> Span | None:
+    """Return the sentence that says that lookups take the five seconds of a resolver's timeout."""
+    for one in list_failing(case):
+        dns = Technology.DNS in one.mentions or one.failure is FailureKind.NAME_NOT_RESOLVED
+        if dns and _FIVE_SECONDS.search(one.span.text):
+            return one.span
+    return None
+
+
+def _rate(value: int, delay: Span | None) -> float:
+    if value < SOME:
+        return 0.5
+    return 0.7 if delay is None else 1.0
+
+
+def _report(value: int, span: Span, delay: Span | None) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -54,11 +75,11 @@ def _report(value: int, span: Span) -> Finding:
             f"Connection tracking dropped {value} packets because another packet had inserted the "
             "same entry first."
         ),
-        evidence=(span,),
+        evidence=(span, *((delay,) if delay is not None else ())),
         reasoning=("Two packets raced to create the same entry; the later one is dropped.",),
         breaks=("an occasional DNS query, which is retried after 5 seconds; an occasional SYN",),
         prevention="Use a cache on the node, with no NAT in between (NodeLocal DNSCache).",
-        certainty=0.7 if value >= SOME else 0.5,
+        certainty=_rate(value, delay),
         marks=(f"insert_failed={value}",),
         asks=(
             FollowUp(

@@ -34,11 +34,14 @@ from podpath.checks.files import files_of, own_addresses
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
+from podpath.checks.told import find_told
 from podpath.net.addresses import read_address
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import NAMES
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.settings import Setting, SettingsFile
+from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION, Category.DNS_SERVER)
@@ -52,6 +55,10 @@ ASK = FollowUp(
     "kubectl -n kube-system get cm coredns -o yaml; cat /etc/resolv.conf   # on its node",
     "the address of its own service: it asks itself; others: NodeLocal DNSCache printed the line",
 )
+PASSING_ON = frozenset({"forward", "proxy", "import", "alternate", "erratic", "grpc", "dnssd"})
+"""Plugins that ask other servers, or may."""
+_ROOT = re.compile(r"(?:^|[\s,])(?:dns://)?\.(?::\d+)?(?:[\s,]|$)")
+"""The zone of all names."""
 _NODE_LOCAL = re.compile(r"node-?local")
 ASKING = frozenset({"allow-query", "allow-recursion", "allow-query-cache"})
 
@@ -62,6 +69,7 @@ def check(case: Case) -> Iterator[Finding]:
     failed += [one.span for one in case.attempts if one.result in NAMES]
     failed += [one.span for one in case.unplaced if one.result in NAMES]
     yield from _check_service(case)
+    yield from _check_corefile(case)
     for file in case.files:
         yield from _check_self(case, file, failed)
     for file in files_of(case, "dnsmasq"):
@@ -88,6 +96,46 @@ def _check_self(case: Case, file: SettingsFile, failed: list[Span]) -> Iterator[
         if upstream in own or (address.is_loopback and file.kind != "unbound"):
             claim = f"The name server forwards to {upstream}, which is itself."
             yield _report(claim, setting, upstream, failed, certain=True)
+
+
+def _check_corefile(case: Case) -> Iterator[Finding]:
+    """Report a Corefile whose block for all names asks nobody, where names outside the cluster are
+    said not to be resolved.
+    """
+    said = find_told(case, Circumstance.EXTERNAL_NAMES)
+    blocks = [
+        block
+        for corefile in see(case, "Corefile")
+        for sight in corefile.sights
+        for block in sight.tree.items
+    ]
+    asking = any(set(_list_plugins(block)) & PASSING_ON for block in blocks)
+    root = next((one for one in blocks if _ROOT.search(one.text_at("zones"))), None)
+    zones = root.at("zones") if root is not None else None
+    if said is None or asking or zones is None or len(see(case, "Corefile")) != 1:
+        return
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim="The Corefile has no `forward`: CoreDNS answers names of the cluster alone.",
+        evidence=(zones.line, said),
+        reasoning=("No plugin of the block for all names passes a question on.",),
+        breaks=("names outside the cluster",),
+        repairs=(
+            Repair(
+                title="add `forward . /etc/resolv.conf` to the block",
+                commands=("kubectl -n kube-system edit cm coredns",),
+            ),
+        ),
+        prevention="Keep the Corefile in version control, and look up a name outside in a probe.",
+        marks=(zones.text,),
+    )
+
+
+def _list_plugins(block: Tree) -> Iterator[str]:
+    """Yield the names of the plugins of a server block."""
+    for plugin in block.items_at("plugins"):
+        yield from (word.text for word in plugin.items[:1])
 
 
 def _check_service(case: Case) -> Iterator[Finding]:

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.kubernetes.shown import nest, rows, scalar
@@ -39,6 +42,55 @@ def recognise_inspect(source: Source) -> int:
     if not found:
         return NO
     return CERTAIN if len(found) >= 2 and head.startswith(("[", "{", '"')) else LIKELY
+
+
+_TEMPLATE = re.compile(r"\{\{\s*json\s+(?P<path>(?:\.\w+)+)\s*\}\}")
+"""A part of what is inspected, as `docker inspect NAME --format` prints it."""
+
+
+class _InspectedPart(NamedTuple):
+    """Whose part a command prints, and where in it the answer belongs."""
+
+    name: str
+    path: tuple[str, ...]
+
+
+def _find_part(source: Source) -> _InspectedPart | None:
+    command = parse_command(source.command)
+    words = [word for word in command.arguments if word not in {"container", "-f", "--format"}]
+    if command.program not in {"docker", "podman"} or words[:1] != ["inspect"]:
+        return None
+    found = [_TEMPLATE.search(word) for word in words]
+    path = next((one["path"] for one in found if one is not None), "")
+    named = [word for word in words[1:] if "{" not in word and not word.startswith("-")]
+    return (
+        _InspectedPart(named[0], tuple(path.split(".")[1:])) if path and len(named) == 1 else None
+    )
+
+
+def recognise_part(source: Source) -> int:
+    """Recognize an object below a command that picks it."""
+    opens = any(line.lstrip().startswith("{") for line in sample(source))
+    return CERTAIN if opens and _find_part(source) is not None else NO
+
+
+def read_part(source: Source) -> Reading:
+    """Read a part of a container, put where the whole has it."""
+    ledger = LineLedger(source)
+    part = _find_part(source)
+    for tree in read_tree(source, ledger.lines, source.first_line).trees if part else ():
+        placed = tree
+        for name in part.path[::-1] if part is not None else ():
+            placed = Tree(value={name: placed}, span=tree.span)
+        record = _inspected(Tree(value=placed.fields, span=tree.span))
+        if record is not None and part is not None:
+            first, last = tree.span.line, tree.span.last_line
+            ledger.span(first - source.first_line, last - source.first_line)
+            ledger.add(replace(record, name=part.name.removeprefix("/")))
+    for index, line in enumerate(ledger.lines):
+        if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
+            ledger.head(index)
+    return ledger.close("a part of a container")
 
 
 def recognise_compose(source: Source) -> int:
@@ -163,6 +215,7 @@ def _short(found: re.Match[str], span: Span) -> Tree:
 
 
 FORMATS = (
+    Format("docker inspect --format", recognise_part, read_part),
     Format("docker inspect", recognise_inspect, read_inspect),
     Format("docker-compose.yml", recognise_compose, read_compose),
 )

@@ -1,0 +1,89 @@
+"""networks-not-shared: a container asks for another one that is in none of its networks.
+
+What it is
+    `docker inspect` or a Compose file shows the networks of both containers, and they have none in
+    common, not even the default one.
+
+Why it breaks
+    Docker's own DNS server (127.0.0.11) knows the names of the containers in the networks of who
+    asks, and no others: the name is unknown. By its address the other one is not reached either,
+    since the engine drops what goes from one of its bridges to another.
+
+How to confirm
+    docker inspect CONTAINER --format '{{json .NetworkSettings.Networks}}'
+    docker network inspect NETWORK --format '{{range .Containers}}{{.Name}} {{end}}'
+
+How to fix
+    docker network connect NETWORK CONTAINER; in a Compose file, name a common network under
+    `networks:` of both services.
+
+References
+    docs.docker.com, Bridge network driver (user-defined bridges); moby, libnetwork/resolver.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from podpath.checks.category import Category
+from podpath.checks.finding import Finding, Severity
+from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.said import find_said
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.net.trees import Tree
+from podpath.node.case import Case
+
+CATEGORIES = (Category.DNS_CONFIGURATION, Category.OTHER)
+NAME = "networks-not-shared"
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Report the first container whose name is unknown to one that shares no network with it."""
+    known = {one.name: one for one in see(case, "Container")}
+    for said in find_said(case, MessageKind.NAME_FAILS):
+        asked = known.get(said.values.get("name", ""))
+        asking = _find_asking(known, asked, said.span.source.netns or "")
+        if asking is None or asked is None or asking is asked:
+            continue
+        mine, theirs = _find_networks(asking), _find_networks(asked)
+        if mine is not None and theirs is not None and not set(_names(mine)) & set(_names(theirs)):
+            yield _report((asking, mine), (asked, theirs), said.span)
+            return
+
+
+def _find_asking(
+    known: Mapping[str, ObjectSightings], asked: ObjectSightings | None, netns: str
+) -> ObjectSightings | None:
+    """Return the container that a command ran in: by its name, else the only other one."""
+    others = [one for one in known.values() if one is not asked]
+    named = known.get(netns.rpartition("/")[2])
+    return others[0] if named is None and netns and len(others) == 1 else named
+
+
+def _find_networks(container: ObjectSightings) -> Tree | None:
+    """Return the networks that are shown of a container, with what it is called there."""
+    return container.at("NetworkSettings", "Networks") or container.at("networks")
+
+
+def _names(networks: Tree) -> tuple[str, ...]:
+    return tuple(networks.fields) or tuple(item.text for item in networks.items)
+
+
+def _report(
+    asking: tuple[ObjectSightings, Tree], asked: tuple[ObjectSightings, Tree], said: Span
+) -> Finding:
+    (one, mine), (other, theirs) = asking, asked
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{one.name} is in the network {', '.join(_names(mine))} and {other.name} in "
+            f"{', '.join(_names(theirs))}: they share none."
+        ),
+        evidence=(mine.line, theirs.line, said),
+        reasoning=("Docker's DNS server knows the containers of who asks' own networks alone.",),
+        breaks=(f"connections from {one.name} to {other.name}, by name and by address",),
+        prevention="Put what belongs together into one network of the Compose file.",
+        marks=(*_names(mine), *_names(theirs)),
+    )
