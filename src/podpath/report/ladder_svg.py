@@ -20,7 +20,10 @@ STYLE = (
     "fill:#607d8b}.title{font-size:15px;font-weight:bold}"
     ".post{stroke:#b0bec5;stroke-width:1}.way{stroke:#1565c0;stroke-width:1.5}.back{stroke:#2e7d32;"
     "stroke-width:1.5}.lost{stroke:#c62828;stroke-width:2}.bad{fill:#c62828;"
-    "font-weight:bold}.past{stroke-dasharray:3 3}"
+    "font-weight:bold}.past{stroke-dasharray:3 3}.paper{fill:#fff}"
+    "@media screen and (prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}"
+    ".small{fill:#8b949e}.post{stroke:#6e7681}.way{stroke:#58a6ff}.back{stroke:#3fb950}"
+    ".lost{stroke:#ff7b72}.bad{fill:#ff7b72}}"
 )
 
 
@@ -38,7 +41,7 @@ def render_ladder_svg(ladder: Ladder) -> str:
             f'width="{width}" height="{height}" role="img">'
         ),
         f"<style>{STYLE}</style>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        f'<rect class="paper" width="{width}" height="{height}"/>',
         f'<text class="title" x="16" y="26">{_safe(clip(spell_title(ladder), 150))}</text>',
         *_legend(ladder),
         *_posts(ladder, top, height - 16),

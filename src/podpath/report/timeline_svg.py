@@ -48,11 +48,15 @@ _STEPS = (
 _TICKS = 10
 _CHAR = 6.2
 """Width of a character of a label, in pixels, at 11 pixels' height."""
+_LABEL = 45
+"""Columns that the word at an end of the window takes."""
 _COLORS = {"told": "#c62828", "inside": "#ef6c00", "other": "#78909c", "failure": "#6a1b9a"}
 STYLE = (
     "text{font:12px sans-serif;fill:#263238}.small{font-size:11px}.title{font-size:15px;"
     "font-weight:bold}.axis{stroke:#90a4ae;stroke-width:1}.lane{stroke:#eceff1;"
-    "stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}"
+    "stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}.paper{fill:#fff}"
+    "@media screen and (prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}"
+    ".lane{stroke:#30363d}.window{fill:#4a1f24}.waiting{fill:#3a2346}}"
 )
 
 
@@ -86,10 +90,10 @@ def render_timeline_svg(chronicle: Chronicle) -> str:
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            f'width="{WIDTH}" height="{height}" role="img">'
+            f'width="{WIDTH}" height="{height}" role="img" class="timeline">'
         ),
         f"<style>{STYLE}</style>",
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<rect class="paper" width="{WIDTH}" height="{height}"/>',
         *_titles(chronicle, zone),
         *(_band(chronicle.window, scale, len(lanes)) if chronicle.window is not None else ()),
         *_axis(scale, len(lanes), zone),
@@ -153,9 +157,10 @@ def _band(window: FailureWindow, scale: _Scale, lanes: int) -> Iterator[str]:
     yield _block("window", left, right, (top, bottom), "#ffebee")
     if window.timeout:
         yield _block("waiting", right, failed, (top, bottom), "#f3e5f5")
+    crowded = window.timeout and failed - right < _LABEL and right - left > 4 * _LABEL
     ends = [
         (left, "last success" if window.last_ok is not None else "searched from here", "end"),
-        (right, "began", "start"),
+        (right, "began", "end" if crowded else "start"),
     ]
     if window.timeout:
         ends.append((failed, "failed", "start"))

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page
 
 from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
+from podpath.library.timeline import timeline
+from podpath.library.when import When
 from scripts.pictures import BROWSER, FOLDER, REPORTS, browsing, compare, render_report, take_report
 
 pytestmark = pytest.mark.skipif(
@@ -169,3 +171,33 @@ def test_what_hides_or_recolors_a_part_is_seen(browser: Browser) -> None:
     assert compare(browser, kept, undrawn) > 0.1
     assert compare(browser, kept, (FOLDER / "report-dark.png").read_bytes()) > 0.5
     assert compare(browser, kept, (FOLDER / "report-phone.png").read_bytes()) == 1
+
+
+def test_a_timeline_is_legible_on_a_phone(browser: Browser) -> None:
+    """Its letters are as large as can be read, the end of the window, where it failed, is in sight
+    without scrolling, words beside it do not cover each other, and the paper is dark by night.
+    """
+    log = "".join(
+        f"Feb 11 09:49:1{second} node1 systemd[1]: Started firewalld - dynamic firewall daemon.\n"
+        for second in range(5)
+    )
+    found = timeline(Pasted(log, "messages"), When(failed_at="09:49:19", timeout="3s"))
+    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    try:
+        page.set_content(found.html())
+        sizes = [box[5] for box in page.evaluate(_MEASURE)]
+        began, failed = (
+            page.locator("figure text.small", has_text=word).first.bounding_box()
+            for word in ("began", "failed")
+        )
+        paper = page.evaluate("getComputedStyle(document.querySelector('.paper')).fill")
+        width = page.evaluate("document.documentElement.scrollWidth")
+    finally:
+        page.close()
+
+    assert min(sizes) >= 8
+    assert width == 390
+    assert paper == "rgb(13, 17, 23)"
+    assert began is not None
+    assert failed is not None
+    assert began["x"] + began["width"] < failed["x"] < failed["x"] + failed["width"] < 390
