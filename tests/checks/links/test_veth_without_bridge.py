@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.links.veth_without_bridge import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -58,3 +59,27 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """All are ports, or one is routed."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+SILENT = "n1$ ip neigh show dev cni0\n10.244.1.33 dev cni0 FAILED\n"
+ALONE = (
+    "n1$ ip link show veth3f2a1b\n"
+    "17: veth3f2a1b@if3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue state UP\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (SILENT + ALONE, [0.8]),
+        (SILENT.replace("FAILED", "lladdr 02:00:00:00:01:33 REACHABLE") + ALONE, []),
+        (SILENT + ALONE.replace("noqueue", "noqueue master cni0"), []),
+        (SILENT.replace("cni0", "eth0") + ALONE, []),
+        (ALONE, []),
+    ],
+    ids=["alone", "answers", "port", "card", "nothing lost"],
+)
+def test_one_veth_alone_is_told_beside_a_lost_neighbour(shown: str, expected: list[float]) -> None:
+    """Nobody states whose end it is, so that it stays possible."""
+    case = ticket_of(f"Pod api-1 does not answer.\n\n```\n{shown}```\n")
+    assert expected == [one.certainty for one in check(case)]

@@ -65,12 +65,15 @@ def check(case: Case) -> Iterator[Finding]:
         if lost is not None and lost[1].link not in _list_above(case, lost[0]):
             yield _report_lost(*lost, sure=_leads_elsewhere(case, lost[1]))
             return
-        if not _fails(asked, answers) or not _are_apart(case, asked, answers):
+        if not _fails(asked, answers):
             continue
-        group = (asked[0].link, answers[0].link, server)
+        came, left = _list_outer(asked, "in"), _list_outer(answers, "out")
+        if not came or not left or not _are_apart(case, came, left):
+            continue
+        group = (came[0].link, left[0].link, server)
         if group not in told:
             told.add(group)
-            yield _report(asked, answers)
+            yield _report(came, left)
 
 
 def _find_lost(
@@ -144,6 +147,16 @@ def _fails(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> bool:
     return opening and all(_opens(seen.packet, answer=True) for seen in answers)
 
 
+def _list_outer(seen: Sequence[Sighting], way: str) -> Sequence[Sighting]:
+    """Return the sightings of one direction by devices that lead to other hosts, where a capture of
+    all devices shows the packets at the containers' devices, too; else all of them.
+    """
+    if not any(_INNER.fullmatch(one.link or "") for one in seen):
+        return seen
+    outer = [one for one in seen if not _INNER.fullmatch(one.link or "")]
+    return [one for one in outer if one.direction == way]
+
+
 def _opens(packet: Packet, *, answer: bool) -> bool:
     acknowledges = bool(packet.flags & protocols.ACK)
     return bool(packet.flags & protocols.SYN) and acknowledges is answer
@@ -160,7 +173,7 @@ def _are_apart(case: Case, asked: Sequence[Sighting], answers: Sequence[Sighting
     if turned or len(incoming) != 1 or len(outgoing) != 1 or incoming == outgoing:
         return False
     one, other = str(asked[0].link), str(answers[0].link)
-    if one.split(".", maxsplit=1)[0] == other.split(".", maxsplit=1)[0]:
+    if other.split(".", maxsplit=1)[0] == one or one.split(".", maxsplit=1)[0] == other:
         return False
     namespace = case.node.namespaces.get(asked[0].netns or HOST)
     links = namespace.links.items if namespace is not None else ()

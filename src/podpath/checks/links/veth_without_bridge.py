@@ -24,10 +24,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import is_inner_bridge
 from podpath.checks.topology import Attachment, find_attachments
 from podpath.net.provenance import Known, list_spans
 from podpath.node.case import Case
@@ -39,6 +41,11 @@ CATEGORIES = (
     Category.NETWORK_MANAGER,
 )
 NAME = "veth-without-bridge"
+POSSIBLE = 0.8
+"""Whose host end it is stands in no output."""
+_SILENT = frozenset({"FAILED", "INCOMPLETE"})
+_WHOLE = re.compile(r"\bmtu \d")
+"""What `ip -br link` does not print, nor whose port a device is."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -51,6 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
     ]
     bridged = [link for link in veths if link.master is not None and link.master != "ovs-system"]
     if not bridged:
+        yield from _check_alone(case, veths)
         return
     used = _list_used(host)
     pods: dict[str, Attachment] = {}
@@ -61,6 +69,45 @@ def check(case: Case) -> Iterator[Finding]:
         enslaved = link.master is not None or link.bond_slave_of is not None
         if not enslaved and link.name not in used and not _is_paired_here(link):
             yield _report(link, bridged[0], pods.get(link.name))
+
+
+def _check_alone(case: Case, veths: Sequence[Link]) -> Iterator[Finding]:
+    """Report the one veth that is shown, in no bridge, where a bridge finds one of its neighbors no
+    more.
+    """
+    host = case.node.host
+    lost = [
+        one
+        for one in host.neighbours.items
+        if one.state in _SILENT and is_inner_bridge(one.link) and one.span is not None
+    ]
+    plain = [link for link in veths if link.span is not None and _WHOLE.search(link.span.text)]
+    if len(veths) != 1 or veths != plain or not lost or veths[0].master is not None:
+        return
+    link, neighbour = veths[0], lost[0]
+    if link.name in _list_used(host) or _is_paired_here(link):
+        return
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{link.name} is in no bridge, while {neighbour.link} gets no answer from "
+            f"{neighbour.address}."
+        ),
+        evidence=list_spans((link, neighbour)),
+        reasoning=("`ip link` names a device's bridge (master); it names none here.",),
+        breaks=(f"all traffic of the container behind {link.name}",),
+        prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                f"whether {link.name} is the host's end of the container with {neighbour.address}",
+                f"ip -d link show {link.name}; bridge link; bridge fdb show br {neighbour.link}",
+                "it is: put it back into its bridge, or recreate the container",
+            ),
+        ),
+        marks=(link.name, str(neighbour.address)),
+    )
 
 
 def _list_used(host: Netns) -> set[str]:

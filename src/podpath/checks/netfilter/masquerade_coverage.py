@@ -36,7 +36,7 @@ from podpath.checks.category import Category
 from podpath.checks.coverage import Path, chains_in, list_paths, roots
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
-from podpath.checks.stated import is_inner_bridge, spans_of, uplinks
+from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of, uplinks
 from podpath.checks.told import ROUTERS, list_failing, list_lost
 from podpath.net.addresses import Prefix
 from podpath.net.complaints import Circumstance, Complaint, EndKind, Told
@@ -45,6 +45,7 @@ from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
+from podpath.node.node import HOST
 
 CATEGORIES = (Category.MASQUERADE_MISSING, Category.MASQUERADE_UNWANTED)
 NAME = "masquerade-coverage"
@@ -216,14 +217,15 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
     command = span.source.command or ""
     others = bool(case.node.host.nftables.items) or "legacy" in command
     docker = said.source is EndKind.CONTAINER and Technology.DOCKER in case.mentions
-    sure = docker and not others
+    seen = _find_untranslated(case)
+    sure = (docker and not others) or seen is not None
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             "POSTROUTING has no rule at all: nothing translates the source of packets that leave."
         ),
-        evidence=(span, said.span),
+        evidence=(span, *((seen,) if seen is not None else ()), said.span),
         reasoning=("The chain is shown in full, and is empty.",),
         breaks=("connections from private ranges to hosts that have no route back to them",),
         prevention="Let the engine write its rules (no --iptables=false), or write them by hand.",
@@ -241,6 +243,27 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
     )
 
 
+def _find_untranslated(case: Case) -> Span | None:
+    """Return a captured packet that leaves the host by a card with a source of a tunnel's or a
+    bridge's network, and that nothing answers.
+    """
+    host = case.node.host
+    behind = [
+        item
+        for item in host.addresses.items
+        if item.span is not None and (is_tunnel(item.link) or is_inner_bridge(item.link))
+    ]
+    answered = {(one.packet.dst, one.packet.src) for one in case.sightings}
+    for seen in case.sightings:
+        source, link = seen.packet.src, seen.link or ""
+        ends = (source, seen.packet.dst)
+        card = seen.netns == HOST and link and not (is_tunnel(link) or is_inner_bridge(link))
+        inner = any(one.prefix.covers(source) and one.address != source for one in behind)
+        if card and inner and ends not in answered and link != "any":
+            return seen.span
+    return None
+
+
 def _list_needing(case: Case) -> Iterator[Prefix]:
     """Yield the ranges of pods and containers that are said to have no way to the outside world."""
     for one in case.complaints:
@@ -249,7 +272,9 @@ def _list_needing(case: Case) -> Iterator[Prefix]:
         behind = _list_behind(case)
         if one.source not in _INSIDE and not (behind and one.source is EndKind.OUTSIDE):
             continue
-        named = one.prefixes or tuple(prefix for told in behind for prefix in told.prefixes)
+        told = one.prefixes or tuple(prefix for road in behind for prefix in road.prefixes)
+        tunnels = {one.circumstance for one in behind} == {Circumstance.SERVES_VPN}
+        named = tuple(one for one in told if not (tunnels and _is_of_card(case, one)))
         if not named and one.source in _INSIDE:
             named = _list_told(case)
         if named:
@@ -261,6 +286,17 @@ def _list_needing(case: Case) -> Iterator[Prefix]:
                 if is_inner_bridge(item.link) and item.span is not None
             ]
             yield from (item.prefix for item in bridges if item.address.family == 4)
+
+
+def _is_of_card(case: Case, prefix: Prefix) -> bool:
+    """Tell whether a range is that of a card of the host: clients of a tunnel are not there, but
+    may want to go there.
+    """
+    return any(
+        item.prefix == prefix and not (is_inner_bridge(item.link) or is_tunnel(item.link))
+        for item in case.node.host.addresses.items
+        if item.span is not None
+    )
 
 
 def _list_behind(case: Case) -> tuple[Told, ...]:
