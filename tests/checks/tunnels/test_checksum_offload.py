@@ -87,6 +87,10 @@ $ tcpdump -nnv -i any
         (("P.", "seq 101:601, ack 901", 500), (".", "ack 101"), Severity.RISK),
         (("P.", "seq 101:601, ack 901", 500), ("R", "seq 901"), Severity.RISK),
         (("S", "seq 100", 0), ("R.", "seq 0, ack 101"), Severity.RISK),
+        (("S", "seq 100", 0), (".", "ack 7"), Severity.RISK),
+        (("S.", "seq 100, ack 900", 0), (".", "ack 1"), Severity.NOTE),
+        (("S.", "seq 100, ack 900", 0), ("R", "seq 900"), Severity.RISK),
+        (("S.", "seq 100, ack 900", 0), ("S", "seq 899"), Severity.RISK),
         ((".", "ack 901", 0), (".", "ack 101"), Severity.RISK),
     ],
 )

@@ -42,7 +42,6 @@ from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
-_SYN_ACK = protocols.SYN | protocols.ACK
 _AHEAD = 1 << 20
 """How far behind what it acknowledges an ACK may say so: past this, numbers are of two kinds."""
 TUNNELS = (4789, 8472, 6081)
@@ -99,7 +98,7 @@ def _without_accepted(wrong: list[Sighting], case: Case) -> list[Sighting]:
     """Leave out what one host sends to another where the capture shows that one such packet was
     accepted: its data acknowledged, its SYN or datagram answered.
     """
-    waiting: dict[tuple[object, ...], int | None] = {}
+    waiting: dict[tuple[object, ...], Packet] = {}
     accepted: set[tuple[Address, Address]] = set()
     suspected = {id(seen) for seen in wrong}
     for seen in case.sightings:
@@ -110,22 +109,20 @@ def _without_accepted(wrong: list[Sighting], case: Case) -> list[Sighting]:
             accepted.add((packet.dst, packet.src))
         asks = packet.protocol == protocols.UDP or packet.payload or packet.flags & protocols.SYN
         if asks and id(seen) in suspected:
-            waiting[there] = _end_of(packet)
+            waiting[there] = packet
     return [seen for seen in wrong if (seen.packet.src, seen.packet.dst) not in accepted]
 
 
-def _end_of(packet: Packet) -> int | None:
-    """Return the number behind a segment's data; None for a SYN and a datagram."""
-    if packet.protocol == protocols.UDP or packet.flags & protocols.SYN:
-        return None
-    return packet.seq + (packet.payload or 0)
-
-
-def _answers(packet: Packet, end: int | None) -> bool:
-    """Tell whether a packet says that what ends there arrived."""
-    if packet.protocol == protocols.UDP or end is None:
-        return packet.protocol == protocols.UDP or packet.flags & _SYN_ACK == _SYN_ACK
-    return packet.flags & protocols.ACK != 0 and 0 <= packet.ack - end & 0xFFFFFFFF < _AHEAD
+def _answers(packet: Packet, asked: Packet) -> bool:
+    """Tell whether a packet says that what was sent the other way arrived."""
+    if packet.protocol == protocols.UDP:
+        return True
+    if not packet.flags & protocols.ACK or packet.flags & protocols.RST:
+        return False
+    if asked.flags & protocols.SYN:
+        answers_syn = packet.flags & protocols.SYN != 0
+        return answers_syn is not bool(asked.flags & protocols.ACK)
+    return 0 <= packet.ack - asked.seq - (asked.payload or 0) & 0xFFFFFFFF < _AHEAD
 
 
 def _is_across(complaint: Complaint) -> bool:
