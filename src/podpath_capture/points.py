@@ -77,6 +77,8 @@ class Point:
     """Packets that the kernel dropped there by its own count; 0 where nobody counted."""
     cut: int
     """Packets on its device of which too little was captured to know them."""
+    unnamed: bool = False
+    """True where only its index is known of its device."""
 
 
 class Numbered(NamedTuple):
@@ -151,6 +153,7 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
         first=int(times.min()),
         last=int(times.max()),
         dropped=dropped or 0,
+        unnamed=bool(ifindex) and ifindex not in file.devices,
         cut=(int((columns.broken[here] == CUT).sum()) if file.cut is None else file.cut[word >> 2]),
     )
 

@@ -4,6 +4,7 @@ else.
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,11 @@ import pytest
 
 from podpath.diagnosis.capture_answer import answer_captures
 from podpath.library.captured import read_captures_alone
+from podpath.library.captures import captures
 from podpath.library.reading import read_together
 from podpath.report.capture_json import render_capture_json
+from podpath.report.capture_text import render_capture
+from podpath.report.style import Style
 from tests.capture import frames
 
 CAPTURES = sorted(
@@ -59,3 +63,49 @@ def test_captures_alone_load_no_other_reader(tmp_path: Path) -> None:
     )
 
     assert (0, "") == (done.returncode, done.stderr)
+
+
+LISTING = """\
+2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default
+    link/ether 02:00:00:00:00:02 brd ff:ff:ff:ff:ff:ff
+5: veth1@if2: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default
+    link/ether 02:00:00:00:00:05 brd ff:ff:ff:ff:ff:ff link-netnsid 0
+"""
+
+
+def _any(folder: Path, name: str, *indices: int) -> str:
+    """Write a capture on `any` that shows a segment on each of these devices."""
+    segment = frames.ipv4(6, frames.tcp())
+    cooked = [
+        struct.pack(">HHIHBB", 0x0800, 0, index, 1, 0, 6) + frames.MAC_A + bytes(2) + segment
+        for index in indices
+    ]
+    (folder / name).write_bytes(frames.pcap(cooked, link_type=276))
+    return str(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("files", "listing", "expected"),
+    [
+        ({"any.pcap": (2, 5)}, LISTING, ["any.pcap eth0 in", "any.pcap veth1 in"]),
+        ({"any.pcap": (2, 7)}, LISTING, ["any.pcap ifindex 2 in", "any.pcap ifindex 7 in"]),
+        ({"a.pcap": (2,), "b.pcap": (5,)}, LISTING, ["a.pcap ifindex 2 in", "b.pcap ifindex 5 in"]),
+        ({"any.pcap": (2, 5)}, "", ["any.pcap ifindex 2 in", "any.pcap ifindex 5 in"]),
+    ],
+)
+def test_devices_have_the_names_of_the_listing_beside(
+    tmp_path: Path, files: dict[str, tuple[int, ...]], listing: str, expected: list[str]
+) -> None:
+    """A listing names the devices of the only capture on `any` beside it, if it has all; else the
+    answer says what to give.
+    """
+    paths = [_any(tmp_path, name, *indices) for name, indices in files.items()]
+    if listing:
+        (tmp_path / "links.txt").write_text(listing)
+        paths.append(str(tmp_path / "links.txt"))
+    answer = captures(paths).answer
+    hint = "The names of these devices" in " ".join(render_capture(answer, Style()).split())
+
+    assert expected == [point.name.removeprefix(f"{tmp_path}/") for point in answer.points]
+    assert ["ifindex" in name for name in expected] == [one.unnamed for one in answer.points]
+    assert hint is any("ifindex" in name for name in expected)

@@ -515,4 +515,5 @@ def _as_point(point: Point, name: str) -> CapturedPoint:
         first=point.first / _SECOND if point.first else None,
         last=point.last / _SECOND if point.last else None,
         dropped=point.dropped,
+        unnamed=point.unnamed,
     )

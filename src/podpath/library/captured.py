@@ -59,7 +59,7 @@ def follow_captures(
     """Put the captures of a case together, and add what was lost between them, where they can be
     followed.
     """
-    matched = match_captures(case, kept, progress=progress)
+    matched = match_captures(case, name_devices(case, kept), progress=progress)
     if matched is None:
         return NodeCase(name=name, facts=case)
     followed = replace(
@@ -69,6 +69,28 @@ def follow_captures(
         thinned=matched.find_thinned(case.sightings),
     )
     return NodeCase(name=name, facts=followed, matched=matched)
+
+
+def name_devices(case: Case, kept: Sequence[Kept]) -> list[Kept]:
+    """Name the devices of a capture on `any` by the listing of the host's devices that comes beside
+    it: where it is the only such capture, and the listing has every index.
+    """
+    listed = {
+        link.ifindex: link.name
+        for link in case.node.host.links.items
+        if link.ifindex is not None and link.span is not None
+    }
+    unnamed = [one.name for one in kept if listed and not one.devices and _list_indices(one)]
+    return [
+        one._replace(devices=listed)
+        if unnamed == [one.name] and _list_indices(one) <= listed.keys()
+        else one
+        for one in kept
+    ]
+
+
+def _list_indices(kept: Kept) -> frozenset[int]:
+    return frozenset(kept.capture.packets.columns.ifindex.tolist()) - {0}
 
 
 def narrow_captures(

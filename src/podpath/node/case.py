@@ -153,6 +153,8 @@ class CapturedPoint:
     """Packets that the kernel dropped there by its own count, and the capture does not show."""
     span: Span | None = None
     """Its first line."""
+    unnamed: bool = False
+    """True where a capture of all devices knows only the index of this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,10 @@ from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 from podpath.report.walked_text import left_out
 
+_NAMES = (
+    "The names of these devices are in the host's `ip link`, taken while it has them: give its "
+    "output beside this one capture, or a bundle of each host."
+)
 LISTED = 8
 """Connections, and findings of one kind, that are told to a reader who did not ask for all."""
 
@@ -167,7 +171,8 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
             else ""
         )
         lines.append(f"  {escape(point.name):<{width}}  {point.packets} packets{times}{dropped}")
-    return lines + left_out(len(points) - len(shown), "point", style)
+    lines += left_out(len(points) - len(shown), "point", style)
+    return [*lines, *style.wrap(_NAMES, "  ")] if any(one.unnamed for one in points) else lines
 
 
 def _connections(answer: CaptureAnswer, style: Style) -> list[str]:

@@ -6,15 +6,23 @@ One file without scripts, fonts or links, which any browser shows and any ticket
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from xml.sax.saxutils import escape as escape_xml
 
 from podpath.capture.sightings import Ladder, LadderStep
 from podpath.report.escape import clip, escape
 from podpath.report.ladder import choose_steps, describe_post, letter, spell_title
 
-LEFT, COLUMN, ROW, RIGHT = 260, 190, 28, 260
+LEFT, COLUMN, ROW, RIGHT = 260, 190, 30, 260
+LINE = 15
+"""The height of a line of words."""
+FITS = 24
+"""Letters of a point's name that fit between two life lines."""
+_PARTS = re.compile(r"[^-_./ ]*[-_./ ]?")
+"""What a name is broken behind."""
 STYLE = (
     "text{font:12px sans-serif;fill:#263238}.small{font-size:11px;"
     "fill:#607d8b}.title{font-size:15px;font-weight:bold}"
@@ -30,11 +38,12 @@ STYLE = (
 def render_ladder_svg(ladder: Ladder) -> str:
     """Draw a ladder; whatever comes from a capture's name is escaped."""
     rows = list(choose_steps(ladder.steps))
-    top = 60 + 18 * len(ladder.posts)
-    width, height = (
-        LEFT + COLUMN * max(len(ladder.posts) - 1, 0) + RIGHT,
-        top + ROW * (len(rows) + 1) + 20,
-    )
+    names = shorten_names([post.name for post in ladder.posts])
+    heads = [break_name(f"{letter(at)} {name}") for at, name in enumerate(names)]
+    above = 66 + 18 * len(ladder.posts)
+    top = above + LINE * (max(map(len, heads), default=1) - 1)
+    places = list(accumulate((ROW + LINE * _count_lost(row) for row in rows), initial=top + ROW))
+    width, height = LEFT + COLUMN * max(len(ladder.posts) - 1, 0) + RIGHT, places[-1] + 10
     parts = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -43,11 +52,10 @@ def render_ladder_svg(ladder: Ladder) -> str:
         f"<style>{STYLE}</style>",
         f'<rect class="paper" width="{width}" height="{height}"/>',
         f'<text class="title" x="16" y="26">{_safe(clip(spell_title(ladder), 150))}</text>',
-        *_legend(ladder),
-        *_posts(ladder, top, height - 16),
+        *_legend(ladder, names),
+        *_posts(heads, above, (top, height - 16)),
     ]
-    for place, row in enumerate(rows):
-        y = top + ROW * (place + 1)
+    for y, row in zip(places, rows, strict=False):
         if isinstance(row, int):
             parts.append(
                 f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which '
@@ -58,21 +66,45 @@ def render_ladder_svg(ladder: Ladder) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _legend(ladder: Ladder) -> Iterator[str]:
+def shorten_names(names: Sequence[str]) -> list[str]:
+    """Leave out the folder that all names begin with."""
+    start = posixpath.commonprefix(list(names)).rpartition("/")
+    return [name[len(start[0]) + len(start[1]) :] for name in names]
+
+
+def break_name(name: str) -> list[str]:
+    """Break a name into lines that fit above a life line, behind hyphens, dots and the like, and
+    what is too long for a line within it.
+    """
+    lines = [""]
+    for part in _PARTS.findall(name):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > FITS:
+            lines.append("")
+        lines[-1] += part
+        while len(lines[-1].rstrip()) > FITS:
+            lines[-1:] = [lines[-1][:FITS], lines[-1][FITS:]]
+    return [line.strip() for line in lines]
+
+
+def _count_lost(row: LadderStep | int) -> int:
+    return len(row.lost) if isinstance(row, LadderStep) else 0
+
+
+def _legend(ladder: Ladder, names: Sequence[str]) -> Iterator[str]:
     for at, (before, post) in enumerate(pairwise([None, *ladder.posts])):
         if post is not None:
-            text = f"{letter(at)}  {post.name}: {describe_post(post, before)}"
-            yield f'<text x="16" y="{48 + 18 * at}">{_safe(clip(text, 180))}</text>'
+            text = f"{letter(at)}  {names[at]}: {describe_post(post, before)}"
+            yield f'<text x="16" y="{48 + 18 * at}">{_safe(text)}</text>'
 
 
-def _posts(ladder: Ladder, top: int, bottom: int) -> Iterator[str]:
-    for at, post in enumerate(ladder.posts):
+def _posts(heads: Sequence[Sequence[str]], above: int, ends: tuple[int, int]) -> Iterator[str]:
+    top, bottom = ends
+    for at, lines in enumerate(heads):
         x = _x(at)
         yield f'<line class="post" x1="{x}" x2="{x}" y1="{top + 6}" y2="{bottom}"/>'
-        yield (
-            f'<text x="{x}" y="{top}" text-anchor="middle">{letter(at)} '
-            f"{_safe(clip(post.name, 22))}</text>"
-        )
+        for number, line in enumerate(lines):
+            y = above + LINE * number
+            yield f'<text x="{x}" y="{y}" text-anchor="middle">{_safe(line)}</text>'
 
 
 def _x(post: int) -> int:
@@ -87,7 +119,7 @@ def _step(step: LadderStep, y: int) -> Iterator[str]:
     for start, stop in pairwise(seen if step.forward else seen[::-1]):
         past = " past" if abs(stop - start) > 1 else ""
         yield from _arrow(f"{kind}{past}", (_x(start), _x(stop)), y, turn)
-    for after, before, what in step.lost:
+    for number, (after, before, what) in enumerate(step.lost, 1):
         x = _x(after) + turn * COLUMN // 2
         words = f"{what} lost between {letter(after)} and {letter(before)}"
         yield f'<line class="lost" x1="{_x(after)}" x2="{x}" y1="{y}" y2="{y}"/>'
@@ -95,15 +127,14 @@ def _step(step: LadderStep, y: int) -> Iterator[str]:
             f'<path class="lost" d="M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} '
             f'{y - 6}"/>'
         )
-        yield f'<text class="bad" x="{x + 12}" y="{y - 6}">{_safe(words)}</text>'
+        low = y + LINE * number
+        yield f'<text class="bad" x="{x}" y="{low}" text-anchor="middle">{_safe(words)}</text>'
     for at in seen:
         numbers = step.packets[at]
-        text = (
-            f"#{numbers[0]}" if len(numbers) == 1 else f"#{numbers[0]} and {len(numbers) - 1} more"
-        )
+        text = f"#{numbers[0]}" + (f" +{len(numbers) - 1}" if len(numbers) > 1 else "")
         title = _safe(", ".join(f"#{number}" for number in numbers[:40]))
         yield f'<circle cx="{_x(at)}" cy="{y}" r="3" fill="#37474f"><title>{title}</title></circle>'
-        yield f'<text class="small" x="{_x(at) + 5}" y="{y - 5}">{text}</text>'
+        yield f'<text class="small" x="{_x(at) + 5}" y="{y - 6}">{text}</text>'
 
 
 def _arrow(kind: str, ends: tuple[int, int], y: int, turn: int) -> Iterator[str]:
