@@ -161,19 +161,27 @@ def test_a_disagreement_is_kept(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What podpath says would pass and the kernel dropped is kept as a bundle and the packet."""
+    """What podpath says would pass and the kernel dropped is kept as a bundle and the packet; where
+    that cannot be, the watch says so and goes on.
+    """
     monkeypatch.setattr("podpath.node.node.Netns.listens", lambda *_: True)
     stop = threading.Event()
     sender = threading.Thread(target=keep_sending, args=(stop, 9))
     sender.start()
     try:
-        code = run(["watch", "--node-netns", namespace, "--for", "1", "--save", str(tmp_path)])
+        known = ["watch", "--node-netns", namespace, "--for", "1", "--save"]
+        unkept = run([*known, "/dev/null/none"])
+        why = capsys.readouterr()
+        code = run([*known, str(tmp_path)])
     finally:
         stop.set()
         sender.join()
     (kept,) = tmp_path.iterdir()
     drop = json.loads((kept / "drop.json").read_text())
 
+    assert unkept == 0
+    assert "not kept: /dev/null/none" in why.err
+    assert "packets dropped" in why.out
     assert code == 0
     assert (drop["agreement"], drop["reason"]) == ("disagrees", "NO_SOCKET")
     assert drop["packet"].startswith("45")

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from podpath.cli.main import podpath
 from podpath.cli.options import AnswerFiles
-from podpath.cli.output import note_unwritten, show, write_files, write_text
+from podpath.cli.output import note_unwritten, show, write_beside, write_files, write_text
 from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
 from podpath.library.trace import trace
-from podpath.net.errors import UsageError
+from podpath.net.errors import MissingExtra, UsageError
 from tests.command import podpath as call
 from tests.library.samples import NO_FORWARDING, PROBE
 
@@ -44,6 +44,22 @@ def test_what_was_read_is_answered_where_it_cannot_be_kept() -> None:
     done = CliRunner().invoke(command)
     assert done.stdout == answer.json()
     assert str(done.exception) == "kept: no space left on device"
+
+
+def test_the_answer_is_printed_where_a_file_needs_more_packages(tmp_path: Path) -> None:
+    """What has to be installed is said after the answer."""
+    answer = trace(NO_FORWARDING, PROBE)
+
+    def render() -> bytes:
+        raise MissingExtra("needs pyarrow")
+
+    @click.command()
+    def command() -> None:
+        write_beside(str(tmp_path / "a.parquet"), render)
+        show(answer, as_json=True, color="never", verbose=False)
+
+    done = CliRunner().invoke(command)
+    assert (answer.json(), "needs pyarrow") == (done.stdout, str(done.exception))
 
 
 def test_drawing_is_written_or_refused(tmp_path: Path) -> None:

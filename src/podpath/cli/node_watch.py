@@ -95,8 +95,7 @@ def watch_node(
                 continue
             printer.drop(told)
             if asked.save is not None and disagrees(told):
-                kept = keep(asked.save, told, seen.name_all(told.drop.key), asked.node_netns)
-                click.echo(f"kept in {kept}", err=True)
+                _keep_or_say(asked.save, told, seen.name_all(told.drop.key), asked.node_netns)
         printer.end(time.monotonic() - began, losses)
 
 
@@ -255,6 +254,15 @@ def disagrees(told: ToldDrop) -> bool:
     drop.
     """
     return told.explanation.agreement is DropAgreement.DISAGREES and not told.age
+
+
+def _keep_or_say(folder: Path, told: ToldDrop, names: DropNames, node: str | None) -> None:
+    """Keep a drop, and say where, or why not: the watch goes on."""
+    try:
+        said = f"kept in {keep(folder, told, names, node)}"
+    except OSError as error:
+        said = f"not kept: {error.filename or folder}: {str(error.strerror).lower()}"
+    click.echo(escape(said), err=True)
 
 
 def keep(folder: Path, told: ToldDrop, names: DropNames, node: str | None) -> Path:

@@ -15,7 +15,7 @@ from podpath.cli.options import AnswerFiles
 from podpath.cli.pager import is_paged, print_long
 from podpath.cli.terminal import choose_style
 from podpath.library.result import DrawnResult, Result
-from podpath.net.errors import UsageError
+from podpath.net.errors import PodpathError, UsageError
 from podpath.report.style import Style
 
 _UNWRITTEN = "podpath.unwritten"
@@ -60,15 +60,15 @@ def write_files(answer: DrawnResult, files: AnswerFiles) -> None:
 
 
 def write_beside(path: str | None, render: Callable[[], str | bytes]) -> None:
-    """Write a file beside the answer, where one is asked for. Where it cannot be written, `show`
-    says so after the answer, which took longer than the file would.
+    """Write a file beside the answer, where one is asked for. Where it cannot be written, or what
+    writes it is not installed, `show` says so after the answer, which took longer.
     """
     if path is None:
         return
-    made = render()
     try:
+        made = render()
         write_bytes(path, made.encode() if isinstance(made, str) else made)
-    except UsageError as error:
+    except PodpathError as error:
         note_unwritten(str(error))
 
 
