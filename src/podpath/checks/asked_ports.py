@@ -21,8 +21,8 @@ from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 
 HOST_PORTS = frozenset({
-    22, 111, 179, 2049, 2377, 2379, 2380, 4240, 5473, 6443, 7472, 7946, 9099, 9100, 10250, 10255,
-    10256, 10257, 10259,
+    22, 111, 179, 2049, 2377, 2379, 2380, 4240, 5473, 6443, 6783, 7472, 7946, 9099, 9100, 10250,
+    10255, 10256, 10257, 10259,
 })  # fmt: skip
 """Ports that programs of the host itself serve: ssh, NFS, BGP, etcd, kubelet, and others of a
 cluster's nodes.

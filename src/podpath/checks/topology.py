@@ -4,6 +4,7 @@ sysctl is known to be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,12 +13,13 @@ from podpath.net.provenance import Known, Span
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.node import HOST, Netns, Node
-from podpath.node.routing import MAIN, Route
+from podpath.node.routing import MADE_UP, MAIN, Route
 
 ENSLAVING = ("bond", "team", "bridge", "openvswitch")
 """Kinds of master whose slaves must carry no addresses or routes of their own. A VRF's may."""
 BRIDGE_CALLS = "net.bridge.bridge-nf-call-iptables"
 """The sysctl that has bridged packets pass iptables."""
+_TABLE = re.compile(r"\b(?:lookup|table) (?P<name>[\w.-]+)")
 
 
 class Attachment(NamedTuple):
@@ -135,6 +137,16 @@ def best_routes(namespace: Netns, destination: Address) -> tuple[Route, ...]:
 def only_default_rules(namespace: Netns) -> bool:
     """Tell whether routing is by the main table alone, as far as the evidence shows."""
     return all(rule.inferred for rule in namespace.rules.items)
+
+
+def spell_table(number: int, span: Span | None) -> str:
+    """Return a table as its line, or the command that printed it, names it, where the number stands
+    for a name that no output translates.
+    """
+    if span is None or number < MADE_UP:
+        return str(number)
+    found = _TABLE.search(span.text) or _TABLE.search(span.source.command or "")
+    return found["name"] if found is not None else str(number)
 
 
 def find_tables(namespace: Netns, name: str, family: Family = 4) -> Iterator[Table]:

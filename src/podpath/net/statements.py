@@ -196,6 +196,8 @@ class BondState(NamedTuple):
     up: bool | None = None
     partner: str = ""
     """The MAC of the link partner in 802.3ad; zeros where none answers."""
+    aggregator: str = ""
+    """The number of the aggregator that a slave is in."""
 
 
 class PortSwitch(NamedTuple):

@@ -10,6 +10,8 @@ from podpath.net.provenance import Basis, Inferred, Span
 TABLES: dict[str, int] = {"unspec": 0, "default": 253, "main": 254, "local": 255}
 """Names that every iproute2 knows for table numbers."""
 MAIN, LOCAL, DEFAULT = 254, 255, 253
+MADE_UP = 0xFF000000
+"""Numbers from here on stand for names of tables that no output translates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

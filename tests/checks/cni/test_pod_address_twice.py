@@ -147,3 +147,15 @@ def test_two_pods_of_one_node(node: str, other: str, expected: list[float]) -> N
     case = case_of(LISTED.format(node=node, other=other))
 
     assert expected == [one.certainty for one in check(case)]
+
+
+def test_two_pods_that_somebody_looked_for_by_their_address_are_told() -> None:
+    """Who looks for an address suspects it: both may be on the host's network, so it is
+    possible.
+    """
+    text = "$ kubectl get pods -A -o wide | grep 10.2.55.12\n"
+    text += "shop   front-2   1/1   Running   0   2h   10.2.55.12   n5   <none>   <none>\n"
+    text += "bank   gate-1    1/1   Running   0   2h   10.2.55.12   n5   <none>   <none>\n"
+
+    assert [0.6] == [one.certainty for one in check(case_of(text))]
+    assert [] == list(check(case_of(text.replace(" | grep 10.2.55.12", ""))))

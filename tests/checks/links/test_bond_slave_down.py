@@ -55,3 +55,31 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """All are up."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+AGGREGATORS = """\
+Half of the connections to other nodes fail.
+
+```
+$ cat /proc/net/bonding/bond0
+Ethernet Channel Bonding Driver: v5.15.0
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+MII Status: up
+
+Slave Interface: eno1
+MII Status: up
+Aggregator ID: 1
+
+Slave Interface: eno2
+MII Status: up
+Aggregator ID: {second}
+```
+"""
+
+
+@pytest.mark.parametrize(("second", "expected"), [("2", ["1", "2"]), ("1", [])])
+def test_slaves_of_two_aggregators_are_told(second: str, expected: list[str]) -> None:
+    """Of one aggregator they are what they should be."""
+    found = list(check(case_of_document(AGGREGATORS.format(second=second))))
+    assert expected == [mark for one in found for mark in one.marks if mark.isdecimal()]

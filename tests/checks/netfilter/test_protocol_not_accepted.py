@@ -24,7 +24,7 @@ IPIP = (
 
 
 def _claims(said: str, shown: str) -> list[str]:
-    return [one.claim for one in check(ticket_of(f"{said}\n\n```\n{shown}```\n"))]
+    return [str(one.claim) for one in check(ticket_of(f"{said}\n\n```\n{shown}```\n"))]
 
 
 @pytest.mark.parametrize(

@@ -57,3 +57,33 @@ MII Status: down
     assert {"bond1"} == {one.bond for one in bonds}
     assert (False, "eno1") == (bonds[-1].up, bonds[-1].slave)
     assert bonds[2].partner == "00:00:00:00:00:00"
+
+
+def test_a_slave_tells_its_aggregator_and_its_own_partner() -> None:
+    """What the slave itself sends is no word of the partner."""
+    text = """
+Ethernet Channel Bonding Driver: v5.15.0
+
+Bonding Mode: IEEE 802.3ad Dynamic link aggregation
+MII Status: up
+
+802.3ad info
+Active Aggregator Info:
+\tAggregator ID: 1
+
+Slave Interface: eno2
+MII Status: up
+Aggregator ID: 2
+details actor lacp pdu:
+    system mac address: 52:54:00:00:00:01
+details partner lacp pdu:
+    system mac address: 00:00:00:00:00:00
+"""
+    reading = read(block(text, "cat /proc/net/bonding/bond1"))
+    found = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
+    bonds = [one for one in found if isinstance(one, BondState)]
+
+    assert not reading.gaps
+    assert ["2"] == [one.aggregator for one in bonds if one.aggregator]
+    assert ["00:00:00:00:00:00"] == [one.partner for one in bonds if one.partner]
+    assert all(one.slave == "eno2" for one in bonds if one.partner or one.aggregator)

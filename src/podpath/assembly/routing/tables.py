@@ -10,9 +10,7 @@ from __future__ import annotations
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.iproute.rt_tables import TableNameRecord
 from podpath.evidence.records import PolicyRuleRecord, RouteRecord
-from podpath.node.routing import MAIN, TABLES
-
-_FIRST_MADE_UP = 0xFF000000
+from podpath.node.routing import MADE_UP, MAIN, TABLES
 
 
 class TableNumbers:
@@ -30,9 +28,7 @@ class TableNumbers:
         names = {record.table for _, record in evidence.records(RouteRecord)}
         names |= {record.table for _, record in evidence.records(PolicyRuleRecord)}
         own = sorted(name for name in names if name is not None and _parse(name) is None)
-        self._own = {
-            name: named.get(name, _FIRST_MADE_UP + place) for place, name in enumerate(own)
-        }
+        self._own = {name: named.get(name, MADE_UP + place) for place, name in enumerate(own)}
 
     def number(self, name: str | None) -> int:
         """Return a table's number; the main table's where no name is printed."""

@@ -64,6 +64,8 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(address, owners, sure=_is_sure(case, address, owners))
         elif _is_of_pods(address, owners[0], by_address):
             yield _report(address, owners, sure=True)
+        elif all(str(address) in (pod.span.source.command or "") for pod in owners):
+            yield _report(address, owners, sure=False)
 
 
 def _is_of_pods(

@@ -32,6 +32,7 @@ from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
 from podpath.net.statements import BondState
 from podpath.node.case import Case
 
@@ -48,7 +49,10 @@ _LOSSES = LOSSES | {FailureKind.SOMETIMES}
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report slaves that are down, and a partner that never answered."""
+    """Report slaves that are down, a partner that never answered, and slaves that are not in one
+    aggregator.
+    """
+    yield from _check_aggregators(case)
     for state, stated in statements_of(case, BondState):
         if state.up is False:
             who = state.slave or str(state.bond)
@@ -72,6 +76,31 @@ def check(case: Case) -> Iterator[Finding]:
             proves=_LOSSES if state.partner == ZEROS and _is_meant(case, state) else frozenset(),
             marks=tuple(word for word in ("down", state.slave, state.partner) if word),
         )
+
+
+def _check_aggregators(case: Case) -> Iterator[Finding]:
+    placed: dict[str, dict[str, Span]] = {}
+    for state, stated in statements_of(case, BondState):
+        if state.aggregator and state.slave:
+            slaves = placed.setdefault(str(state.bond), {})
+            slaves.setdefault(state.aggregator, stated.span)
+    for bond, spans in placed.items():
+        if len(spans) > 1:
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"The slaves of {bond} are in {len(spans)} aggregators: only one of these "
+                    "carries traffic, and the switch may send by the other."
+                ),
+                evidence=tuple(spans.values()),
+                reasoning=("Links to one partner with one key are one aggregator (802.3ad).",),
+                breaks=("some of the frames sent over the bond",),
+                prevention="Give all ports of the bond one LACP group on the switch.",
+                certainty=0.9,
+                proves=_LOSSES,
+                marks=("Aggregator ID", *spans),
+            )
 
 
 def _is_meant(case: Case, state: BondState) -> bool:

@@ -41,7 +41,7 @@ from podpath.checks.told import (
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.messages import MessageKind
-from podpath.net.provenance import list_spans
+from podpath.net.provenance import Span, list_spans
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
@@ -73,7 +73,13 @@ def check(case: Case) -> Iterator[Finding]:
     if said and (switch is None or switch.value != "1"):
         back = next((one for one in list_failing(case) if _comes_back(case, one)), None)
         found = tell(NAME, said, MEANING)
-        yield found if back is None else _settle(found, back)
+        untranslated = find_said(case, MessageKind.ANSWER_FROM_ELSEWHERE)
+        if back is not None:
+            yield _settle(found, back.span, Ground.SYMPTOM)
+        elif untranslated and not case.mentions & UNBRIDGED:
+            yield _settle(found, untranslated[0].span, Ground.SAME_MECHANISM)
+        else:
+            yield found
         return
     if switch is None or switch.value != "0" or switch.span is None or case.mentions & UNBRIDGED:
         return
@@ -137,14 +143,16 @@ def _comes_back(case: Case, complaint: Complaint) -> bool:
     return published and ends and near and outside
 
 
-def _settle(found: Finding, back: Complaint) -> Finding:
-    """Return the finding, certain by what people say of both ways to the published port."""
+def _settle(found: Finding, span: Span, ground: Ground) -> Finding:
+    """Return the finding, certain by what people say of both ways to the published port, or by an
+    answer that came back untranslated.
+    """
     return replace(
         found,
         certainty=1.0,
         asks=(),
-        evidence=(*found.evidence, back.span),
-        reasoning=(*found.reasoning, Ground.SYMPTOM),
+        evidence=(*found.evidence, span),
+        reasoning=(*found.reasoning, ground),
     )
 
 

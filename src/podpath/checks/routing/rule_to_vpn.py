@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_tunnel, spans_of
+from podpath.checks.topology import spell_table
 from podpath.node.case import Case
 from podpath.node.node import Netns
 from podpath.node.routing import MAIN, PolicyRule, Route
@@ -94,12 +95,13 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
     )
     by = f" by {device}" if device else ""
     where = "" if namespace.name == "host" else f" in netns {namespace.name}"
+    table = spell_table(rule.table, rule.span)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"Rule {rule.priority}{where} sends what main knows only through its default route to "
-            f"table {rule.table}{by}."
+            f"table {table}{by}."
         ),
         evidence=spans_of((rule, *defaults)),
         reasoning=(
@@ -113,5 +115,5 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
         ),
         prevention="Add routes or rules for the local subnets with the VPN.",
         certainty=0.6 if defaults else 0.4,
-        marks=(str(rule.table), device) if device else (str(rule.table),),
+        marks=(table, device) if device else (table,),
     )

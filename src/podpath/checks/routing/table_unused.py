@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import LOSSES, list_lost
+from podpath.checks.topology import spell_table
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.routing import DEFAULT, LOCAL, MAIN, Route
@@ -55,11 +56,12 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _report(route: Route, span: Span, last: Span) -> Finding:
+    table = spell_table(route.table, route.span)
     ways = ", ".join(str(hop.link) for hop in route.nexthops if hop.link is not None)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No rule looks up table {route.table}, which has the default route by {ways}.",
+        claim=f"No rule looks up table {table}, which has the default route by {ways}.",
         evidence=(span, last),
         reasoning=("The list of rules is whole; a table counts only where a rule names it.",),
         breaks=(f"what is meant to leave by {ways}",),
@@ -68,9 +70,9 @@ def _report(route: Route, span: Span, last: Span) -> Finding:
         proves=LOSSES,
         asks=(
             FollowUp(
-                f"which addresses table {route.table} is for",
+                f"which addresses table {table} is for",
                 "ip rule; ip route get 8.8.8.8 from ADDRESS; ip route show table all",
-                f"those that fail: `ip rule add from ADDRESS lookup {route.table}` is missing",
+                f"those that fail: `ip rule add from ADDRESS lookup {table}` is missing",
             ),
         ),
         marks=(ways,),

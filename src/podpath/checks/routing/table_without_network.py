@@ -29,6 +29,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import is_inner_bridge, spans_of
 from podpath.checks.told import WORKLOADS, list_lost
+from podpath.checks.topology import spell_table
 from podpath.net.addresses import Address, Prefix
 from podpath.node.case import Case
 from podpath.node.node import Netns
@@ -145,11 +146,12 @@ def _report(
     devices = [str(hop.link) for hop in route.nexthops if hop.link is not None]
     device = f" dev {devices[0]}" if devices else ""
     whose = f" of {rule.src}" if rule.src is not None else ""
+    table = spell_table(rule.table, rule.span)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Rule {rule.priority} sends packets{whose} to table {rule.table}, whose default "
+            f"Rule {rule.priority} sends packets{whose} to table {table}, whose default "
             f"route takes packets for {route.prefix}: only main has a route to that network."
         ),
         evidence=spans_of((rule, *defaults, route, *others)),
@@ -158,7 +160,7 @@ def _report(
         repairs=(
             Repair(
                 title=f"add {route.prefix} to the table",
-                commands=(f"ip route add {route.prefix}{device} table {rule.table}",),
+                commands=(f"ip route add {route.prefix}{device} table {table}",),
             ),
         ),
         prevention=(
@@ -170,10 +172,9 @@ def _report(
         else (
             FollowUp(
                 "which route the failing packets take",
-                f"ip route get {route.prefix.address} from SOURCE; ip route show table "
-                f"{rule.table}",
+                f"ip route get {route.prefix.address} from SOURCE; ip route show table {table}",
                 "the table's default: the table lacks the network",
             ),
         ),
-        marks=(str(rule.table), str(route.prefix)),
+        marks=(table, str(route.prefix)),
     )

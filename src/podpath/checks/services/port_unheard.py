@@ -75,12 +75,23 @@ def _check_pods(case: Case) -> Iterator[Finding]:
             continue
         for netns in case.node.namespaces.values():
             shown = [one for one in netns.sockets.items if _is_listener(one) and one.span]
-            mine = netns.role is NetnsRole.POD and netns.holds(failed.dst)
+            mine = netns.role is NetnsRole.POD and _is_of_pod(netns, failed)
             if not mine or not netns.shows_sockets(protocols.TCP) or not shown:
                 continue
             if all(one.port != failed.dport for one in shown):
                 yield _report_pod(netns, failed, [one.span for one in shown if one.span])
                 return
+
+
+def _is_of_pod(netns: Netns, failed: FailedConnection) -> bool:
+    """Tell whether a connection went to a pod: to its address, or as the description of the pod
+    says, where no address of it is shown.
+    """
+    if any(one.span is not None for one in netns.addresses.items):
+        return netns.holds(failed.dst)
+    name = netns.name.rpartition("/")[2]
+    words = (failed.span.source.command or "").split()
+    return netns.holds(failed.dst) or ("describe" in words and name in words)
 
 
 def _report_pod(netns: Netns, failed: FailedConnection, spans: Sequence[Span]) -> Finding:

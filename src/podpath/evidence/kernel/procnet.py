@@ -31,7 +31,11 @@ _COUNTS = (
     "tx_carrier", "tx_compressed",
 )  # fmt: skip
 _BONDING = re.compile(r"\s*Ethernet Channel Bonding Driver:")
-_BOND_FIELD = re.compile(r"\s*(?P<name>[A-Z][\w /()-]*?): (?P<value>.*?)\s*$")
+_BOND_FIELD = re.compile(r"\s*(?P<name>[A-Za-z][\w /()-]*?): (?P<value>.*?)\s*$")
+_BOND_PART = re.compile(r"\s*(?:802\.3ad info|Active Aggregator Info:|details \w+ lacp pdu:)\s*$")
+"""The headings of what 802.3ad says of the bond, and of a slave's own and its partner's words."""
+_BOND_STATES = frozenset({"Bonding Mode", "MII Status", "Partner Mac Address", "Aggregator ID"})
+_PARTNER = "system mac address"
 _REJECT = 0x0200
 """RTF_REJECT of include/uapi/linux/ipv6_route.h and route.h: the route says that there is no
 way.
@@ -95,23 +99,34 @@ def _swap(text: str) -> int:
 def _read_bond(source: Source) -> Reading:
     ledger = Ledger(source)
     bond = _bond_name(source)
-    mode, slave, partner = "", "", ""
+    mode, slave, partner, peer = "", "", "", False
     for index, line in plain_lines(source):
         found = _BOND_FIELD.match(line)
         if found is None:
+            if _BOND_PART.match(line) is not None:
+                ledger.head(index)
+                peer = "partner" in line
             continue
         name, value = found["name"], found["value"]
         if name == "Bonding Mode":
             mode = value
         elif name == "Slave Interface":
             slave = value
-        elif name == "Partner Mac Address":
+        elif name == "Partner Mac Address" or (name == _PARTNER and peer):
             partner = value
-        if name not in {"Bonding Mode", "MII Status", "Partner Mac Address"}:
+        if name not in _BOND_STATES and not (name == _PARTNER and peer):
+            ledger.head(index)
+            continue
+        if name == "Aggregator ID" and not slave:
             ledger.head(index)
             continue
         state = BondState(
-            bond, mode, slave, value == "up" if name == "MII Status" else None, partner
+            bond,
+            mode,
+            slave,
+            value == "up" if name == "MII Status" else None,
+            partner if "ac " in name.lower() else "",
+            value if name == "Aggregator ID" else "",
         )
         ledger.add(StatementRecord(span=ledger.span(index), statement=state))
     return ledger.close("a field of a bond")
