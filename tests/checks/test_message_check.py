@@ -35,6 +35,7 @@ SILENT = {
     ),
     MessageKind.BRIDGE_NETFILTER_GONE: "every kernel says it when the module bridge is loaded",
     MessageKind.PROGRAM_STARTED: "it says that an end was none",
+    MessageKind.FAMILY_OFF_AT_BOOT: "it settles what a program said of the family",
     MessageKind.CALL_FAILED: "it settles what a program said of the same call",
     MessageKind.ROUTE_TABLE_EMPTY: (
         "a table that no rule asks may be empty; walks tell whether one does"

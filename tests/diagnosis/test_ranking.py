@@ -142,7 +142,7 @@ def test_a_failure_that_nobody_describes_is_that_an_end_is_not_reached() -> None
     cut = replace(WIDE, proves=frozenset({FailureKind.UNREACHABLE}))
     plain = complaining(FailureKind.HANGS).complaints[0]
     unsaid = replace(plain, failure=None, source=EndKind.POD)
-    vague = replace(unsaid, source=None)
+    vague = replace(unsaid, source=None, addresses=())
     rare = replace(unsaid, circumstances=frozenset({Circumstance.INTERMITTENT}))
 
     def judge(complaint: Complaint) -> float:

@@ -15,8 +15,8 @@ from dataclasses import replace
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
 from podpath.checks.told import list_failing
-from podpath.net.complaints import Circumstance
-from podpath.net.failures import Ending
+from podpath.net.complaints import Circumstance, EndKind
+from podpath.net.failures import Ending, FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -204,6 +204,24 @@ def _find_insisted(case: Case, finding: Finding) -> Iterator[Span]:
             yield message.span
 
 
+def _find_family_off(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the kernel's command line that switches the family off, where people say that something
+    does not start, or refuses.
+    """
+    unserved = {FailureKind.NOT_STARTED, FailureKind.REFUSED}
+    if any(one.failure in unserved for one in list_failing(case)):
+        kind = MessageKind.FAMILY_OFF_AT_BOOT
+        yield from (one.span for one in case.messages if one.kind is kind)
+
+
+def _find_delayed_service(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentences that say that a service of pods on another node answers late."""
+    for one in list_failing(case):
+        slow = one.failure is FailureKind.SLOW and one.same_node is False
+        if slow and one.target in {EndKind.SERVICE, EndKind.NODE_PORT, EndKind.API_SERVER}:
+            yield one.span
+
+
 def _find_whole_ttl(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the quoted answers to a ping that was typed without a TTL, which one hop gave again,
     where no connection is shown to be made.
@@ -261,6 +279,8 @@ RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
     Ground.INSISTED: _find_insisted,
     Ground.SAME_PORT: _find_same_port,
     Ground.WHOLE_TTL: _find_whole_ttl,
+    Ground.SYMPTOM: _find_delayed_service,
+    Ground.SAME_MECHANISM: _find_family_off,
     Ground.ONE_NODE: _tell_by(Circumstance.ONE_NODE),
     Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
     Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),

@@ -96,7 +96,7 @@ def _list_unspecific(case: Case) -> frozenset[FailureKind]:
     at_times = any(Circumstance.INTERMITTENT in one.circumstances for one in unsaid)
     if at_times:
         return frozenset({FailureKind.SOMETIMES})
-    cut = any(one.source is not None or one.target is not None for one in unsaid)
+    cut = any(one.source or one.target or one.addresses for one in unsaid)
     return frozenset({FailureKind.UNREACHABLE}) if cut else frozenset()
 
 

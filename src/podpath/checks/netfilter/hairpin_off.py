@@ -123,7 +123,11 @@ def _is_reached_by_others(case: Case) -> bool:
     own pod's packet alone has to go back by the port that it came from.
     """
     served = SERVICES | {EndKind.NODE_PORT, EndKind.LOAD_BALANCER}
-    return any(one.works and bool({one.source, one.target} & served) for one in case.complaints)
+    works = [one for one in case.complaints if one.works]
+    served_others = any({one.source, one.target} & served for one in works)
+    return served_others or any(
+        one.source in WORKLOADS and Circumstance.TO_ITSELF in one.circumstances for one in works
+    )
 
 
 def _is_to_itself(complaint: Complaint) -> bool:

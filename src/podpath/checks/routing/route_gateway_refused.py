@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
+from podpath.checks.told import LOSSES
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -59,16 +60,19 @@ def check(case: Case) -> Iterator[Finding]:
         error = message.values["error"]
         if error == "Invalid prefix for given prefix length":
             continue
+        gateway = message.values.get("gateway", "")
+        where = f" (its gateway {gateway} is in no network of the host's own)" if gateway else ""
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The kernel refuses a route: {error}.",
+            claim=f"The kernel refuses a route{where}: {error}.",
             evidence=(message.span,),
             reasoning=("The route that the command was to add is not in the routing table.",),
             breaks=("traffic that the route is for",),
             prevention="Keep address, prefix length and gateway of a device in one file.",
             certainty=0.8,
             marks=(error,),
+            proves=LOSSES if gateway else frozenset(),
         )
     for message in find_said(case, MessageKind.RTNETLINK_ANSWER):
         if message.values["error"] in _UNREACHABLE:

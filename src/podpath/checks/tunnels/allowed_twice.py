@@ -28,9 +28,12 @@ from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import read_prefix
+from podpath.checks.said import find_said
 from podpath.checks.stated import statements_of
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.addresses import Prefix
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
 from podpath.net.settings import Setting
 from podpath.net.statements import WireguardPeer
 from podpath.net.technologies import Technology
@@ -101,6 +104,23 @@ def _list_without(case: Case) -> Iterator[Finding]:
                 marks=("(none)",),
             )
             return
+    alone = find_said(case, MessageKind.PEER_WITHOUT_RANGES) if lost and not peers else ()
+    yield from (_report_alone(one.span, sure=sure) for one in alone[:1])
+
+
+def _report_alone(span: Span, *, sure: bool) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim="A peer has no allowed IPs: another peer has taken its range, or none was given.",
+        evidence=(span,),
+        reasoning=("Nothing is sent to such a peer, and whatever it sends is dropped.",),
+        breaks=("traffic to and from that peer",),
+        prevention="Give each peer only the ranges that are behind it.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK,),
+        marks=("(none)",),
+    )
 
 
 _NONE = re.compile(r"allowed ips: \(none\)")

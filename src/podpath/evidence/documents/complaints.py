@@ -93,6 +93,9 @@ _FAILS = re.compile(
     r"\b(?:is|are|was|were|does|do|did|can) not[.;]?$|\bblock(?:s|ed|ing)\b|\bdenied\b|"
     r"\bdisconnect(?:s|ed)?\b|"
     r"\btak(?:es?|ing) (?:[\w-]+ ){0,3}(?:seconds?|minutes?)\b|"
+    r"\bonly after (?:[\w-]+ ){0,2}(?:seconds?|minutes?)\b|"
+    r"\brestarts? (?:for ?ever|again and again|endlessly|constantly|in a loop|all the time)\b|"
+    r"\bfrom (?:another|the other|others?|all others?)\b[^.;,]{0,50} not[.;]?$|"
     r"\b(?:stays?|is|remains?) empty\b|\b(?:sees?|gets?|receives?|shows?) nothing\b|"
     r"\b(?:can |could )?only (?:reach|ping|see|connect|talk|resolve)\w*\b",
     re.IGNORECASE,
