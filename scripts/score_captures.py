@@ -13,6 +13,7 @@ import argparse
 import bz2
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import multiprocessing
@@ -22,6 +23,7 @@ import sys
 import tempfile
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -245,10 +247,18 @@ def _print_answer(path: Path, descriptor: int) -> None:
     os._exit(code)
 
 
+def load_program(path: Path) -> None:
+    """Have the command load what it needs for a capture: each copy of this process has it then."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        run_command(["capture", "--json", str(path)])
+
+
 def read_answers(captures: Iterable[tuple[str, Path]], workers: int) -> Iterator[Answer]:
     """Ask podpath about every capture, in order."""
     running: deque[Reading] = deque()
-    for digest, path in captures:
+    for number, (digest, path) in enumerate(captures):
+        if not number:
+            load_program(path)
         running.append(Reading(digest, path))
         if len(running) == workers:
             yield running.popleft().finish()
