@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.library.diagnosis import diagnose
+from podpath.library.given import Pasted
 from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.first_screen import SCREEN, render_brief
 from podpath.report.style import Style
@@ -66,3 +67,15 @@ def test_the_verdict_is_the_same_in_every_length(diagnosis: Diagnosis) -> None:
         for verbose, brief in ((False, False), (True, False), (False, True))
     }
     assert len(words) == 1
+
+
+def test_brief_says_a_cure_without_commands() -> None:
+    """Its title is what there is to do."""
+    text = 'kube-proxy-1 F0311 07:00:02.1 1 server.go:495] "Error running ProxyServer" err="open '
+    text += '/proc/sys/net/netfilter/nf_conntrack_max: permission denied"\n'
+    answer = diagnose(Pasted(f"Services do not answer.\n\n```\n{text}```\n", "ticket.md"))
+
+    assert answer.findings[0].repairs[0].commands == ()
+    assert answer.text(Style(brief=True)).splitlines()[-1] == (
+        f"fix: {answer.findings[0].repairs[0].title}"
+    )

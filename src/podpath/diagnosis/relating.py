@@ -22,12 +22,13 @@ from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
 from podpath.checks.links import address_conflict
 from podpath.checks.registry import MESSAGES, find_check
-from podpath.checks.told import list_failing
+from podpath.checks.said import find_said
+from podpath.checks.told import SERVICES, list_failing
 from podpath.diagnosis.beside import list_quoted
 from podpath.diagnosis.sharing import ComplainedEnds, shares_ends
 from podpath.net.addresses import read_address
 from podpath.net.failures import FailureKind
-from podpath.net.messages import Message
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -57,6 +58,7 @@ _KERNEL_LIMIT = frozenset({Category.RESOURCE_LIMIT, Category.SYSCTL})
 _NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
 _OF_NAMES = frozenset({Category.DNS_SERVER, Category.DNS_CONFIGURATION, Category.DNS_UPSTREAM})
 
+_JOINS = re.compile(r"\bkubeadm (?:init|join)\b|\bkubelet\b|\bnot ?ready\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\d\d:\d\d:\d\d(?:[.,]\d+)?")
 _CARRIES = re.compile(
     r"kube|k3s|etcd|dns|resolve|cni|ingress|istio|envoy|linkerd|proxy|nginx|docker|containerd|crio|"
@@ -96,6 +98,8 @@ def _is_beside(
     if FailureKind.REFUSED in kinds:
         told = {message.values.get("port", "") for message in quoted} - {""}
         return bool(told and ends.ports) and told.isdisjoint(map(str, ends.ports))
+    if _is_needed(case, sorts, quoted):
+        return False
     tried = all((span.source.command or "").startswith("modprobe") for span in finding.evidence)
     if kinds and kinds <= _LOST and (sorts <= _ANSWERED or tried):
         return not shares_ends(_widen(finding), ends._replace(names=frozenset()))
@@ -107,6 +111,22 @@ def _is_beside(
     if not ends.is_known or not kinds <= _LOST or general:
         return False
     return not shares_ends(_widen(finding), ends)
+
+
+def _is_needed(case: Case, sorts: frozenset[Category], quoted: Sequence[Message]) -> bool:
+    """Tell whether what fails cannot work without the program of a line: services without
+    kube-proxy, a node that is to join without its kubelet.
+    """
+    if Category.KUBE_PROXY in sorts and any(_is_of_proxy(message.span) for message in quoted):
+        services = any(one.target in SERVICES for one in list_failing(case))
+        return services or bool(find_said(case, MessageKind.API_SERVER_UNREACHABLE))
+    joins = any(_JOINS.search(one.span.text) for one in list_failing(case))
+    return joins and any("kubelet" in message.span.text for message in quoted)
+
+
+def _is_of_proxy(span: Span) -> bool:
+    """Tell whether a line is kube-proxy's own, by its command or its words."""
+    return "kube-proxy" in (span.source.command or "") or "ProxyServer" in span.text
 
 
 def _is_of_names(span: Span) -> bool:
