@@ -9,6 +9,7 @@ from podpath.net.provenance import Known, Listing, Option, Unknown
 from podpath.node.cluster import Cluster, lay_wires, name_in
 from podpath.node.links import Peer
 from podpath.node.node import Cilium, Node, Pod
+from podpath.node.probe_names import resolve_probe
 from podpath.testing.nodes import given_netns, given_node, given_route
 
 
@@ -36,6 +37,16 @@ def test_the_other_nodes_namespaces_have_its_name_before_theirs() -> None:
     assert joined.home_of(moved) is joined.beside["b"]
     assert name_in("a", "b", "pod") == "b/pod"
     assert name_in("a", "a", "pod") == "pod"
+
+
+def test_a_node_is_called_as_the_cluster_calls_it() -> None:
+    """Its host name may be another; ends, and what the API says of nodes, go by the cluster's."""
+    own = replace(host("192.0.2.1/24"), name="ip-192-0-2-1")
+    joined = Cluster(nodes={"a": own, "b": host("192.0.2.2/24")}).seen_from("a")
+
+    assert joined.name == "a"
+    ends = resolve_probe("tcp node/a > node/b:22", joined)
+    assert [str(end) for end in (ends.src, ends.dst)] == ["192.0.2.1", "192.0.2.2"]
 
 
 def test_an_unknown_fact_of_the_other_node_is_a_question_of_its_own() -> None:

@@ -26,6 +26,7 @@ from podpath.sources.objects import ApiObjects, SourceError, read_objects
 from tests import kube_objects as kube
 from tests.apiserver import ADMIN, AGENT, NOBODY, PROGRAMS, ApiServer, free_port
 from tests.kube.following import until
+from tests.mcp.served import serve
 from tests.protect.snapshot.endpoints import make_certificate, own_address
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -140,6 +141,42 @@ def test_the_shipped_roles_suffice(agent: tuple[ApiServer, ServingAgent]) -> Non
         with ThreadPoolExecutor(4) as pool:
             others = list(pool.map(lambda _: read_snapshot(client, known), range(4)))
         assert set(others) == {bundle}
+
+
+@pytest.mark.kernel("openssl")
+@pytest.mark.usefixtures("granted")
+def test_an_assistant_asks_it(agent: tuple[ApiServer, ServingAgent]) -> None:
+    """`why` over the Model Context Protocol takes the node's snapshot from its agent, and names
+    node and line.
+    """
+    server, _ = agent
+    for words in (
+        ("address", "add", "192.0.2.9/24", "dev", "lo"),
+        ("link", "set", "lo", "up"),
+        ("route", "add", "unreachable", "198.51.100.0/24"),
+    ):
+        subprocess.run(("ip", "-n", NETNS, *words), check=True)
+    with serve("--cluster", "--kubeconfig", str(server.kubeconfig(NOBODY))) as assistant:
+        answer = assistant.ask("why", source=f"node/{NODE}", destination="198.51.100.7:443")
+
+    (finding,) = answer["findings"]
+    assert (answer["verdict"], answer["node"], finding["check"]) == ("fault", NODE, "no-route")
+    (line,) = finding["evidence"]
+    assert line["source"].startswith(f"{NODE}.tar.gz/")
+    assert '"dst":"198.51.100.0/24"' in line["text"]
+
+
+@pytest.mark.kernel("openssl")
+def test_an_assistant_is_told_what_its_user_may_not(agent: tuple[ApiServer, ServingAgent]) -> None:
+    """Without any of the rights it is an error in the protocol's words, with the right that
+    lacks, and no answer.
+    """
+    server, _ = agent
+    with serve("--cluster", "--kubeconfig", str(server.kubeconfig(NOBODY))) as assistant:
+        why = assistant.refuse("why", source=f"node/{NODE}", destination="198.51.100.7:443")
+
+    assert "403 Forbidden" in why
+    assert 'resources: ["nodes"], verbs: ["list"]' in why
 
 
 @pytest.mark.kernel("openssl")

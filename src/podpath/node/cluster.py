@@ -40,7 +40,9 @@ class Cluster:
     """What `move_node` makes of nodes, where it was made already: every view may share it."""
 
     def seen_from(self, home: str) -> Node:
-        """Return the model of all nodes with the names as one of them has them."""
+        """Return the model of all nodes with the names as one of them has them; it is called as the
+        cluster calls it, whatever its own host name is (kubelet's --hostname-override).
+        """
         own = self.nodes[home]
         beside = {name: node for name, node in self.nodes.items() if name != home}
         namespaces = dict(own.namespaces)
@@ -49,7 +51,7 @@ class Cluster:
             for netns in self.moved.get(name) or move_node(name, node):
                 namespaces[netns.name] = netns
             pods = _merge_pods(pods, name, node)
-        joined = replace(own, namespaces=namespaces, pods=tuple(pods), beside=beside)
+        joined = replace(own, name=home, namespaces=namespaces, pods=tuple(pods), beside=beside)
         return replace(joined, wires=lay_wires(home, joined))
 
 
