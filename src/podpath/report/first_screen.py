@@ -83,7 +83,8 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
         else ()
     )
     if repairs:
-        return [*lines, f"fix: {' && '.join(map(escape_command, repairs[0].commands))}"]
+        cure = " && ".join(map(escape_command, repairs[0].commands))
+        return [*lines, f"fix: {cure or escape(repairs[0].title)}"]
     if diagnosis.questions:
         return [*lines, f"ask: {escape(diagnosis.questions[0].ask)}"]
     if first is not None:
