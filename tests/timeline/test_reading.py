@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
+
+import pytest
 
 from podpath.net.provenance import Source
 from podpath.timeline.reading import read_logs
@@ -58,6 +60,26 @@ def test_the_nodes_zone_is_that_of_its_other_logs() -> None:
     assert [at("03:13:45"), at("03:13:40"), at("03:13:39"), at("03:13:41")] == [
         reading.times[0] for reading in read.readings
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "hours"),
+    [
+        (("2025-03-12T09:49:03+0200 node-7 sshd[7]: a",), 2),
+        (("2025-03-12T09:49:03-05:00 node-7 sshd[7]: a",) * 2, -5),
+        (("Wed 2025-03-12 09:49:03 CEST node-7 sshd[7]: a",), 2),
+        (("2025-03-12T09:49:03Z node-7 sshd[7]: a",), None),
+        (("2025-03-12T09:49:03 node-7 sshd[7]: a",), None),
+        (("2025-03-12T09:49:03+0200 node-7 sshd[7]: a", "2025-03-12T07:49:03Z n a[7]: b"), None),
+        (("2025-03-12T09:49:03+0200 n a[7]: a", "2025-03-12T09:49:03+0100 n a[7]: b"), None),
+    ],
+)
+def test_the_zone_that_all_stamps_state(lines: tuple[str, ...], hours: int | None) -> None:
+    """Moments that people give are of the zone that the logs state, where it is one."""
+    read = logs(*(f"{line}\n" for line in lines))
+    apart = None if read.zone is None else datetime.now(read.zone).utcoffset()
+
+    assert apart == (None if hours is None else timedelta(hours=hours))
 
 
 def test_a_zone_of_one_log() -> None:

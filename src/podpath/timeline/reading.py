@@ -22,7 +22,7 @@ from podpath.timeline.event import LogReading
 from podpath.timeline.formats.dmesg import BootCounter, count_boots, seconds_of, take_apart
 from podpath.timeline.formats.table import LogFormat, recognise_log
 from podpath.timeline.moments import Reach
-from podpath.timeline.stamps import MONTHS, SHARED, WallClock
+from podpath.timeline.stamps import MONTHS, SHARED, WallClock, parse_zone
 
 _HALF_YEAR = 183 * 86_400.0
 _SLACK = 86_400.0
@@ -124,7 +124,7 @@ def _place_rings(
         for place, zone in told.zones.items()
     )
     gathered = _gather(found, [readings[place] for place in sorted(readings)], notes)
-    return replace(gathered, zone=told.host, shared=shared)
+    return replace(gathered, zone=told.host or _find_stated(found), shared=shared)
 
 
 class _Told(NamedTuple):
@@ -175,6 +175,28 @@ def _infer_all(found: Sequence[_Log], clock: Clock, reference: float) -> _Told:
 _SHARED = re.compile(rf"\d:\d\d(?:[.,]\d{{1,9}})?(?: [AP]M)? (?P<name>{'|'.join(SHARED)})\b")
 _EARLY = 80
 """Characters in which the stamp of a line stands."""
+
+
+_STATED = re.compile(
+    r"\d:\d\d:\d\d(?:[.,]\d{1,9})? ?(?P<zone>Z|[+-]\d\d:?\d\d|[A-Z]{3,4})(?=[\s\],|]|$)"
+)
+_ENDS = 20
+"""Lines at each end of a log whose stamps are asked for their zone."""
+
+
+def _find_stated(found: Sequence[_Log]) -> tzinfo | None:
+    """Return the zone that the stamps of all these logs state, as far as they state any; None where
+    they state several.
+    """
+    zones = {
+        to_wall(0.0, zone).utcoffset()
+        for log in found
+        for line in (*log.source.lines[:_ENDS], *log.source.lines[-_ENDS:])
+        if (stated := _STATED.search(line[:_EARLY])) is not None
+        and (zone := parse_zone(stated["zone"])) is not None
+    }
+    (apart,) = zones if len(zones) == 1 else (None,)
+    return timezone(apart) if apart else None
 
 
 def _find_shared(source: Source) -> str | None:
