@@ -150,3 +150,11 @@ def test_the_command_takes_names(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "tcp 10.9.0.2 > 10.96.0.7:8080 from host" in done.stdout
     assert podpath("trace", ticket, "--probe", "tcp pod/shop/none > svc/shop/api").returncode == 2
+
+
+def test_a_node_without_an_address_is_said_to_have_none() -> None:
+    """Its name is right, so no other is suggested."""
+    bare = replace(node(netns("host", links=[link("eth0")])), name="node1")
+
+    with pytest.raises(UsageError, match="shows no address of that node: ip addr"):
+        resolve_probe("tcp node/node1 > 10.0.0.1:80", bare)

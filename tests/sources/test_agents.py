@@ -45,6 +45,12 @@ certificate = "{certificate}"
 key = "{key}"
 node_netns = "{netns}"
 """
+STATE = (
+    ("address", "add", "192.0.2.9/24", "dev", "lo"),
+    ("link", "set", "lo", "up"),
+    ("route", "add", "unreachable", "198.51.100.0/24"),
+)
+"""What the node has: an address, and a route that a packet ends at."""
 GRANTS = (
     ("clusterrolebinding", "podpath-why", ("--clusterrole=podpath-why",)),
     ("rolebinding", "ask", ("--role=podpath-ask-agents", "-n", SPACE)),
@@ -80,6 +86,8 @@ def agent(
     status = {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
     cluster.set_status("pod", SPACE, POD, status)
     subprocess.run(("ip", "netns", "add", NETNS), check=True)
+    for words in STATE:
+        subprocess.run(("ip", "-n", NETNS, *words), check=True)
     command = (str(PROGRAMS / "podpath"), "protect", "agent", "--config", folder / "agent.toml")
     environment = os.environ | {"NODE_NAME": NODE}
     try:
@@ -150,12 +158,6 @@ def test_an_assistant_asks_it(agent: tuple[ApiServer, ServingAgent]) -> None:
     node and line.
     """
     server, _ = agent
-    for words in (
-        ("address", "add", "192.0.2.9/24", "dev", "lo"),
-        ("link", "set", "lo", "up"),
-        ("route", "add", "unreachable", "198.51.100.0/24"),
-    ):
-        subprocess.run(("ip", "-n", NETNS, *words), check=True)
     with serve("--cluster", "--kubeconfig", str(server.kubeconfig(NOBODY))) as assistant:
         answer = assistant.ask("why", source=f"node/{NODE}", destination="198.51.100.7:443")
 

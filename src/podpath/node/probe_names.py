@@ -259,6 +259,8 @@ def _known(node: Node, found: re.Match[str]) -> str:
     if found["host"]:
         return "it shows no address of the host: ip addr"
     names = list(_list_known(node, found))
+    if found["node"] and f"node/{found['node']}" in names:
+        return "it shows no address of that node: ip addr"
     if names:
         return f"{suggest(found[0], names)}it shows {_list(names)}"
     wanted = "pods" if found["kind"].startswith("p") else "svc"
