@@ -2,11 +2,11 @@
 
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
-from outside, of all fields, constants and functions but commands, whose help they are. It stands in
-the repository and in the source archive; in an installation, docstrings would stand twice, in
-source and bytecode. Every class and package keeps its own (a dataclass without one makes one up as
-it is imported), every public field where users see it, and every statement its line, so that
-tracebacks stay true.
+from outside, of all fields, constants, classes and functions but commands, whose help they are. It
+stands in the repository and in the source archive; in an installation, docstrings would stand
+twice, in source and bytecode. A package keeps its own, a class there a dot (a dataclass without any
+makes one up as it is imported), every public class and field where users see it what is said of it,
+and every statement its line, so that tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
         *_list_of_functions(tree, inner=inner),
     ):
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
+    for note in _list_of_classes(tree) if inner else ():
+        _blank(lines, note.lineno, note.end_lineno or note.lineno)
+        lines[note.lineno - 1] = f'{" " * note.col_offset}"""."""\n'
     if own and tree.body and _is_text(tree.body[0]):
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
     return "".join(lines)
@@ -50,6 +53,13 @@ def _list_of_functions(tree: ast.Module, *, inner: bool) -> Iterator[ast.stmt]:
             first, *rest = node.body
             if rest and _is_text(first):
                 yield first
+
+
+def _list_of_classes(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the docstrings of an inner module's public classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and not _is_private(node.name) and _is_text(node.body[0]):
+            yield node.body[0]
 
 
 def _is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
