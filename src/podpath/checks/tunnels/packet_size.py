@@ -87,7 +87,7 @@ def _report(case: Case, large: Attempt, small: Attempt) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Packets of {_size(large)} bytes to {large.probe.dst} get lost without a word where "
+            f"Packets of {_size(large)} bytes to {large.probe.dst} are lost silently where "
             f"they may not be fragmented, those of {_size(small)} are answered: the path carries "
             "less than the sender sends."
         ),
