@@ -51,7 +51,7 @@ _ENDS: tuple[_EndWords, ...] = (
                             r"other (?:computers?|pcs?|laptops?|devices?)|"
                             r"(?:remote|external|outside) (?:hosts?|servers?|machines?|sites?)|"
                             r"(?<=from )(?:an|any |all |the )?other (?:hosts?|machines?|servers?)|"
-                            r"(?:nothing|anything|anywhere|hosts?|everything) (?:outside|beyond)|"
+                            r"(?:nothing|anything|anywhere|hosts?|everything) (?:outside|beyond|off)|"
                             r"(?:no|any)where else|^nothing else(?=[.,; ]*$)|"
                             r"beyond (?:it|that|them|"
                             r"(?:the|this|its|their|my|our) (?:own )?\w+)|rest of the (?:world|"
