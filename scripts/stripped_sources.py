@@ -36,7 +36,7 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
         *_list_of_functions(tree, inner=inner),
     ):
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
-    for note in _list_of_classes(tree) if inner else ():
+    for note in _list_needed(tree) if inner else ():
         _blank(lines, note.lineno, note.end_lineno or note.lineno)
         lines[note.lineno - 1] = f'{" " * note.col_offset}"""."""\n'
     if own and tree.body and _is_text(tree.body[0]):
@@ -55,10 +55,18 @@ def _list_of_functions(tree: ast.Module, *, inner: bool) -> Iterator[ast.stmt]:
                 yield first
 
 
-def _list_of_classes(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the docstrings of an inner module's public classes."""
+def _list_needed(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the docstrings in an inner module without which something would lack: those of public
+    classes, and those that are all that a class or function has.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and not _is_private(node.name) and _is_text(node.body[0]):
+        if isinstance(node, ast.ClassDef):
+            needed = not _is_private(node.name) or len(node.body) == 1
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            needed = len(node.body) == 1 and not _is_command(node)
+        else:
+            continue
+        if needed and _is_text(node.body[0]):
             yield node.body[0]
 
 

@@ -161,13 +161,16 @@ def test_a_wheel_documents_what_is_public(wheel: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_a_wheel_documents_the_fields_of_answers(wheel: Path, name: str) -> None:
-    """What the library hands out keeps every word on its public fields; other rooms lose them."""
+    """What the library hands out keeps every word on what is public, and on its fields; other rooms
+    lose them.
+    """
     ours, packed = (
         folder.joinpath(name).read_text("utf-8") for folder in (SOURCE, wheel / "podpath")
     )
 
     assert list(list_fields(ours)) == list(list_fields(packed))
-    assert list(list_fields(ours))
+    assert list(list_public(ours)) == list(list_public(packed))
+    assert [*list_fields(ours), *list_public(ours)]
 
 
 def test_a_page_is_explained_from_a_wheel(wheel: Path) -> None:
