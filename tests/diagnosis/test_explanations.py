@@ -141,3 +141,20 @@ def test_a_certain_cause_is_told_of_a_connection_that_is_seen() -> None:
     failed = shown.traces[-1].packet
     assert "10.88.5.61" in {str(failed.src), str(failed.dst)}
     assert any(repair.commands for repair in first.repairs)
+
+
+DROPS = frozenset({"forward-policy", "ip-forward"})
+
+
+@pytest.mark.parametrize(
+    ("error", "guessed"), [("i/o timeout", DROPS), ("read: connection refused", frozenset())]
+)
+def test_a_silent_drop_that_nobody_states_explains_no_refusal(
+    error: str, guessed: frozenset[str]
+) -> None:
+    """Of an answer that stayed out it may be the cause."""
+    line = f"lookup quay.io on 10.77.0.1:53: read udp 10.77.0.9:41234->10.77.0.1:53: {error}"
+    text = f"Images cannot be pulled by the virtual machine:\n\n```\n{line}\n```\n"
+    found = podpath.diagnose(Pasted(text, "ticket.md")).findings
+
+    assert guessed == DROPS & {one.check for one in found}

@@ -20,6 +20,7 @@ from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
+from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred
 from podpath.node.case import Case
 from podpath.node.node import HOST
@@ -142,6 +143,15 @@ class Explanation:
         return not self.guesses and not self.inferences
 
     @property
+    def is_idle_guess(self) -> bool:
+        """Tell whether it rests on guesses, and everything that it explains was refused, which a
+        silent drop does not do.
+        """
+        kinds = {judgement.symptom.kind for judgement in self.explained}
+        refused = kinds == {FailureKind.REFUSED} and self.unlike == len(self.explained)
+        return refused and not self.matched and not self.is_stated
+
+    @property
     def plausibility(self) -> float:
         """Weigh equals: the commonest fault first, less for every supposition."""
         prior = max((PRIORS.get(blame.cause.check, RARE) for blame in self.blames), default=RARE)
@@ -256,7 +266,7 @@ def _rank(worlds: Iterable[World], symptoms: Sequence[Symptom]) -> tuple[Explana
     found: dict[tuple[object, ...], Explanation] = {}
     for world in islice(worlds, WORLDS):
         explanation = assess(world, symptoms)
-        if explanation.explained:
+        if explanation.explained and not explanation.is_idle_guess:
             best = found.get(explanation.key)
             if best is None or explanation.rank < best.rank:
                 found[explanation.key] = explanation
