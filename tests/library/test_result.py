@@ -51,8 +51,8 @@ def test_result_shows_its_table(result: Result) -> None:
 
 
 def test_what_was_walked_is_drawn() -> None:
-    """A diagnosis, a trace and a timeline show their drawing; other answers have none."""
-    assert [True, True, False, False, True] == ["<svg" in one._repr_html_() for one in RESULTS]
+    """A diagnosis, a trace, a comparison and a timeline show their drawing; captures have none."""
+    assert [True, True, True, False, True] == ["<svg" in one._repr_html_() for one in RESULTS]
 
 
 @EACH

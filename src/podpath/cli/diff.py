@@ -7,8 +7,8 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import html_option, limits_option, output_options
-from podpath.cli.output import show, write_beside
+from podpath.cli.options import AnswerFiles, drawing_options, limits_option, output_options
+from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
 
@@ -24,7 +24,7 @@ from podpath.collect.limits import Limits
     help="A connection to ask about; may be given more than once.",
 )
 @limits_option
-@html_option
+@drawing_options
 @output_options
 def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad: str,
@@ -32,7 +32,7 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     probes: tuple[str, ...],
     *,
     limits: Limits,
-    html: str | None,
+    files: AnswerFiles,
     as_json: bool,
     color: str,
     verbose: bool,
@@ -50,6 +50,7 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
       podpath diff bad.tar.gz good.tar.gz
       podpath diff ticket.md good-node/ --probe 'tcp 172.16.0.30 > 104.17.32.82:80'
       podpath diff before/ after/ --json
+      podpath diff bad.tar.gz good.tar.gz --html difference.html
 
     \b
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or
@@ -61,5 +62,5 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
-    write_beside(html, answer.html)
+    write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

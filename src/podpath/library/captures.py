@@ -19,10 +19,10 @@ from podpath.library.case import NodeCase
 from podpath.library.given import Given, list_paths, list_pieces
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
-from podpath.library.result import PAGE_STYLE, Result
+from podpath.library.result import Result
 from podpath.net.errors import MissingExtra, UsageError
 from podpath.report.capture_text import render_capture
-from podpath.report.style import Style
+from podpath.report.style import PAGE_STYLE, Style
 from podpath.report.tables import TablePlan
 
 if TYPE_CHECKING:
@@ -171,11 +171,20 @@ class CapturesResult(Result):
     def html(self) -> str:
         """Return the answer as one HTML file, with the ladder where it has one."""
         from podpath.report.ladder_svg import STYLE, render_ladder_svg  # noqa: PLC0415 - only where it is asked for
-        from podpath.report.pages.text_page import render_text_page  # noqa: PLC0415 - only where it is asked for
+        from podpath.report.pages.text_page import QUOTED, render_text_page  # noqa: PLC0415 - only where it is asked for
 
         text = render_capture(self.answer, PAGE_STYLE)
-        drawing = render_ladder_svg(self.drawn) if self.drawn is not None else ""
-        return render_text_page(text, self.exit_code, drawing, STYLE)
+        ladder = self.drawn or self._find_ladder()
+        drawing = render_ladder_svg(ladder) if ladder is not None else ""
+        deciding = self.findings[0].evidence[:QUOTED] if self.findings else ()
+        return render_text_page(text, self.exit_code, drawing, STYLE, deciding)
+
+    def _find_ladder(self) -> Ladder | None:
+        """Return the ladder of what the first finding is about, where there is one to draw."""
+        try:
+            return self.ladder() if self.findings else None
+        except (MissingExtra, UsageError):
+            return None
 
 
 def captures(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.difference.compare import MinimalCure, NodeComparison, compare_cases
 from podpath.diagnosis.difference.difference import Difference
 from podpath.library.case import Case
@@ -12,14 +13,14 @@ from podpath.library.given import Asked, Given, place_probes
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
-from podpath.library.result import Result
+from podpath.library.result import DrawnResult
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
 from podpath.report.tables import TablePlan
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DiffResult(Result):
+class DiffResult(DrawnResult):
     """The answer of `diff`."""
 
     comparison: NodeComparison
@@ -69,6 +70,23 @@ class DiffResult(Result):
         from podpath.report.diff_json import render_diff_json  # noqa: PLC0415 - only where it is asked for
 
         return render_diff_json(self.comparison)
+
+    def html(self) -> str:
+        """Return the answer as one HTML file: the difference that explains, the connection drawn on
+        both nodes, and everything else to be opened.
+        """
+        from podpath.report.pages.diff_page import render_diff_page  # noqa: PLC0415 - only where it is asked for
+
+        return render_diff_page(self.comparison)
+
+    @property
+    def drawn(self) -> Branch | None:
+        """The branch of the first connection that fails on the node in trouble."""
+        from podpath.report.drawings.path_drawing import choose_branch  # noqa: PLC0415 - only where something is drawn
+        from podpath.report.pages.diff_page import find_outcome  # noqa: PLC0415 - as above
+
+        shown = find_outcome(self.comparison)
+        return choose_branch((shown.here,)) if shown is not None else None
 
 
 def diff(

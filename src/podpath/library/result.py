@@ -10,16 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from podpath.net.errors import MissingExtra, UsageError
-from podpath.report.style import Style
+from podpath.report.style import PAGE_STYLE, Style
 
 if TYPE_CHECKING:
     from podpath.datapath.tracing.trace import Branch
     from podpath.report.drawings.path_drawing import PathDrawing
     from podpath.report.tables import AnswerTable, TablePlan
-
-
-PAGE_STYLE = Style(color=True, verbose=True, width=1000)
-"""How a page shows a text: the reader's window breaks its lines."""
 
 
 class Printable(ABC):

@@ -12,11 +12,11 @@ from podpath.library.clocks import chronicle_logs, make_clock
 from podpath.library.given import Given, Pasted, ThisNode, list_paths, list_pieces, name_piece
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
-from podpath.library.result import PAGE_STYLE, Result
+from podpath.library.result import Result
 from podpath.library.when import When
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.provenance import Source
-from podpath.report.style import Style
+from podpath.report.style import PAGE_STYLE, Style
 from podpath.report.tables import TablePlan
 from podpath.report.timeline_text import render_timeline
 from podpath.timeline.chronicle import Chronicle
@@ -89,10 +89,12 @@ class TimelineResult(Result):
 
     def html(self) -> str:
         """Return the answer as one HTML file with the timeline drawn."""
-        from podpath.report.pages.text_page import render_text_page  # noqa: PLC0415 - only where it is asked for
+        from podpath.report.pages.text_page import QUOTED, render_text_page  # noqa: PLC0415 - only where it is asked for
         from podpath.report.timeline_svg import STYLE  # noqa: PLC0415 - only where it is asked for
 
-        return render_text_page(self.text(PAGE_STYLE), self.exit_code, self.svg(), STYLE)
+        deciding = [one.event.span for one in self.suspects[:QUOTED]]
+        text = self.text(PAGE_STYLE)
+        return render_text_page(text, self.exit_code, self.svg(), STYLE, deciding)
 
 
 def timeline(

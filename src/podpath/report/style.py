@@ -94,3 +94,7 @@ class Style:
             break_long_words=False,
             break_on_hyphens=False,
         ) or [first.rstrip()]
+
+
+PAGE_STYLE = Style(color=True, verbose=True, width=1000)
+"""How a page shows a text: the reader's window breaks its lines."""

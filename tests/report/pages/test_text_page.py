@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podpath.net.provenance import Source, Span
 from podpath.report.pages.text_page import render_text_page
 from tests.report.pages.documents import Document
 
@@ -17,3 +18,12 @@ def test_first_line_is_the_headline() -> None:
 def test_text_without_a_verdict() -> None:
     """A first line without a word before a colon is the claim."""
     assert "<h1>nothing</h1>" in render_text_page("nothing\n", 3)
+
+
+def test_the_deciding_lines_stand_before_the_drawing() -> None:
+    """A long drawing does not push them off the first screen."""
+    source = Source(name="node.txt", lines=("one", "two <b>", "three"))
+    page = render_text_page("FAULT: x\nrest\n", 1, "<svg></svg>", "", [Span(source, 1, 1)])
+
+    assert Document(page).strange == []
+    assert page.index("two &lt;b&gt;") < page.index("<figure>") < page.index("rest")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from podpath.net.provenance import Span
 from podpath.report.notebook import strip_colors
-from podpath.report.pages.page import PageHead, render_page, show_text
+from podpath.report.pages.page import PageHead, quote_lines, render_page, show_text
 
 COLORS = {0: "good", 1: "bad"}
 """By the exit code of the command that gives the answer; others are undecided."""
 
+QUOTED = 3
+"""Deciding lines that stand on the first screen."""
 
-def render_text_page(text: str, exit_code: int, drawing: str = "", style: str = "") -> str:
-    """Render an answer's colored text as one HTML file: its first line is the headline. A drawing
-    may have a style of its own.
+
+def render_text_page(
+    text: str, exit_code: int, drawing: str = "", style: str = "", deciding: Sequence[Span] = ()
+) -> str:
+    """Render an answer's colored text as one HTML file: its first line is the headline, and the
+    lines that decide stand before the rest. A drawing may have a style of its own.
     """
     head, _, rest = text.partition("\n")
     word, sign, claim = strip_colors(head).partition(": ")
@@ -19,4 +27,5 @@ def render_text_page(text: str, exit_code: int, drawing: str = "", style: str = 
         PageHead(word, COLORS.get(exit_code, "warn"), claim) if sign else PageHead("", "", word)
     )
     figure = f"<figure>{drawing}</figure>" if drawing else ""
-    return render_page(verdict, (figure, show_text(rest)), (), style)
+    quoted = f"<h2>The deciding lines</h2>{quote_lines(deciding)}" if deciding else ""
+    return render_page(verdict, (quoted, figure, show_text(rest)), (), style)
