@@ -6,7 +6,7 @@ from podpath.evidence.docker.inspect import FORMATS
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from tests.evidence.consoles import block
 
-INSPECT, COMPOSE = FORMATS
+_, INSPECT, COMPOSE = FORMATS
 NETWORK = """[
     {
         "Name": "backend",
