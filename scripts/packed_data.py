@@ -26,6 +26,7 @@ from scripts.stripped_sources import strip_notes
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
+SMALLEST = 9 | lzma.PRESET_EXTREME
 INNER = frozenset({
     "assembly", "capture", "checks", "cli", "cni", "collect", "datapath", "diagnosis", "drops",
     "evidence", "flows", "kube", "net", "report", "sources", "timeline", "xtables",
@@ -62,7 +63,7 @@ def strip_comments(text: str) -> str:
 
 def compress_texts(texts: Mapping[str, str]) -> bytes:
     """Return the file that holds texts by path."""
-    return lzma.compress(json.dumps(texts, ensure_ascii=False).encode())
+    return lzma.compress(json.dumps(texts, ensure_ascii=False).encode(), preset=SMALLEST)
 
 
 def strip_manual(text: str, name: str) -> str:
@@ -77,7 +78,7 @@ def strip_manual(text: str, name: str) -> str:
         raise ValueError(f"{name}: expected a docstring in line 1, saw none")
     length = tree.body[0].end_lineno or 1
     lines = text.splitlines(keepends=True)
-    stands_in = f'"""`podpath explain {name}` shows its manual page."""\n'
+    stands_in = f'"""podpath explain {name}"""\n'
     return "".join([stands_in, *["\n"] * (length - 1), *lines[length:]])
 
 

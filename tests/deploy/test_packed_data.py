@@ -191,7 +191,7 @@ def test_a_module_is_stripped_of_its_page_alone() -> None:
     """What stands below stays at its lines."""
     stripped = strip_manual(MODULE, "loud")
 
-    assert stripped.startswith('"""`podpath explain loud` shows its manual page."""\n\n')
+    assert stripped.startswith('"""podpath explain loud"""\n\n')
     assert stripped.splitlines()[5:] == MODULE.splitlines()[5:]
 
 
