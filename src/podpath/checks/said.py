@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import list_spans
+from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
 
 QUOTED = 4
@@ -37,6 +37,12 @@ class Meaning(NamedTuple):
 def find_said(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
     """Return the messages of these kinds, in the order of the evidence."""
     return tuple(message for message in case.messages if message.kind in kinds)
+
+
+def is_of_proxy(span: Span) -> bool:
+    """Tell whether a line is kube-proxy's own, by its command or its words."""
+    own = any(word in span.text for word in ("proxier", "ProxyServer"))
+    return own or "kube-proxy" in (span.source.command or "")
 
 
 def get_value(said: Sequence[Message], *names: str, default: str = "") -> str:

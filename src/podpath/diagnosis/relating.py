@@ -22,7 +22,7 @@ from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
 from podpath.checks.links import address_conflict
 from podpath.checks.registry import MESSAGES, find_check
-from podpath.checks.said import find_said
+from podpath.checks.said import find_said, is_of_proxy
 from podpath.checks.told import SERVICES, list_failing
 from podpath.diagnosis.beside import list_quoted
 from podpath.diagnosis.sharing import ComplainedEnds, shares_ends
@@ -117,16 +117,11 @@ def _is_needed(case: Case, sorts: frozenset[Category], quoted: Sequence[Message]
     """Tell whether what fails cannot work without the program of a line: services without
     kube-proxy, a node that is to join without its kubelet.
     """
-    if Category.KUBE_PROXY in sorts and any(_is_of_proxy(message.span) for message in quoted):
+    if Category.KUBE_PROXY in sorts and any(is_of_proxy(message.span) for message in quoted):
         services = any(one.target in SERVICES for one in list_failing(case))
         return services or bool(find_said(case, MessageKind.API_SERVER_UNREACHABLE))
     joins = any(_JOINS.search(one.span.text) for one in list_failing(case))
     return joins and any("kubelet" in message.span.text for message in quoted)
-
-
-def _is_of_proxy(span: Span) -> bool:
-    """Tell whether a line is kube-proxy's own, by its command or its words."""
-    return "kube-proxy" in (span.source.command or "") or "ProxyServer" in span.text
 
 
 def _is_of_names(span: Span) -> bool:

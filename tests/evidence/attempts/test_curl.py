@@ -6,6 +6,7 @@ import pytest
 
 from podpath.evidence.attempts.curl import read_curl, recognise_curl
 from podpath.evidence.formats import CERTAIN
+from podpath.evidence.records import AttemptRecord
 from tests.evidence.attempted import attempted
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
@@ -100,3 +101,12 @@ def test_the_error_alone_is_enough() -> None:
     source = block("curl: (28) Failed to connect to 10.4.3.6 port 80: Connection timed out")
     assert CERTAIN == recognise_curl(source)
     assert [("tcp", "10.4.3.6:80", "timeout", "curl", None)] == attempted(read_curl(source))
+
+
+def test_an_address_that_fails_before_another_connects_is_no_failure() -> None:
+    """curl goes on with the next address of the name."""
+    lines = "* connect to 10.4.3.6 port 80 failed: No route to host\n"
+    lines += "* Connected to web (10.4.3.7) port 80"
+    records = read(block(lines, "curl -v web")).records
+
+    assert [] == [one for one in records if isinstance(one, AttemptRecord) and one.result != "ok"]

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.told import list_failing
 from podpath.net.addresses import Address, read_address
@@ -42,6 +42,13 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION,)
 NAME = "name-server-address"
+LIKELY = 0.9
+"""Whether the pod that asks is on the node whose addresses are shown is not stated."""
+ASK = FollowUp(
+    "whether a DNS cache runs on the node of the pods that fail",
+    "kubectl -n kube-system get pods -o wide | grep node-local-dns; ip -br addr  # on their node",
+    "none runs there, and no device has its address: nobody answers",
+)
 NAMELESS = frozenset({
     FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT, FailureKind.TIMEOUT,
 })  # fmt: skip
@@ -95,6 +102,8 @@ def _check_cache(case: Case) -> Iterator[Finding]:
                 reasoning=("A link-local address is never routed: only the node could answer.",),
                 breaks=("every name that pods of this node look up",),
                 prevention="Alert on nodes where the DaemonSet of the cache has no pod.",
+                certainty=LIKELY,
+                asks=(ASK,),
                 marks=(str(address),),
             )
             return

@@ -36,6 +36,8 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.MESH_POLICY,)
 NAME = "mesh-mtls"
+LIKELY = 0.9
+"""Whether whom the pod asked has a sidecar is not shown."""
 PLAIN = frozenset({"DISABLE", "SIMPLE"})
 
 
@@ -112,7 +114,7 @@ def _rate_client(case: Case, pod: ObjectSightings) -> float:
         span.source.netns == place and result is FailureKind.RESET for span, result in failed
     )
     if reset and any(_may_have_sidecar(one) for one in pods(case)):
-        return 1.0
+        return LIKELY
     return 0.6 if any(True for _ in failures(case)) else 0.5
 
 

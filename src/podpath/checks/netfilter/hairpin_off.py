@@ -70,7 +70,8 @@ def check(case: Case) -> Iterator[Finding]:
     for bridge, found in ports.items():
         promiscuous = _is_promiscuous(case, bridge)
         if not any(on for on, _ in found) and promiscuous is not True:
-            sure = promiscuous is False or _is_reached_by_others(case)
+            whose = bool(bridge) or len(found) > 1
+            sure = promiscuous is False or (whose and _is_reached_by_others(case))
             yield _report(bridge, found[0][1], own, sure=sure)
     if not ports:
         yield from _find_mapped(case, own)

@@ -98,7 +98,7 @@ def _check_pods(case: Case, routes: Sequence[Route], default: Route | None) -> I
             missing = Prefix.of(address, lengths.pop())
             shown = [one.span for one in (*beside[:SIBLINGS], default) if one is not None]
             spans = (line.line, *(span for span in shown if span is not None))
-            yield replace(_report(case, missing, spans), certainty=1.0)
+            yield replace(_report(case, missing, spans), certainty=LIKELY)
             return
 
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.said import find_said
 from podpath.net.messages import MessageKind
@@ -36,6 +36,13 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION, Category.OTHER)
 NAME = "networks-not-shared"
+LIKELY = 0.9
+"""The output of a command does not name the container that it ran in."""
+ASK = FollowUp(
+    "which container asked, and in which networks both are",
+    "docker inspect CONTAINER --format '{{json .NetworkSettings.Networks}}'",
+    "they have none in common: connect one of them to a network of the other",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -85,5 +92,7 @@ def _report(
         reasoning=("Docker's DNS server knows the containers of who asks' own networks alone.",),
         breaks=(f"connections from {one.name} to {other.name}, by name and by address",),
         prevention="Put what belongs together into one network of the Compose file.",
+        certainty=LIKELY,
+        asks=(ASK,),
         marks=(*_names(mine), *_names(theirs)),
     )

@@ -29,7 +29,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import port_of
 from podpath.checks.objects import NODE_PORTS, ObjectSightings, see
-from podpath.checks.said import find_said
+from podpath.checks.said import find_said, is_of_proxy
 from podpath.checks.told import list_failing
 from podpath.net.complaints import EndKind
 from podpath.net.messages import Message, MessageKind
@@ -61,7 +61,8 @@ def check(case: Case) -> Iterator[Finding]:
     asked = {str(port) for one in told for port in one.ports if port in NODE_PORTS}
     wanted = [number for number in lacking if number in asked] if asked else [*lacking]
     if len(wanted) == 1:
-        yield _report(*lacking[wanted[0]], chain, find_said(case, *FAILURES))
+        said = tuple(one for one in find_said(case, *FAILURES) if is_of_proxy(one.span))
+        yield _report(*lacking[wanted[0]], chain, said)
 
 
 def _list_node_ports(case: Case) -> Iterator[tuple[ObjectSightings, Tree]]:

@@ -200,7 +200,9 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
         outcome = AttemptOutcome(
             FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1]
         )
-    elif failures := [index for index in filled if _FAILED.match(lines[index])]:
+    elif not any(_CONNECTED.match(line) for line in lines) and (
+        failures := [index for index in filled if _FAILED.match(lines[index])]
+    ):
         result = parse_result(lines[failures[-1]])
         if result is None:
             return

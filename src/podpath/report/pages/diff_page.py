@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from podpath.diagnosis.difference.compare import ComparedOutcome, NodeComparison
 from podpath.report.diff_text import render_diff
 from podpath.report.drawings.path_drawing import choose_branch
-from podpath.report.notebook import strip_colors
 from podpath.report.pages.diagnosis_page import draw, list_gaps
 from podpath.report.pages.page import (
-    PageHead,
     Section,
     quote_lines,
     render_page,
@@ -20,17 +18,13 @@ from podpath.report.pages.page import (
     show_text,
 )
 from podpath.report.pages.steps import list_packets
-from podpath.report.pages.text_page import COLORS
+from podpath.report.pages.text_page import split_head
 from podpath.report.style import PAGE_STYLE
 
 
 def render_diff_page(comparison: NodeComparison) -> str:
     """Render the answer of a comparison as one HTML file."""
-    text = render_diff(comparison, PAGE_STYLE)
-    head, _, rest = text.partition("\n")
-    word, sign, claim = strip_colors(head).partition(": ")
-    color = COLORS.get(comparison.exit_code, "warn")
-    verdict = PageHead(word, color, claim) if sign else PageHead("", "", word)
+    verdict, rest = split_head(render_diff(comparison, PAGE_STYLE), comparison.exit_code)
     shown = find_outcome(comparison)
     here = choose_branch((shown.here,)) if shown is not None else None
     first = (draw(here), _show_deciding(comparison))

@@ -21,11 +21,15 @@ def render_text_page(
     """Render an answer's colored text as one HTML file: its first line is the headline, and the
     lines that decide stand before the rest. A drawing may have a style of its own.
     """
-    head, _, rest = text.partition("\n")
-    word, sign, claim = strip_colors(head).partition(": ")
-    verdict = (
-        PageHead(word, COLORS.get(exit_code, "warn"), claim) if sign else PageHead("", "", word)
-    )
+    verdict, rest = split_head(text, exit_code)
     figure = f"<figure>{drawing}</figure>" if drawing else ""
     quoted = f"<h2>The deciding lines</h2>{quote_lines(deciding)}" if deciding else ""
     return render_page(verdict, (quoted, figure, show_text(rest)), (), style)
+
+
+def split_head(text: str, exit_code: int) -> tuple[PageHead, str]:
+    """Return an answer's first line as a page's headline, and the text below it."""
+    head, _, rest = text.partition("\n")
+    word, sign, claim = strip_colors(head).partition(": ")
+    color = COLORS.get(exit_code, "warn")
+    return PageHead(word, color, claim) if sign else PageHead("", "", word), rest
