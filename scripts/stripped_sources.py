@@ -2,21 +2,27 @@
 
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
-from outside, of all fields, constants, classes and functions but commands, whose help they are. It
-stands in the repository and in the source archive; in an installation, docstrings would stand
-twice, in source and bytecode. A package keeps its own, a class there a dot (a dataclass without any
-makes one up as it is imported), every public class and field where users see it what is said of it,
-and every statement its line, so that tracebacks stay true.
+from outside, of all fields, constants, classes and functions but commands, whose help they are, and
+the types of what those functions take and return. It stands in the repository and in the source
+archive; in an installation, it would stand twice, in source and bytecode. A package keeps its own,
+a class there a dot (a dataclass without any makes one up as it is imported), every public class and
+field where users see it what is said of it, and every statement its line, so that tracebacks stay
+true.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import itertools
 import tokenize
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
+_Place = tuple[int, int]
+"""A row from 1 and a column from 0, as tokens have them."""
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
 _MAKERS = frozenset({"command", "group"})
 """What click calls the decorators that make commands."""
 
@@ -30,6 +36,9 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = f"{lines[row - 1][:column].rstrip()}\n"
+    if inner:
+        for first, last in _list_annotations(text):
+            _blank_span(lines, first, last)
     tree = ast.parse(text)
     for note in (
         *_list_notes(tree.body, private=False, inner=inner),
@@ -42,6 +51,45 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
     if own and tree.body and _is_text(tree.body[0]):
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
     return "".join(lines)
+
+
+def _list_annotations(text: str) -> Iterator[tuple[_Place, _Place]]:
+    """Yield from where to where the types of functions' parameters and results stand, the colon or
+    the arrow before them included; the last first, so that places before it stay true.
+    """
+    tokens = [
+        token
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type not in {tokenize.NL, tokenize.COMMENT}
+    ]
+    found: list[tuple[_Place, _Place]] = []
+    for index, token in enumerate(tokens):
+        if token.type == tokenize.NAME and token.string == "def":
+            found.extend(_list_of_header(tokens[index + 2 :]))
+    yield from reversed(found)
+
+
+def _list_of_header(tokens: Sequence[tokenize.TokenInfo]) -> Iterator[tuple[_Place, _Place]]:
+    """Yield the same of one function, from its parenthesis on to the colon before its body."""
+    depth = 0
+    begun: _Place | None = None
+    in_default = in_result = in_lambda = False
+    for before, token in itertools.pairwise(tokens):
+        depth += (before.string in _OPENING) - (before.string in _CLOSING)
+        if token.string == "lambda" or in_lambda:
+            in_lambda = token.string != ":"
+        elif depth == 0 and token.string == "->":
+            begun, in_result = before.end, True
+        elif depth == 0 and token.string == ":":
+            if begun is not None:
+                yield begun, before.end
+            return
+        elif depth == 1 and not in_result and token.string in {",", "=", ")"}:
+            if begun is not None:
+                yield begun, before.end
+            begun, in_default = None, token.string == "="
+        elif depth == 1 and token.string == ":" and begun is None and not in_default:
+            begun = before.end
 
 
 def _list_of_functions(tree: ast.Module, *, inner: bool) -> Iterator[ast.stmt]:
@@ -128,6 +176,16 @@ def _name_of(statement: ast.stmt) -> str:
 def _is_private(name: str) -> bool:
     """Tell whether a name is for its module alone: `__init__` and its like are not."""
     return name.startswith("_") and not name.endswith("__")
+
+
+def _blank_span(lines: list[str], first: _Place, last: _Place) -> None:
+    """Take away what stands between two places: what follows moves up to the first, and leaves
+    empty lines where it was.
+    """
+    (row, column), (last_row, last_column) = first, last
+    rest = lines[last_row - 1][last_column:]
+    lines[row - 1] = lines[row - 1][:column] + rest
+    _blank(lines, row + 1, last_row)
 
 
 def _blank(lines: list[str], first: int, last: int) -> None:

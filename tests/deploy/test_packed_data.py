@@ -139,7 +139,9 @@ def test_the_core_needs_nothing_that_others_bring(wheel: Path) -> None:
 
 
 def test_a_wheel_has_every_statement(wheel: Path) -> None:
-    """Every module has the repository's statements, each at its line, and loses only strings."""
+    """Every module has the repository's statements, each at its line, and loses only strings and
+    types.
+    """
     sources = {path.relative_to(SOURCE.parent).as_posix(): path for path in SOURCE.rglob("*.py")}
     installed = {path.relative_to(wheel).as_posix(): path for path in wheel.rglob("*.py")}
 
@@ -238,26 +240,38 @@ def unpack(packed: bytes) -> dict[str, str]:
     return texts
 
 
-def dump_statements(text: str) -> tuple[str, list[int | None]]:
-    """Return a module's statements without those that are nothing but strings, and where each of
-    their parts begins.
+def dump_statements(text: str) -> tuple[str, list[int]]:
+    """Return a module's statements without those that are nothing but strings and without what
+    functions say of types, and where each begins.
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
         body = getattr(node, "body", None)
         if isinstance(body, list):
             kept = [statement for statement in body if not is_text(statement)]
-            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return ast.dump(tree), [getattr(node, "lineno", None) for node in ast.walk(tree)]
+            node.body = kept or [ast.Pass(lineno=0)]  # type: ignore[attr-defined]
+    return ast.dump(tree), [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
 
-def list_public(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield a module's public functions, classes and their methods with what is said of them."""
+def list_public(text: str) -> Iterator[tuple[str, str | None, list[str]]]:
+    """Yield a module's public functions, classes and their methods with what is said of them, and
+    of the types of what they take and return.
+    """
     tree = ast.parse(text)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     for node in (*tree.body, *chain.from_iterable(each.body for each in classes)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-            yield node.name, ast.get_docstring(node)
+            types = [getattr(part, "annotation", None) for part in ast.walk(node)]
+            types.append(getattr(node, "returns", None))
+            yield (
+                node.name,
+                ast.get_docstring(node),
+                [ast.unparse(type_) for type_ in types if type_],
+            )
 
 
 def list_fields(text: str) -> Iterator[str]:

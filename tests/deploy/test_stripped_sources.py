@@ -107,6 +107,35 @@ def test_a_command_keeps_its_help(decorator: str) -> None:
     assert kept is decorator.startswith(("click", "podpath"))
 
 
+@pytest.mark.parametrize(
+    ("header", "stripped"),
+    [
+        ("def f(a: A, b: B = 'x:y', *c: C, **d: D) -> None:", "def f(a, b = 'x:y', *c, **d):"),
+        ("def f(a: dict[str, int] = {1: 2}, /) -> tuple[int, ...]:", "def f(a = {1: 2}, /):"),
+        ("def f(a: A = lambda x, y: {x}, *, b: B) -> A:", "def f(a = lambda x, y: {x}, *, b):"),
+        ("def f(\n    a: dict[\n        int, str\n    ],\n) -> A:", "def f(\n    a,\n\n\n):"),
+        ("async def f() -> (\n    A | B\n):", "async def f():\n\n"),
+        ("def f(a, b=1):", "def f(a, b=1):"),
+    ],
+)  # fmt: skip
+def test_an_inner_function_states_no_types(header: str, stripped: str) -> None:
+    """What follows a type moves up where that ends in another line; the body stays where it was."""
+    assert f"{stripped}\n    return\n" == strip_notes(f"{header}\n    return\n", inner=True)
+    assert header in strip_notes(f"{header}\n    return\n")
+
+
+def test_fields_of_inner_classes_keep_their_types() -> None:
+    """Dataclasses and named tuples are made of them."""
+    text = (
+        "class Door(NamedTuple):\n    width: int\n\n"
+        "    def open(self, by: str) -> int:\n        return 1\n"
+    )
+
+    stripped = strip_notes(text, inner=True)
+
+    assert text.replace("(self, by: str) -> int", "(self, by)") == stripped
+
+
 def test_a_function_that_has_nothing_else_keeps_it() -> None:
     """Without its docstring it would have no body."""
     assert '"""Do nothing."""' in strip_notes(MODULE)
