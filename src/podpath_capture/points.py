@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath_capture.arrays.segments import first_of_each
 from podpath_capture.columns import CUT, OUTGOING, PacketColumns
 from podpath_capture.files.index import Bytes
 from podpath_capture.reading.read import DecodedCapture
@@ -106,7 +107,9 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
             devices.append(max(devices, default=-1) + 1)
             points.append(_point(file, int(words[0]), slice(None), len(points)))
             continue
-        found, first, place = np.unique(words, return_index=True, return_inverse=True)
+        first = first_of_each(words)
+        found = words[first]
+        place = found.searchsorted(words)
         order = np.argsort(first, kind="stable")
         rank = np.empty(len(order), np.int16)
         rank[order] = np.arange(len(order), dtype=np.int16)

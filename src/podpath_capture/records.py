@@ -9,8 +9,9 @@ that a capture and its printed text are one evidence: a test holds both side by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podpath.evidence.records import ArpRecord, HeadingRecord, PacketRecord, Reading, Record
 from podpath.evidence.tcpdump.output import parse_point
@@ -37,6 +38,8 @@ _FIELDS = (
 
 Row = Mapping[str, int]
 """The columns of one packet."""
+Macs = tuple[str | None, str | None]
+"""The source's and the destination's."""
 
 
 def read_records(
@@ -45,9 +48,11 @@ def read_records(
     rows: Sequence[int],
     devices: Mapping[int, str],
     wrong: Collection[int],
+    numbers: Sequence[int] | None = None,
 ) -> Reading:
     """Return the records of a capture's rows, a line of the source each; packets in `wrong` have a
-    wrong outer checksum.
+    wrong outer checksum. Each line stands alone, under the packet's number, where `numbers` tells
+    these from 0.
     """
     reader = _PacketReader(source, packets, rows, devices)
     records: list[Record] = []
@@ -57,7 +62,11 @@ def read_records(
         line = number - source.first_line
         if line < 0 or not source.lines[line]:
             continue
-        span = Span(source, number, number)
+        span = (
+            Span(source, number, number)
+            if numbers is None
+            else _stand_alone(source, line, numbers[at] + 1)
+        )
         if not reader.is_packet(at, row):
             records.append(HeadingRecord(span=span, text=source.lines[line]))
         elif not reader.is_known(row):
@@ -71,6 +80,10 @@ def read_records(
     return Reading(tuple(records), tuple(gaps))
 
 
+def _stand_alone(source: Source, line: int, number: int) -> Span:
+    return Span(replace(source, lines=(source.lines[line],), first_line=number), number, number)
+
+
 class _PacketReader:
     """Makes records of the packets of one capture. Local to `read_records`."""
 
@@ -82,6 +95,7 @@ class _PacketReader:
         columns = packets.columns
         wanted = list(rows)
         self._values = {name: getattr(columns, name)[wanted].tolist() for name in _FIELDS}
+        self._rows = list(zip(*self._values.values(), strict=True))
         self._arps = find_places(packets.arps.row, wanted)
         self._quotes = find_places(packets.quotes.row, wanted)
 
@@ -101,7 +115,7 @@ class _PacketReader:
 
     def read(self, at: int, row: int, span: Span, *, wrong_sum: bool) -> Iterator[PacketRecord]:
         """Yield the record of a packet; of one in a tunnel that of the outer packet first."""
-        value = {name: values[at] for name, values in self._values.items()}
+        value = dict(zip(_FIELDS, self._rows[at], strict=True))
         arp = self._read_arp(self._arps[row]) if row in self._arps else None
         link, direction, smac, dmac = self._read_link(value)
         length = max(value["wirelen"] - ETHERNET, 0) if smac is not None else None
@@ -122,11 +136,8 @@ class _PacketReader:
             wrong_sum = False
             smac, dmac = _read_macs(value["smac"], value["dmac"])
             length = value["length"] if smac is not None else None
-        packet = (
-            None
-            if arp is not None
-            else _with_macs(self._read_packet(row, value, length), smac, dmac)
-        )
+        macs = (smac, dmac)
+        packet = None if arp is not None else self._read_packet(row, value, length, macs)
         mtu = 0 if packet is None else self._read_mtu(row)
         yield place(
             packet=packet,
@@ -185,38 +196,45 @@ class _PacketReader:
             name = f"{'Geneve' if GENEVE in ports else 'VXLAN'} vni {value['vni']}"
         return packet._replace(sport=ports[0], dport=ports[1]), name
 
-    def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
+    def _read_packet(self, row: int, value: Row, length: int | None, macs: Macs) -> Packet:
         version, protocol = value["version"], value["protocol"]
-        packet = Packet(
-            self._address(version, value["src"]), self._address(version, value["dst"]), protocol
+        fields: dict[str, Any] = {} if length is None else {"length": length}
+        if not (value["fragment"] & _OFFSET or value["broken"] == CUT):
+            fields |= self._read_transport(row, value)
+        smac, dmac = macs
+        return Packet(
+            self._address(version, value["src"]),
+            self._address(version, value["dst"]),
+            protocol,
+            smac=None if smac is None else Mac(smac),
+            dmac=None if dmac is None else Mac(dmac),
+            **fields,
         )
-        if length is not None:
-            packet = packet._replace(length=length)
-        if value["fragment"] & _OFFSET or value["broken"] == CUT:
-            return packet
-        if protocol in {protocols.ICMP, protocols.ICMPV6}:
-            return self._read_icmp(row, value, packet)
-        if protocol not in {protocols.TCP, protocols.UDP}:
-            return packet
-        packet = packet._replace(
-            sport=value["sport"], dport=value["dport"], payload=value["payload"]
-        )
-        if protocol == protocols.UDP:
-            return packet._replace(query=value["query"])
-        return _read_tcp(value, packet)
 
-    def _read_icmp(self, row: int, value: Row, packet: Packet) -> Packet:
+    def _read_transport(self, row: int, value: Row) -> dict[str, Any]:
+        """Return the fields of a packet that stand behind its IP header."""
+        protocol = value["protocol"]
+        if protocol in {protocols.ICMP, protocols.ICMPV6}:
+            return self._read_icmp(row, value)
+        if protocol not in {protocols.TCP, protocols.UDP}:
+            return {}
+        fields = {name: value[name] for name in ("sport", "dport", "payload")}
+        if protocol == protocols.UDP:
+            return fields | {"query": value["query"]}
+        return fields | _read_tcp(value)
+
+    def _read_icmp(self, row: int, value: Row) -> dict[str, Any]:
         kind = value["icmp_type"]
-        packet = packet._replace(
-            icmp_type=kind, icmp_code=value["icmp_code"], payload=value["payload"] + 8
-        )
-        if kind in ({0, 8} if packet.protocol == protocols.ICMP else {128, 129}):
-            return packet._replace(sport=value["sport"], dport=value["sport"], seq=value["seq"])
-        return (
-            packet
-            if row not in self._quotes
-            else packet._replace(quoted=self._read_quote(self._quotes[row]))
-        )
+        fields: dict[str, Any] = {
+            "icmp_type": kind,
+            "icmp_code": value["icmp_code"],
+            "payload": value["payload"] + 8,
+        }
+        if kind in ({0, 8} if value["protocol"] == protocols.ICMP else {128, 129}):
+            return fields | {"sport": value["sport"], "dport": value["sport"], "seq": value["seq"]}
+        if row in self._quotes:
+            fields["quoted"] = self._read_quote(self._quotes[row])
+        return fields
 
     def _read_quote(self, place: int) -> Packet:
         """Return the packet that an ICMP error is about."""
@@ -252,13 +270,16 @@ def _read_time(time: int) -> float:
     return seconds % _DAY + rest // 1000 / 1_000_000 + seconds // _DAY * _DAY
 
 
-def _read_tcp(value: Row, packet: Packet) -> Packet:
-    """Fill in what a line prints of TCP: no sequence number of a bare acknowledgement."""
+def _read_tcp(value: Row) -> dict[str, int]:
+    """Return what a line prints of TCP: no sequence number of a bare acknowledgement."""
     flags = value["flags"]
-    seq = value["seq"] if packet.payload or flags & _NUMBERED else 0
-    return packet._replace(flags=flags, seq=seq, ack=value["ack"] if flags & protocols.ACK else 0)
+    return {
+        "flags": flags,
+        "seq": value["seq"] if value["payload"] or flags & _NUMBERED else 0,
+        "ack": value["ack"] if flags & protocols.ACK else 0,
+    }
 
 
-def _read_macs(source: int, target: int) -> tuple[str | None, str | None]:
+def _read_macs(source: int, target: int) -> Macs:
     """Spell both MACs; None where the link type has none."""
     return (render_mac(source), render_mac(target)) if source or target else (None, None)

@@ -25,7 +25,6 @@ from podpath_capture.files.index import Contents
 from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
-from podpath_capture.flows.tcp_states import find_tcp_states
 from podpath_capture.flows.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
 from podpath_capture.points import CapturedFile, Point, name_devices, number_points
 from podpath_capture.reading.narrow import Narrow, Store, decode_rows, take
@@ -134,14 +133,9 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     arps, errors = _add_all(data, contents, narrow, lambda place: tell(place / len(data) * 0.8))
     columns = narrow.columns
     flows = number_flows(columns)
-    states: Counter[str] = Counter()
     failures = Failures(int(columns.time.max()) if len(columns) else 0)
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
-        followed = find_tcp_states(some, mine)
-        states.update(
-            state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
-        )
         odd = find_odd(some, mine)
         failures.add(some, mine, rows)
         chosen.append(rows[thin(some, mine, np.flatnonzero(odd[mine.number] & (mine.number >= 0)))])
@@ -161,7 +155,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
         count=len(columns),
         capture=capture,
         rows=tuple(telling.tolist()),
-        states=states,
+        states=failures.states,
         failures=failures,
         flows=flows,
         narrow=narrow,

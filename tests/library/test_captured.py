@@ -27,7 +27,7 @@ LIGHT = """
 import gc, sys; from podpath.cli.main import run
 run(["capture", sys.argv[1]])
 assert gc.isenabled()
-heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversations.conversation", "tarfile"}
+heavy = {"podpath.evidence.recognition", "podpath.assembly.case", "podpath.datapath.conversations.conversation", "podpath.checks.registry", "podpath.evidence.documents.complaints", "tarfile"}
 sys.exit(" ".join(sorted(heavy & set(sys.modules))) or 0)
 """  # noqa: E501
 

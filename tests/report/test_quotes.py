@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.net.provenance import Source, Span
-from podpath.report.quotes import LONGEST_LINE, render_quotes
+from podpath.net.provenance import Gap, Source, Span
+from podpath.report.quotes import LONGEST_LINE, render_gaps, render_quotes
 from podpath.report.style import Style
 
 ROUTES = [
@@ -45,3 +45,14 @@ def test_quotes_are_short_and_printable(text: str, marks: list[str]) -> None:
     """Whatever stands in the evidence."""
     lines = shown(text, *marks)
     assert all(line.isprintable() and len(line) <= LONGEST_LINE + 60 for line in lines)
+
+
+def test_gaps_are_counted_and_the_first_are_shown() -> None:
+    """All of them where the reader asked for all."""
+    source = Source(name="t.md", lines=("a", "b", "c", "d", "e"))
+    gaps = [Gap(Span(source, line, line), f"saw {line}") for line in range(1, 6)]
+
+    assert ["", "Not read (5)", "  t.md:1 | a", "    saw 1"] == render_gaps(gaps, Style())[:4]
+    assert "  and 2 more lines: --verbose lists all" == render_gaps(gaps, Style())[-1]
+    assert ["  t.md:5 | e", "    saw 5"] == render_gaps(gaps, Style(verbose=True))[-2:]
+    assert [] == render_gaps([], Style())

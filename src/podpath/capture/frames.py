@@ -108,7 +108,8 @@ def opening(packet: Packet) -> int:
 
 def is_error(packet: Packet) -> bool:
     """Tell whether it is an ICMP error, which speaks of another packet."""
-    return packet.icmp_type in protocols.ICMP_ERRORS.get(packet.protocol, ())
+    kinds = protocols.ICMP_ERRORS.get(packet.protocol)
+    return kinds is not None and packet.icmp_type in kinds
 
 
 def errors_about(frames: Iterable[F]) -> Iterator[F]:

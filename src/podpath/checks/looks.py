@@ -61,11 +61,13 @@ SYMPTOMS = frozenset({refused.look, unanswered.look})
 """Failures that a diagnosis explains by itself, by walks: they are told of captures alone."""
 
 
-def look_at_captures(case: Case, *, alone: bool = False) -> Iterator[Finding]:
+def look_at_captures(
+    case: Case, traffic: CapturedTraffic | None = None, *, alone: bool = False
+) -> Iterator[Finding]:
     """Say what the captures of a case show by themselves, the faults in the manual's order;
-    `alone`, where nothing else tells of what fails.
+    `alone`, where nothing else tells of what fails. `traffic` where it was gathered already.
     """
-    traffic = gather_traffic(case.sightings)
+    traffic = gather_traffic(case.sightings) if traffic is None else traffic
     if not traffic.flows and not case.arps:
         return
     for look in LOOKS:

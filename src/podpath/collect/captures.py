@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.long_captures import Tell, read_held, survey_long, tell_nobody
@@ -22,7 +21,7 @@ from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
-from podpath.net.provenance import Gap, GapKind, Source, Span
+from podpath.net.provenance import Gap, GapKind, Source
 
 if TYPE_CHECKING:
     from podpath.collect.printed import ReadText
@@ -241,25 +240,7 @@ def _quote(
         ]
     start = next((at for at, line in enumerate(lines) if line), 0)
     source = _as_source(kept, lines[start:], start + 1)
-    reading = read_records(source, capture.packets, rows, kept.devices, wrong)
-    return source, reading if numbers is None else _number(reading, source, numbers)
-
-
-def _number(reading: Reading, source: Source, numbers: Sequence[int]) -> Reading:
-    """Have each packet of a long capture stand under its own number, alone."""
-    spans: dict[int, Span] = {}
-
-    def place(span: Span) -> Span:
-        if span.line not in spans:
-            number = numbers[span.line - 1] + 1
-            alone = replace(source, lines=(span.text,), first_line=number)
-            spans[span.line] = Span(alone, number, number)
-        return spans[span.line]
-
-    return Reading(
-        tuple(replace(record, span=place(record.span)) for record in reading.records),
-        tuple(gap._replace(span=place(gap.span)) for gap in reading.gaps),
-    )
+    return source, read_records(source, capture.packets, rows, kept.devices, wrong, numbers)
 
 
 def _as_source(kept: Kept, lines: list[str], first: int) -> Source:

@@ -8,7 +8,7 @@ nothing is loaded.
 from __future__ import annotations
 
 import shlex
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -180,15 +180,7 @@ class MatchedCaptures:
         (kept,) = self._kept.values()
         if kept.survey is not None:
             return kept.survey.states
-        columns = kept.capture.packets.columns
-        if len(columns) <= captures.WHOLE:
-            return None
-        from podpath_capture.flows.tcp_states import find_tcp_states  # noqa: PLC0415 - as above
-
-        found = find_tcp_states(columns, self._flows[0])
-        return Counter(
-            state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
-        )
+        return kept.failures.states if kept.failures is not None else None
 
     def find_thinned(self, sightings: Sequence[Sighting]) -> Mapping[str, ThinnedCapture]:
         """Name the captures of which not all packets are shown, with those that others are left out

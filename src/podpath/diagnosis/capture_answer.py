@@ -206,7 +206,7 @@ def answer_captures(
     if states is None:
         states = Counter(one.state for one in connections if one.state)
     return CaptureAnswer(
-        findings=check_captures(case),
+        findings=check_captures(case, traffic),
         points=tuple(found),
         connections=connections,
         states=states,

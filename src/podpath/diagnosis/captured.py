@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from podpath.checks.captured import CapturedTraffic
 from podpath.checks.captures import handshake_repeated, icmp_error, one_way
 from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp, gratuitous_arp, mac_flap, wrong_mac
@@ -28,9 +29,11 @@ TAUGHT = (wrong_mac.NAME, one_way.NAME, mac_flap.NAME, gratuitous_arp.NAME)
 """What comes of an ARP frame with a foreign MAC."""
 
 
-def check_captures(case: Case) -> tuple[Finding, ...]:
-    """Say what captures show without a node's evidence, faults first."""
-    found = [*foreign_arp.check(case), *look_at_captures(case, alone=True)]
+def check_captures(case: Case, traffic: CapturedTraffic | None = None) -> tuple[Finding, ...]:
+    """Say what captures show without a node's evidence, faults first; `traffic` where it was
+    gathered already.
+    """
+    found = [*foreign_arp.check(case), *look_at_captures(case, traffic, alone=True)]
     found = [finding for finding in found if not _is_told_by_arp(finding, found)]
     order = {"cause": 0, "fault": 1, "risk": 2, "note": 3}
     return tuple(sorted(found, key=lambda finding: order[finding.severity]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from podpath.checks.finding import Finding
-from podpath.checks.registry import find_check
 
 _FIX = re.compile(r"^How to fix\n(?P<text>.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -14,6 +13,8 @@ def say_fix(finding: Finding) -> str:
     """Return the cure that the manual page of a finding's check gives, as one paragraph; how it is
     kept from coming back, where the check has no page.
     """
+    from podpath.checks.registry import find_check  # noqa: PLC0415 - slow to load
+
     check = find_check(finding.check)
     found = _FIX.search(check.page) if check is not None else None
     return " ".join(found["text"].split()) if found is not None else finding.prevention

@@ -11,7 +11,6 @@ from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
-from podpath.net.provenance import Gap
 from podpath.report.clearance_words import say_forbids
 from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape, escape_command
@@ -20,11 +19,11 @@ from podpath.report.first_screen import render_brief, render_first_screen
 from podpath.report.headline import render_head, render_headline
 from podpath.report.owner_words import render_owned
 from podpath.report.parting_text import render_partings
-from podpath.report.quotes import quote
+from podpath.report.quotes import left_out, quote, render_gaps
 from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
-from podpath.report.walked_text import left_out, render_walked
+from podpath.report.walked_text import render_walked
 
 ORDER = (
     "Ordered by how much of the failure each explains, then by how little it assumes, then by how "
@@ -182,15 +181,3 @@ def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
     if notes:
         lines += ["", style.paint("head", "Good to know"), *notes]
     return lines + render_gaps(diagnosis.gaps, style)
-
-
-def render_gaps(gaps: Sequence[Gap], style: Style) -> list[str]:
-    """List what could not be read: the first few, or all where the reader asked."""
-    if not gaps:
-        return []
-    shown = gaps if style.verbose else gaps[:SHOWN]
-    lines = ["", style.paint("head", f"Not read ({len(gaps)})")]
-    for gap in shown:
-        lines.append(f"  {escape(quote(gap.span))}")
-        lines += style.wrap(escape(gap.why), INDENT)
-    return lines + left_out(len(gaps) - len(shown), "line", style)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from podpath.net.provenance import Source, Span
+from podpath.net.provenance import Gap, Source, Span
 from podpath.report.escape import clip, escape
 from podpath.report.style import Style
 
@@ -18,6 +18,9 @@ LONGEST_JSON = 1 << 20
 """Characters of a span of JSON in which the element that counts is looked for."""
 LINES_OF_A_SPAN = 4
 """Lines quoted of one span: a span may cover a whole listing."""
+GAPS_SHOWN = 3
+"""Gaps that are shown where the reader did not ask for all."""
+_INDENT = "    "
 
 
 def render_quotes(
@@ -50,6 +53,26 @@ def quote(span: Span) -> str:
     line, text = _rows(span, (), LONGEST_LINE)[0]
     place = f"{escape(span.source.name)}:{line}"
     return f"{place} | {text}" if text.strip() else place
+
+
+def render_gaps(gaps: Sequence[Gap], style: Style) -> list[str]:
+    """List what could not be read: the first few, or all where the reader asked."""
+    if not gaps:
+        return []
+    shown = gaps if style.verbose else gaps[:GAPS_SHOWN]
+    lines = ["", style.paint("head", f"Not read ({len(gaps)})")]
+    for gap in shown:
+        lines.append(f"  {escape(quote(gap.span))}")
+        lines += style.wrap(escape(gap.why), _INDENT)
+    return lines + left_out(len(gaps) - len(shown), "line", style)
+
+
+def left_out(count: int, what: str, style: Style) -> list[str]:
+    """Say how many of a long list are not shown."""
+    if count <= 0:
+        return []
+    some = what if count == 1 else f"{what}s"
+    return [style.paint("dim", f"  and {count} more {some}: --verbose lists all")]
 
 
 def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[int, str]]:

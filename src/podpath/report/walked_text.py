@@ -10,6 +10,7 @@ from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT
 from podpath.report.path import describe_outcome, render_path
+from podpath.report.quotes import left_out
 from podpath.report.sentences import spell_failure
 from podpath.report.style import Style
 
@@ -83,11 +84,3 @@ def verdict_in_words(conversation: Conversation) -> str:
         case Reachability.UNDECIDED:
             last = conversation.branches[0].traces[-1:] if conversation.branches else ()
             return describe_outcome(last[0].outcome) if last else "undecided"
-
-
-def left_out(count: int, what: str, style: Style) -> list[str]:
-    """Say how many of a long list are not shown."""
-    if count <= 0:
-        return []
-    some = what if count == 1 else f"{what}s"
-    return [style.paint("dim", f"  and {count} more {some}: --verbose lists all")]

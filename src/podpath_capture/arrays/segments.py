@@ -47,6 +47,12 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     return ordered[begins(ordered)]
 
 
+def first_of_each(values: NDArray[T]) -> Numbers:
+    """Return where each of the different values stands first, in the order of the values."""
+    order = np.argsort(values, kind="stable")
+    return order[begins(values[order])]
+
+
 class Runs:
     """Rows that stand together by runs."""
 

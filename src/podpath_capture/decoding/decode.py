@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath_capture.arrays.segments import distinct
 from podpath_capture.columns import Arps, PacketColumns, Packets, Quotes, empty_arrays, join_rows
 from podpath_capture.decoding import icmp, link_layer, network_layer, transport_layer, tunnels
 from podpath_capture.decoding.layers import Group, HeaderBytes, Output, merge_groups
@@ -91,7 +92,7 @@ def fill_columns(out: Output, interfaces: Sequence[Interface], chunk: int = CHUN
             queue.take(layers[0], rows)
             continue
         numbers = number[rows]
-        for layer in {layers[number] for number in np.unique(numbers).tolist()}:
+        for layer in {layers[number] for number in distinct(numbers).tolist()}:
             mine = np.isin(numbers, [number for number, each in enumerate(layers) if each is layer])
             queue.take(layer, start + np.flatnonzero(mine))
     queue.clear()

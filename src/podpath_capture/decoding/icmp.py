@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net import protocols
+from podpath_capture.arrays.segments import distinct
 from podpath_capture.decoding.layers import Group
 from podpath_capture.decoding.network_layer import AUTHENTICATION, FRAGMENT, OPTIONS
 from podpath_capture.decoding.work import Work
@@ -142,7 +143,7 @@ def _keep(
     }
     row |= {"row": group.numbers, "src": addresses[0], "dst": addresses[1]}
     row["version"] = np.full(count, 4 if group.read(0, "u1")[0] >> 4 == 4 else 6, np.uint8)
-    for size in np.unique(head[head > 0]).tolist():
+    for size in distinct(head[head > 0]).tolist():
         _read_ports(group, row, size, (head == size) & (group.room >= size + 8))
     group.block.out.quotes.append(row)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath_capture.arrays.segments import distinct
 from podpath_capture.files.framing import LONGEST, PCAPNG, Framing, words
 from podpath_capture.files.index import Bytes, CaptureDamage, Contents, Index, Offsets, empty_index
 from podpath_capture.files.pcap import WINDOW
@@ -159,7 +160,7 @@ class _Blocks:
     def _times(self, ticks: NDArray[np.uint64], number: Offsets) -> NDArray[np.int64]:
         """Turn ticks into nanoseconds, by each interface's resolution."""
         times = np.zeros(len(ticks), np.int64)
-        for each in np.unique(number).tolist():
+        for each in distinct(number).tolist():
             interface = self._contents.interfaces[each]
             mine = number == each
             numerator, divisor = interface.resolution

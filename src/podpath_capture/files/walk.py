@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath_capture.arrays.segments import distinct
+from podpath_capture.arrays.segments import distinct, first_of_each
 from podpath_capture.files.framing import PCAP, PCAPNG, Framing, bounded, chained, in_window, words
 from podpath_capture.files.index import Bytes, CaptureDamage, Offsets
 
@@ -91,7 +91,8 @@ def find_starts(data: Bytes, framing: Framing, start: int, stop: int, lanes: int
             some = cuts[first : first + at_once]
             places = chained(data, framing, _candidates(data, framing, some, window))
             lane = np.searchsorted(some, places, side="right") - 1
-            lane, where = np.unique(lane, return_index=True)
+            where = first_of_each(lane)
+            lane = lane[where]
             found.append(places[where])
             missing[first + lane] = False
         cuts = cuts[missing]

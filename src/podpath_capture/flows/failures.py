@@ -4,6 +4,7 @@ each: one server that refuses thousands hides no other one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from podpath.net.protocols import ECHO_REQUESTS, TCP, UDP
 from podpath_capture.arrays.segments import begins, distinct, order_by
 from podpath_capture.columns import PacketColumns
-from podpath_capture.flows.flows import Flows
-from podpath_capture.flows.tcp_states import find_tcp_states
+from podpath_capture.flows.flows import Flows, find_rows
+from podpath_capture.flows.tcp_states import TcpStates, find_tcp_states
 from podpath_capture.flows.unheard import find_requests, find_unheard
 
 Rows = NDArray[np.int64]
@@ -56,6 +57,10 @@ class Failures:
         self._counts: dict[Asked, AskedTally] = {}
         self._shown: dict[Asked, int] = {}
         self._rows: list[Rows] = []
+        self.states: Counter[str] = Counter()
+        """How many TCP connections went how, by Zeek's word, in the order in which the first of
+        each began.
+        """
 
     def add(self, columns: PacketColumns, flows: Flows, rows: Rows | None = None) -> None:
         """Count some flows, all of whose packets these are; `rows` are their places in the
@@ -63,7 +68,11 @@ class Failures:
         """
         if not len(flows):
             return
-        found = _judge(columns, flows)
+        followed = find_tcp_states(columns, flows)
+        self.states.update(
+            state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
+        )
+        found = _judge(columns, flows, followed)
         for some in found.group(np.flatnonzero(found.asked | found.fails)):
             key = found.key(int(some[0]))
             known = self._counts.get(key, AskedTally(0, 0))
@@ -73,7 +82,7 @@ class Failures:
             )
         self._add_unheard(columns, flows, found, rows)
         chosen = self._choose(found)
-        mine = np.flatnonzero(np.isin(flows.number, chosen))
+        mine = find_rows(flows, np.array(chosen, np.int64))
         kept = np.concatenate(
             [mine[flows.number[mine] == number][:PACKETS] for number in chosen] or [mine[:0]]
         )
@@ -103,9 +112,10 @@ class Failures:
         mine = distinct(flows.number[unheard].astype(np.int64))
         ordered = unheard[order]
         pieces = np.split(ordered, np.flatnonzero(begins(flows.number[ordered]))[1:])
-        asking = np.flatnonzero(find_requests(columns)[0] & np.isin(flows.number, mine))
+        theirs = find_rows(flows, mine)
+        asking = theirs[find_requests(columns, theirs)[0]]
         asked = np.bincount(flows.number[asking], minlength=len(flows))
-        answers = _find_answers(flows)
+        answers = _find_answers(flows, theirs)
         for number, open_still in zip(mine.tolist(), pieces, strict=True):
             key = found.key(number)
             known = self._counts.get(key, AskedTally(0, 0))
@@ -166,19 +176,19 @@ class _Judged(NamedTuple):
         return protocol, version, server, port
 
 
-def _find_answers(flows: Flows) -> Rows:
-    """Return the first packet of each flow that comes back; 0 where none does."""
-    back = np.flatnonzero(~flows.forward & (flows.number >= 0))[::-1]
+def _find_answers(flows: Flows, rows: Rows) -> Rows:
+    """Return for each flow the first of some packets that comes back; 0 where none does."""
+    back = rows[~flows.forward[rows]][::-1]
     found = np.zeros(len(flows), np.int64)
     found[flows.number[back]] = back  # the first of each is written last
     return found
 
 
-def _judge(columns: PacketColumns, flows: Flows) -> _Judged:
-    first, states = flows.first, find_tcp_states(columns, flows)
+def _judge(columns: PacketColumns, flows: Flows, states: TcpStates) -> _Judged:
+    first = flows.first
     protocol, dport = columns.protocol[first], columns.dport[first]
     replied = np.zeros(len(flows) + 1, np.bool_)  # the last is what is of no flow
-    replied[flows.number[~flows.forward]] = True
+    replied[flows.number.take(np.flatnonzero(~flows.forward))] = True
     pings = np.zeros(len(flows), np.bool_)
     for number, kind in ECHO_REQUESTS.items():
         pings |= (protocol == number) & (columns.icmp_type[first] == kind)

@@ -5,6 +5,7 @@ network and one interface.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,13 @@ def number_flows(columns: PacketColumns) -> Flows:
         forward[some] = swapped == turned.take(found)
     flows = Flows(number=number, first=np.concatenate(firsts), forward=forward)
     return _join_networks(columns, flows, turned[1:]) if parted else flows
+
+
+def find_rows(flows: Flows, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return the packets of some flows, in the order of the file."""
+    wanted = np.zeros(len(flows) + 1, np.bool_)  # the last is what is of no flow
+    wanted[numbers] = True
+    return np.flatnonzero(wanted.take(flows.number))
 
 
 def _join_networks(columns: PacketColumns, flows: Flows, turned: NDArray[np.bool_]) -> Flows:

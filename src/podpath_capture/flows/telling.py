@@ -9,6 +9,7 @@ between a few packets do. Connections that plainly work, and their packets, are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from podpath.net.protocols import ACK, FIN, ICMP, ICMP_ERRORS, ICMPV6, RST, SYN,
 from podpath_capture.arrays.segments import begins, distinct, order_by
 from podpath_capture.columns import PacketColumns, Packets
 from podpath_capture.flows.failures import Failures, count_failures
-from podpath_capture.flows.flows import Flows, number_flows
+from podpath_capture.flows.flows import SLAB, Flows, find_rows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
 from podpath_capture.flows.tcp import analyse_segments
 
@@ -78,35 +79,49 @@ def find_left_out(
     """
     numbers = np.array(lines, np.int64) - 1
     shown = numbers if begins is None else begins.searchsorted(numbers)
-    streams = np.where(flows.number < 0, -1, flows.number.astype(np.int64) * 2 + ~flows.forward)
+    held = shown[flows.number[shown] >= 0]
+    mine = find_rows(flows, flows.number[held])
+    streams = flows.number[mine].astype(np.int64) * 2 + ~flows.forward[mine]
     found = []
-    for each in (streams, name_pairs(columns, shown)):
-        rows = find_cut(each, shown)
-        found.append(((rows if begins is None else begins[rows]) + 1).tolist())
+    for rows, stream in ((mine, streams), _select_pairs(columns, shown)):
+        cut = find_cut(rows, stream, shown)
+        found.append(((cut if begins is None else begins[cut]) + 1).tolist())
     return found[0], found[1]
 
 
-def find_cut(streams: Rows, shown: Rows) -> Rows:
-    """Return the rows behind which the next one of their stream is not shown; what has a negative
-    stream is of none.
+def find_cut(rows: Rows, streams: NDArray[np.integer[Any]], shown: Rows) -> Rows:
+    """Return those of some rows, which are in order, behind which the next one of their stream is
+    not shown.
     """
-    wanted = np.isin(streams, distinct(streams[shown])) & (streams >= 0)
-    mine = np.flatnonzero(wanted)
-    mine = mine[np.argsort(streams[mine], kind="stable")]
-    seen, stream = np.isin(mine, shown), streams[mine]
-    cut: Rows = mine[:-1][seen[:-1] & ~seen[1:] & (stream[1:] == stream[:-1])]
+    order = np.argsort(streams, kind="stable")
+    rows, streams = rows[order], streams[order]
+    seen = np.isin(rows, shown)
+    cut: Rows = rows[:-1][seen[:-1] & ~seen[1:] & (streams[1:] == streams[:-1])]
     return cut
 
 
-def name_pairs(columns: PacketColumns, shown: Rows) -> Rows:
-    """Name the sender and receiver of each packet by a number; -1 where no packet that is shown has
-    both, or it is no IP.
+def _select_pairs(columns: PacketColumns, shown: Rows) -> tuple[Rows, NDArray[np.uint64]]:
+    """Return the packets whose sender and receiver those of packets that are shown are, and others,
+    each with a number of both.
     """
-    pairs = columns.src.astype(np.uint64) << np.uint64(32) | columns.dst
-    known = distinct(pairs[shown])
-    place = np.minimum(known.searchsorted(pairs), len(known) - 1)
-    found: Rows = np.where((known[place] == pairs) & (columns.version > 0), place, -1)
-    return found
+    likely = np.zeros(1 << 16, np.bool_)
+    likely[_digest(_pair(columns, shown))] = True
+    found = []
+    for start in range(0, len(columns), SLAB):
+        slab = slice(start, start + SLAB)
+        mine = likely.take(_digest(_pair(columns, slab))) & (columns.version[slab] > 0)
+        found.append(np.flatnonzero(mine) + start)
+    rows = np.concatenate(found)
+    return rows, _pair(columns, rows)
+
+
+def _pair(columns: PacketColumns, some: slice | Rows) -> NDArray[np.uint64]:
+    return columns.src[some].astype(np.uint64) << np.uint64(32) | columns.dst[some]
+
+
+def _digest(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Spread words over 16 bits."""
+    return (words * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(48)).view(np.int64)
 
 
 def select_ends(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ECHO_REPLIES, ECHO_REQUESTS, UDP
-from podpath_capture.arrays.segments import distinct
+from podpath_capture.arrays.segments import distinct, first_of_each
 from podpath_capture.columns import PacketColumns
 from podpath_capture.decoding.transport_layer import NAMES
 from podpath_capture.flows.flows import Flows
@@ -17,16 +17,21 @@ Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 PATIENCE = 2_000_000_000
 """Nanoseconds after which an answer that is not there is late: resolvers take milliseconds."""
+_NUMBERED = np.zeros(256, np.bool_)
+_NUMBERED[[UDP, *ECHO_REQUESTS]] = True
 
 
-def find_requests(columns: PacketColumns) -> tuple[Mask, Mask]:
-    """Tell which packets ask with a number that their answer repeats, and which are answers."""
-    named = (columns.protocol == UDP) & (columns.query != 0)
-    asking, answering = named & (columns.dport == NAMES), named & (columns.sport == NAMES)
-    for protocol, kind in ECHO_REQUESTS.items():
-        echo = columns.protocol == protocol
-        asking |= echo & (columns.icmp_type == kind)
-        answering |= echo & (columns.icmp_type == ECHO_REPLIES[protocol])
+def find_requests(columns: PacketColumns, rows: Rows) -> tuple[Mask, Mask]:
+    """Tell which of some packets ask with a number that their answer repeats, and which are
+    answers.
+    """
+    protocol, kind = columns.protocol[rows], columns.icmp_type[rows]
+    named = (protocol == UDP) & (columns.query[rows] != 0)
+    asking, answering = (named & (ports[rows] == NAMES) for ports in (columns.dport, columns.sport))
+    for number, request in ECHO_REQUESTS.items():
+        echo = protocol == number
+        asking |= echo & (kind == request)
+        answering |= echo & (kind == ECHO_REPLIES[number])
     return asking, answering
 
 
@@ -35,22 +40,25 @@ def find_unheard(columns: PacketColumns, flows: Flows, end: int | None = None) -
     those that were sent too soon before the capture's `end` to tell are none, and those of flows
     with an answer whose number was cut off.
     """
-    asking, answering = find_requests(columns)
-    held = flows.number >= 0
-    asked, given = np.flatnonzero(asking & held), np.flatnonzero(answering & held)
+    rows = np.flatnonzero(_NUMBERED.take(columns.protocol) & (flows.number >= 0))
+    asking, answering = find_requests(columns, rows)
+    asked, given = rows[asking], rows[answering]
     if not len(asked) or not len(given):
         return asked[:0]
     words = flows.number[asked].astype(np.int64) << 16 | _number(columns, asked)
     answered = distinct(flows.number[given].astype(np.int64) << 16 | _number(columns, given))
-    unnamed = held & (columns.protocol == UDP) & (columns.sport == NAMES) & (columns.query == 0)
+    unnamed = rows[
+        (columns.protocol[rows] == UDP)
+        & (columns.sport[rows] == NAMES)
+        & (columns.query[rows] == 0)
+    ]
     heard = np.isin(flows.number[asked], distinct(flows.number[given]))
     heard &= ~np.isin(flows.number[asked], distinct(flows.number[unnamed]))
     late = int(columns.time.max()) if end is None else end
     again = _find_repeated(words, columns.time[asked])
     open_still = heard & ~np.isin(words, answered)
     open_still &= again | (columns.time[asked] <= late - PATIENCE)
-    _, first = np.unique(words[open_still], return_index=True)
-    found: Rows = np.sort(asked[open_still][first])
+    found: Rows = np.sort(asked[open_still][first_of_each(words[open_still])])
     return found
 
 

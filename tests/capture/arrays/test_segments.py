@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath_capture.arrays.segments import Runs, distinct, order_by, unwrapped
+from podpath_capture.arrays.segments import Runs, distinct, first_of_each, order_by, unwrapped
 
 RUNS = st.lists(st.lists(st.integers(-1000, 1000), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -79,3 +79,11 @@ def test_numbers_that_wrap() -> None:
 def test_different_values_stand_in_order(values: list[int]) -> None:
     """Each once."""
     assert sorted(set(values)) == distinct(np.array(values, np.uint64)).tolist()
+
+
+@given(st.lists(st.integers(-9, 9)))
+def test_each_value_is_found_where_it_stands_first(values: list[int]) -> None:
+    """In the order of the values."""
+    expected = [values.index(value) for value in sorted(set(values))]
+
+    assert expected == first_of_each(np.array(values, np.int64)).tolist()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 
+import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.flows import find_rows, number_flows
 from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
@@ -39,6 +40,19 @@ def test_flows_of_a_made_capture() -> None:
     made = make_capture(8_000, vxlan=0.2)
 
     assert made.flows == len(number_flows(read_capture(made.data).packets.columns))
+
+
+def test_packets_of_some_flows_are_found() -> None:
+    """In the order of the file, and none that is of no flow."""
+    arp = frames.ethernet(0x0806, bytes(28))
+    columns = read_capture(
+        frames.pcap([frame(2), arp, frame(2, port=40001), frame(0x12, back=True), arp])
+    ).packets.columns
+    flows = number_flows(columns)
+
+    assert [[0, 3], [2], []] == [
+        find_rows(flows, np.array(some, np.int64)).tolist() for some in ([0], [1], [])
+    ]
 
 
 def test_empty_capture_has_no_flows() -> None:

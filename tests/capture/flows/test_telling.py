@@ -114,7 +114,7 @@ def test_what_is_said_between_two_ends_is_chosen() -> None:
 
 def test_rows_behind_which_others_are_left_out_are_known() -> None:
     """The next one of the same stream counts, and what is of no stream does not."""
-    streams = np.array([0, 1, 0, -1, 0, 1])
+    rows, streams = np.array([0, 1, 2, 4, 5]), np.array([0, 1, 0, 0, 1])
 
-    assert {0, 1} == set(find_cut(streams, np.array([0, 1, 3, 4])).tolist())
-    assert find_cut(streams, np.arange(6)).tolist() == []
+    assert {0, 1} == set(find_cut(rows, streams, np.array([0, 1, 3, 4])).tolist())
+    assert find_cut(rows, streams, np.arange(6)).tolist() == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from podpath_capture.flows.flows import number_flows
@@ -60,7 +61,8 @@ def test_answer_whose_number_is_cut_off_may_be_of_any() -> None:
 def test_requests_and_answers_are_told_apart() -> None:
     """By port, and by type."""
     made = (lookup(1), lookup(1, back=True), ping(0), ping(0, back=True), lookup(0))
-    asking, answering = find_requests(read_capture(frames.pcap(made)).packets.columns)
+    columns = read_capture(frames.pcap(made)).packets.columns
+    asking, answering = find_requests(columns, np.arange(len(made)))
 
     assert [True, False, True, False, False] == asking.tolist()
     assert [False, True, False, True, False] == answering.tolist()

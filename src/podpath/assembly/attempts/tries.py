@@ -17,7 +17,6 @@ from podpath.assembly.inference.bridge_pods import AddressMention
 from podpath.assembly.inference.captures import is_private
 from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.assembly.scenes.scene import ReadSource, ReadSources, name_netns
-from podpath.evidence.attempts.failures import parse_result
 from podpath.evidence.attempts.outcome import UNADDRESSED
 from podpath.evidence.records import AttemptRecord, ChangeCommandRecord
 from podpath.net import protocols
@@ -152,6 +151,8 @@ def _nameless(span: Span) -> Unplaced:
     """Return a failure whose destination is only a name: what its line says of how it failed says
     what to ask.
     """
+    from podpath.evidence.attempts.failures import parse_result  # noqa: PLC0415 - slow to load
+
     result = parse_result(span.text)
     if result in NAMES or result is FailureKind.NAME_NOT_RESOLVED:
         return Unplaced(

@@ -59,7 +59,8 @@ class Sightings(NamedTuple):
 def assemble_sightings(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> Sightings:
     """Place all frames that the evidence shows."""
     shown = list(evidence.records(PacketRecord))
-    words = _explain_words(draft, [record for _, record in shown])
+    records = [record for _, record in shown]
+    words = _explain_words(draft, records) if _has_words(records) else {}
     captures: dict[tuple[str, object], CaptureOrigin] = {}
     elsewhere: set[int] = set()
     frames = _FrameDraft(words, disputes)
@@ -85,6 +86,7 @@ class _FrameDraft:
 
     def __init__(self, words: Mapping[str, Mac], disputes: Disputes) -> None:
         self._words = words
+        self._macs: dict[str | None, Mac | None] = {}
         self._disputes = disputes
         self._askers: dict[tuple[int, Address], Address] = {}
         self.packets: dict[tuple[object, ...], Sighting] = {}
@@ -106,6 +108,11 @@ class _FrameDraft:
         else:
             self._add_packet(key, record, record.packet, capture)
 
+    def _read_mac(self, text: str | None) -> Mac | None:
+        if text not in self._macs:
+            self._macs[text] = _read_mac(text, self._words)
+        return self._macs[text]
+
     def _add_packet(
         self,
         key: tuple[object, ...],
@@ -114,7 +121,7 @@ class _FrameDraft:
         capture: CaptureOrigin,
     ) -> None:
         """Add a packet; of two printings of it, the first with its MAC counts."""
-        smac, dmac = _read_mac(record.smac, self._words), _read_mac(record.dmac, self._words)
+        smac, dmac = (self._read_mac(text) for text in (record.smac, record.dmac))
         known = self.packets.get(key)
         if known is not None and (known.packet.smac is not None or smac is None):
             return
@@ -194,6 +201,12 @@ def _identity(record: PacketRecord) -> tuple[object, ...]:
     packet = None if record.packet is None else record.packet._replace(smac=None, dmac=None)
     arp = None if record.arp is None else record.arp._replace(sender_mac=None, target_mac=None)
     return record.time, record.link, record.direction, packet, arp
+
+
+def _has_words(records: Iterable[PacketRecord]) -> bool:
+    """Tell whether words are printed in place of MACs."""
+    printed = {text for record in records for text in (record.smac, record.dmac)}
+    return any(text is not None and not _MAC.fullmatch(text) for text in printed)
 
 
 def _explain_words(draft: NodeDraft, records: Iterable[PacketRecord]) -> Mapping[str, Mac]:

@@ -13,7 +13,6 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from podpath.evidence.documents.complaints import find_fault
 from podpath.net.provenance import Source, Span
 
 
@@ -179,6 +178,8 @@ def _judge_sentence(label: str) -> StateLikelihood:
     if words.elsewhere.search(label) and (leads_over or not mixed):
         return StateLikelihood.ELSEWHERE
     if words.after.search(label) and not words.not_yet.search(label):
+        from podpath.evidence.documents.complaints import find_fault  # noqa: PLC0415 - slow to load
+
         fails = _FAILS.search(label) or (find_fault(label) and not _NO_MORE.search(label))
         blamed = fails and not _CURED.search(label)
         return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER

@@ -121,18 +121,22 @@ def _find_silences(
     """Yield the times in which `far` was silent at this point, though `near` asked it; behind the
     lines of `cut` packets are left out.
     """
-    heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
     wanting = [seen for seen in frames if seen.packet.src == near and _wants_answer(seen)]
+    if len(wanting) < ASKS:
+        return
+    heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
     asked = sorted(_answered_kinds(wanting, heard), key=_time)
     if not heard or len(asked) < ASKS:
         return
     for before, after in pairwise((*heard, None)):
         if before is None or before.span.line in cut:
             continue
-        if not _answered_before(frames, near, before):
-            continue
         end = _time(after) if after is not None else _time(asked[-1]) + SHORTEST
+        if end - _time(before) < SHORTEST:
+            continue
         asks = tuple(seen for seen in asked if _time(before) < _time(seen) <= end - SHORTEST)
+        if len(asks) < ASKS or not _answered_before(frames, near, before):
+            continue
         served = _list_served(asks, wanting, heard)
         asks = tuple(seen for seen in asks if (seen.packet.sport, seen.packet.dport) not in served)
         long = len(asks) >= ASKS and _time(asks[-1]) - _time(asks[0]) >= SHORTEST

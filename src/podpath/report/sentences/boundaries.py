@@ -7,7 +7,6 @@ from typing import assert_never
 from podpath.datapath.reasons import boundaries
 from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.datapath.walk.not_modelled import BOUNDARIES
-from podpath.xtables.registry import TARGETS
 
 DETAILS = {
     "circle": "{0} is reached from within a tunnel",
@@ -38,6 +37,8 @@ def spell_boundary(reason: BoundaryReason) -> str:
                 "many links)"
             )
         case boundaries.TargetNotFollowed(target, where):
+            from podpath.xtables.registry import TARGETS  # noqa: PLC0415 - every extension
+
             return f"{TARGETS[target].stops} at {where}"
         case boundaries.StatementNotFollowed(statement, where):
             return f"{statement} at {where} changes the packet in a way that is not modeled"
