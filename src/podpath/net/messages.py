@@ -29,6 +29,7 @@ class MessageKind(StrEnum):
     NETFILTER_LOG = "netfilter log"
     TRACED_TO_DROP = "packet traced to its drop"
     PACKET_FREED = "packet freed"
+    SWITCH_TRACE_DROPPED = "switch trace dropped"
     TRANSMIT_TIMEOUT = "transmit timeout"
     LINK_DOWN = "link down"
     BRIDGE_NETFILTER_GONE = "bridge netfilter gone"

@@ -78,3 +78,38 @@ def test_a_mode_that_people_tell_is_possible() -> None:
 def test_what_does_no_harm_is_not_reported(text: str) -> None:
     """No IPVS, another mode, an address of no node, an address that a controller gave, no nodes."""
     assert () == tuple(check(case_of(text)))
+
+
+HELD = """
+```
+# ip -4 addr show kube-ipvs0
+6: kube-ipvs0: <BROADCAST,NOARP> mtu 1500 qdisc noop state DOWN group default
+    inet 10.96.0.1/32 scope global kube-ipvs0
+    inet 10.128.149.177/32 scope global kube-ipvs0
+```
+"""
+OWN = """
+```
+# ip -4 addr show ens3
+2: ens3: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc fq_codel state UP group default
+    inet {address}/24 brd 10.128.149.255 scope global ens3
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "certainties"),
+    [
+        (f"It cannot reach 10.128.149.177.\n{NODES}{HELD}", [1.0]),
+        (f"Pods fail.\n{NODES}{HELD}{OWN.format(address='10.128.149.199')}", [1.0]),
+        (f"Pods fail.\n{NODES}{HELD}", [0.6]),
+        (f"Pods fail.\n{NODES}{HELD}{OWN.format(address='10.128.149.177')}", []),
+        (f"Pods fail.\n{NODES}{HELD.replace('149.177', '149.50')}", []),
+    ],
+    ids=["fails", "another-node", "whose", "own", "no-node"],
+)
+def test_another_nodes_address_on_the_dummy_device(text: str, certainties: list[float]) -> None:
+    """The service need not be shown; the node's own address there, and one of no node, are no
+    fault.
+    """
+    assert certainties == [found.certainty for found in check(case_of(text))]

@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.told import list_failing
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
@@ -44,15 +45,23 @@ ASK = FollowUp(
     "kubectl -n kube-system get cm kube-proxy -o yaml | grep mode; ip addr show kube-ipvs0",
     "mode: ipvs, or the address is on kube-ipvs0 of another node: this is the cause",
 )
+ASK_OWN = FollowUp(
+    "whether the address is this node's own",
+    "ip -br addr; hostname; kubectl get nodes -o wide",
+    "it is another node's: this is the cause",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first external IP that a node has, where the mode is IPVS or may be."""
+    """Report the first external IP that a node has, where the mode is IPVS or may be, or a node's
+    address that another one holds on the device of that mode.
+    """
     addresses = _list_addresses(case)
     if len(addresses) < 2:  # one node takes nobody else's address
         return
     told = _list_modes(case)
     mode = next((place.line for place in told if place.text == "ipvs"), None) or _find_device(case)
+    yield from _list_held(case, addresses)
     if mode is None and (told or Technology.IPVS not in case.mentions):
         return
     for service in see(case, "Service"):
@@ -61,6 +70,49 @@ def check(case: Case) -> Iterator[Finding]:
             if owner is not None:
                 yield _report(service, place, owner, mode)
                 return
+
+
+def _list_held(case: Case, addresses: Mapping[str, tuple[str, Span]]) -> Iterator[Finding]:
+    """Report the first address of another node that is on kube-ipvs0: a node's own ones are never
+    bound to it, and one that is on another device of this host, too, is its own. It is certain
+    where this host is shown to be another node, or people say that the address fails.
+    """
+    items = case.node.host.addresses.items
+    failing = {str(one) for complaint in list_failing(case) for one in complaint.addresses}
+    own = {str(item.address) for item in items if item.link != DEVICE}
+    for item in items:
+        held = str(item.address)
+        if item.link != DEVICE or item.span is None or held in own or held not in addresses:
+            continue
+        if not any(see(case, "Service")):
+            sure = held in failing or not own.isdisjoint(addresses)
+            yield _tell_held(held, addresses[held], item.span, sure=sure)
+        return
+
+
+def _tell_held(held: str, owner: tuple[str, Span], span: Span, *, sure: bool) -> Finding:
+    name, line = owner
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The address {held} of node {name} is on kube-ipvs0 of another node, which takes it "
+            "for its own."
+        ),
+        evidence=(span, line),
+        reasoning=("What a node takes for its own address never leaves it.",),
+        breaks=(f"everything that this node sends to {name}",),
+        repairs=(
+            Repair(
+                title="find the service that has the address as external IP, and take it out",
+                commands=(f"kubectl get svc -A -o wide | grep -F {held}",),
+            ),
+        ),
+        prevention="Use addresses of no node as external IPs, or a NodePort.",
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (ASK_OWN,),
+        marks=(held,),
+    )
 
 
 def _list_addresses(case: Case) -> Mapping[str, tuple[str, Span]]:
