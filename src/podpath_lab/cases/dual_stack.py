@@ -325,7 +325,15 @@ def _native_chain(chain: NftChain, family: str, table: str) -> NftChain:
 
 
 def _types(words: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("ipv6_addr" if word == "ipv4_addr" else word for word in words)
+    return tuple(map(_type, words))
+
+
+def _type(word: str) -> str:
+    """Return one of a set's datatypes or, after `typeof`, of the expressions it was made with."""
+    if word == "ipv4_addr":
+        return "ipv6_addr"
+    family, _, field = word.partition(" ")
+    return f"ip6 {_NATIVE_FIELDS.get(field, field)}" if family == "ip" else word
 
 
 def _payload(field: nft.Payload) -> nft.Payload:
@@ -337,6 +345,8 @@ def _payload(field: nft.Payload) -> nft.Payload:
 def _native_match(match: nft.NftMatch) -> nft.NftMatch:
     if match.left == nft.Meta("nfproto"):
         return match._replace(right=nft.Literal("ipv6"))
+    if match.left == nft.Meta("protocol") and match.right == nft.Literal("ip"):
+        return match._replace(right=nft.Literal("ip6"))
     return nft.NftMatch(match.op, _map(match.left), _map(match.right))
 
 

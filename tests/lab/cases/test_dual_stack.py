@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.net import protocols
+from podpath.net import nft, protocols
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
+from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Rule
 from podpath.node.netfilter_text import emit_rule
+from podpath.node.nftables import NftChain, NftRule, NftSet, NftTable
 from podpath.node.node import HOST
 from podpath_lab.cases.crafted import encode_frame
 from podpath_lab.cases.dual_stack import counterpart, give_both, move_frame, move_probe
@@ -110,6 +112,42 @@ def test_a_frame_is_one_of_ipv6() -> None:
     assert packet is not None
     names = ("src", "dst", "protocol", "sport", "dport", "ttl", "tos", "length", "smac")
     assert [getattr(frame, name) for name in names] == [getattr(packet, name) for name in names]
+
+
+def test_native_tables_say_the_same_of_ipv6() -> None:
+    """Expressions of a set made with `typeof` and a frame's protocol are those of IPv6, and what is
+    the same in both stays.
+    """
+    draft = routed_pods().draft
+    host = draft.namespaces[HOST]
+    pair = nft.Concat((nft.Payload("ip", "ttl"), nft.Payload("tcp", "dport")))
+    statements = (
+        nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip")),
+        nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal("tcp")),
+        nft.NftMatch("==", pair, nft.SetRef("ends")),
+    )
+    span = Span(Source(name="given", lines=("",)), 1, 1)
+    rule = NftRule("ip", "early", "first", 1, span, statements)
+    chain = NftChain(name="first", type="filter", hook="output", priority=0, rules=(rule,))
+    held = NftSet(name="ends", types=("ip ttl", "tcp dport"), typeof=True)
+    host.nftables.append(
+        NftTable(family="ip", name="early", chains={"first": chain}, sets={"ends": held})
+    )
+
+    give_both(draft)
+
+    made = host.nftables[-1]
+    assert made.sets["ends"].types == ("ip6 hoplimit", "tcp dport")
+    (six,) = made.chains["first"].rules
+    assert six.statements == (
+        nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip6")),
+        nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal("tcp")),
+        nft.NftMatch(
+            "==",
+            nft.Concat((nft.Payload("ip6", "hoplimit"), nft.Payload("tcp", "dport"))),
+            nft.SetRef("ends"),
+        ),
+    )
 
 
 def test_only_whoever_asks_has_both_families() -> None:

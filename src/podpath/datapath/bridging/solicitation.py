@@ -1,9 +1,12 @@
 """Whether a neighbor solicitation and its answer arrive: unlike ARP they are IPv6 packets, and pass
-the packet filter of every namespace that they cross (`net/ipv6/ndisc.c:ndisc_send_skb v6.12`).
+the packet filter of every namespace, and the chains at every device, that they cross
+(`net/ipv6/ndisc.c:ndisc_send_skb v6.12`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +20,7 @@ from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.nftables import netdev
 from podpath.datapath.reasons.neighbours import SolicitationLost
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import route_output
@@ -28,6 +32,7 @@ from podpath.datapath.walk import settings
 from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -228,6 +233,18 @@ class _Error(NamedTuple):
     packet: Packet
 
 
+class _Recorded(NamedTuple):
+    """The steps of a trace from one of them on."""
+
+    trace: TraceBuilder
+    first: int
+
+    def last_spans(self) -> tuple[Span, ...]:
+        """Return the lines of the last of them, none where there is none."""
+        steps = self.trace.steps
+        return steps[-1].spans if len(steps) > self.first else ()
+
+
 class _Journey:
     """One message on its way: out of every port of a bridge where it is for a group, else to its
     goal alone.
@@ -262,11 +279,13 @@ class _Journey:
         """Put it on the wire, or on every port of a bridge that leads on."""
         self.message = with_macs(self.message, namespace.mac(link), None)
         if not is_bridge(link):
-            self._cross(link)
+            self._cross(namespace, link)
+            return
+        if not self._passes_device(self._skb(namespace), link, Hook.EGRESS):
             return
         for port in namespace.ports.get(link.name, ()):
             if may_pass(link, None, port, None) and self._leads_on(port):
-                self._cross(port)
+                self._cross(namespace, port)
 
     def _skb(self, namespace: Namespace) -> Skb:
         return Skb(self.message, namespace.netns, by_kernel=True)
@@ -281,20 +300,25 @@ class _Journey:
     def _link(self, peer: Peer) -> Link:
         return self.walk.engine.namespace(peer.netns).link(peer.link)
 
-    def _cross(self, link: Link) -> None:
+    def _cross(self, namespace: Namespace, link: Link) -> None:
+        """Send it out of a device that is no bridge, and receive it at the other end."""
+        if not self._passes_device(self._skb(namespace), link, Hook.EGRESS):
+            return
         peer = peer_of(self.walk, link)
         if peer is None:
             self.arrived = self.arrived or self.goal is not None
             return
         far, end = self.walk.engine.namespace(peer.netns), self._link(peer)
+        skb = self._skb(far)
+        if not self._passes_device(skb, end, Hook.INGRESS):
+            return
         bridge = bridge_over(far, end)
         if bridge is None:
-            self._take(self._skb(far), far, end)
+            self._take(skb, far, end)
         else:
-            self._bridge(far, bridge, end)
+            self._bridge(skb, far, bridge, end)
 
-    def _bridge(self, namespace: Namespace, bridge: Link, source: Link) -> None:
-        skb = self._skb(namespace)
+    def _bridge(self, skb: Skb, namespace: Namespace, bridge: Link, source: Link) -> None:
         skb.physin = source
         filtered = self._is_filtered(namespace, bridge)
         if filtered and not self._passes(skb, Hook.PREROUTING, bridge, None):
@@ -303,8 +327,9 @@ class _Journey:
             if port.name == source.name or not may_pass(bridge, source, port, None):
                 continue
             if self._leads_on(port) and (not filtered or self._forwards(skb, bridge, port)):
-                self._cross(port)
-        if self.groups or self.goal == Station(namespace.name, bridge):
+                self._cross(namespace, port)
+        ours = self.groups or self.goal == Station(namespace.name, bridge)
+        if ours and self._passes_device(skb, bridge, Hook.INGRESS):
             skb.prerouted = filtered
             self._take(skb, namespace, bridge)
 
@@ -370,21 +395,38 @@ class _Journey:
         destination = reroute(self.walk, skb).destination
         return destination is None or destination.link is not skb.oif
 
+    @contextmanager
+    def _apart(self) -> Iterator[_Recorded]:
+        """Take what is recorded meanwhile out of the trace, which is another packet's."""
+        trace = self.walk.trace
+        steps, matched = len(trace.steps), len(trace.matched)
+        yield _Recorded(trace, steps)
+        self.walk.learned.discovery += trace.matched[matched:]
+        del trace.steps[steps:], trace.matched[matched:]
+
+    def _passes_device(self, skb: Skb, link: Link, hook: Hook) -> bool:
+        """Run the chains at a device; what they send on by another one counts as lost."""
+        skb.link = link
+        if hook is Hook.INGRESS and self.groups:
+            skb.pkt_type = PacketType.MULTICAST
+        run = netdev.ingress if hook is Hook.INGRESS else netdev.egress
+        with self._apart() as recorded:
+            ended = run(self.walk, skb, link)
+            spans = recorded.last_spans()
+        if ended is not None:
+            self.lost = _Loss(skb.netns.name, hook, spans)
+        return ended is None
+
     def _passes(self, skb: Skb, hook: Hook, iif: Link | None, oif: Link | None) -> bool:
-        """Run a hook. What is recorded of it is taken out of the trace, which is another
-        packet's.
-        """
+        """Run a hook of IPv6."""
         skb.link, skb.iif, skb.oif = iif or oif, iif, oif
         if self.groups and oif is None:
             skb.pkt_type = PacketType.MULTICAST
-        trace = self.walk.trace
-        steps, matched = len(trace.steps), len(trace.matched)
-        ended = pass_hook(self.walk, skb, hook)
-        spans = trace.steps[-1].spans if len(trace.steps) > steps else ()
-        if isinstance(ended, Rejected) and skb.answer is not None:
-            self._answer(skb, skb.answer)
-        self.walk.learned.discovery += trace.matched[matched:]
-        del trace.steps[steps:], trace.matched[matched:]
+        with self._apart() as recorded:
+            ended = pass_hook(self.walk, skb, hook)
+            spans = recorded.last_spans()
+            if isinstance(ended, Rejected) and skb.answer is not None:
+                self._answer(skb, skb.answer)
         if isinstance(ended, Accept) and not (ended.reroute and self._is_led_astray(skb)):
             if skb.packet.ttl != self.message.ttl:
                 self.message = self.message._replace(ttl=skb.packet.ttl)

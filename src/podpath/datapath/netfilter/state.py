@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.neighbors.neighbour import WITHOUT_ARP
 from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons.rules import RuleReason
 from podpath.datapath.reasons.translation import TranslationReason
-from podpath.datapath.routing import address_type, reverse_path
+from podpath.datapath.routing import UNROUTED, address_type, address_type6, reverse_path
 from podpath.datapath.tracing.trace import Assumption
 from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.datapath.walk.skb import Skb, attached
@@ -86,10 +87,16 @@ class HookState:
         return link is not None and link.name != "lo" and link.kind not in WITHOUT_ARP
 
     def address_type(self, address: Address, side: str) -> str:
-        """Return what kind of address the local table has, for the device of a side."""
+        """Return what kind of address the local table has, for the device of a side; of an IPv6
+        address that no route leads to, `unreachable` (`xt_addrtype.c:match_lookup_rt6 v6.12`).
+        """
         skb = self.skb
-        links = {"in": skb.iif, "out": skb.oif}
-        return address_type(self.walk, skb.netns, address, links.get(side))
+        link = {"in": skb.iif, "out": skb.oif}.get(side)
+        if address.family == 4:
+            return address_type(self.walk, skb.netns, address, link)
+        flow = FlowKey(address, oif=link.name if link is not None else None)
+        kind = address_type6(self.walk, skb.netns, flow, link)
+        return "unreachable" if kind in UNROUTED else kind
 
     def reverse_path(self, *, mark: int, loose: bool, accept_local: bool) -> bool:
         """Tell whether the way back to the source is the way the packet came."""

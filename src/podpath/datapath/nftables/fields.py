@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.netfilter.state import Doubt, HookState
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.nftables.datatypes import (
     ADDRESS_TYPES,
     CT_STATES,
@@ -20,7 +21,7 @@ from podpath.datapath.nftables.datatypes import (
     Device,
     Part,
 )
-from podpath.datapath.routing import address_type, reverse_path
+from podpath.datapath.routing import address_type, address_type6, is_of_link, reverse_path
 from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.skb import attached
 from podpath.net import nft, protocols
@@ -317,7 +318,22 @@ def _read_address_type(flags: frozenset[str]) -> Read:
             link = skb.oif
         elif "iif" in flags:
             link = skb.iif
-        return ADDRESS_TYPES.get(address_type(state.walk, skb.netns, address, link), 0)
+        if address.family == 4:
+            kind = address_type(state.walk, skb.netns, address, link)
+        else:
+            other = skb.packet.dst if "saddr" in flags else skb.packet.src
+            device = link or skb.iif or skb.oif
+            flow = FlowKey(
+                address,
+                other,
+                # A link-local address is looked for on a device (nft_fib6_flowi_init).
+                oif=device.name if device is not None and is_of_link(address) else None,
+                mark=skb.mark if "mark" in flags else 0,
+                tos=skb.packet.tos,
+                protocol=skb.packet.protocol,
+            )
+            kind = address_type6(state.walk, skb.netns, flow, link)
+        return ADDRESS_TYPES.get(kind, 0)
 
     return read
 

@@ -20,6 +20,10 @@ _BACK6 = frozenset({"unicast", "multicast"})
 """Types of IPv6 routes that lead back to a source: one that is a group is not refused there
 (`net/ipv6/netfilter/nft_fib_ipv6.c:nft_fib6_eval v6.12`).
 """
+_REFUSED = {"EINVAL": "blackhole", "EACCES": "prohibit", "EAGAIN": "throw"}
+"""Types by what a lookup ends with."""
+UNROUTED = frozenset({*_REFUSED.values(), "unreachable"})
+"""Types of what no route leads to."""
 _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
 """Types of the local table. The namespace's one trie also finds routes of the main table, which
 count as `unicast`.
@@ -44,6 +48,29 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
     if link is not None and device != link.name:
         return "unicast"
     return found.type if found.type in _RECEIVED else "unicast"
+
+
+def address_type6(walk: Walk, netns: Netns, flow: FlowKey, link: Link | None = None) -> str:
+    """Return the type that the route of a flow gives its IPv6 destination: `unreachable` where none
+    leads there, `blackhole`, `prohibit` or `throw` by a route of that type
+    (`net/ipv6/netfilter/nft_fib_ipv6.c:__nft_fib6_eval_type v6.12`).
+
+    With a link, an own address is `local` only on that device.
+    """
+    if flow.dst.is_multicast:
+        return "multicast"
+    namespace = walk.engine.namespace(netns.name)
+    own = namespace.by_link.get(link.name, ()) if link is not None else ()
+    found = look_up(walk.choices, namespace, flow)
+    if found.error or found.route is None:
+        return _REFUSED.get(found.error, "unreachable")
+    if found.type == "anycast":
+        return found.type
+    if link is None and found.type == "local":
+        return found.type
+    if any(item.address == flow.dst for item in own):
+        return "local"
+    return "unspec" if flow.dst.is_unspecified else "unicast"
 
 
 def select_source(
@@ -73,7 +100,7 @@ def reverse_path(
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
     # a link-local address is one of the device that it came in on (rpfilter_lookup_reverse6)
-    device = link.name if packet.src.family == 6 and _is_of_link(packet.src) else None
+    device = link.name if packet.src.family == 6 and is_of_link(packet.src) else None
     flow = FlowKey(packet.src, dst, "lo", device, mark, packet.tos, protocol)
     found = look_up(
         walk.choices, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True
@@ -86,7 +113,7 @@ def reverse_path(
     return loose or any(hop.link == link.name for hop in found.route.nexthops)
 
 
-def _is_of_link(address: Address) -> bool:
+def is_of_link(address: Address) -> bool:
     """Tell whether an IPv6 address is one of a link, or a group on it (`ipv6_addr_type`)."""
     return address.is_link_local or address.value >> 112 & 0xFF0F == 0xFF02
 
