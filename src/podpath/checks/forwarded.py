@@ -74,7 +74,15 @@ def find_end(table: Table, chain: Chain, route: DevicePath) -> ForwardEnd | None
     """Return what drops a new connection: the rule, or the chain's policy. None where some rule may
     accept it, or an unknown chain.
     """
-    walk = _ForwardWalk(table, route)
+    return _find_end(_ForwardWalk(table, route), chain)
+
+
+def find_end_between(table: Table, chain: Chain, comes: str, leaves: str) -> ForwardEnd | None:
+    """Return what drops a new connection that comes in by one device and leaves by another."""
+    return _find_end(_NamedWalk(table, comes, leaves), chain)
+
+
+def _find_end(walk: _ForwardWalk, chain: Chain) -> ForwardEnd | None:
     if not chain.complete or walk.may_accept(chain, DEEPEST):
         return None
     last = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
@@ -126,6 +134,24 @@ class _ForwardWalk:
 
     def _is_met(self, rule: Rule) -> bool:
         return _fits(rule.in_link, self.route.comes) and _fits(rule.out_link, self.route.leaves)
+
+
+class _NamedWalk(_ForwardWalk):
+    """Follows a connection whose devices are known by name. Local to one call."""
+
+    def __init__(self, table: Table, comes: str, leaves: str) -> None:
+        super().__init__(table, DevicePath(family_of(comes), family_of(leaves)))
+        self.comes, self.leaves = comes, leaves
+
+    def _is_met(self, rule: Rule) -> bool:
+        return _names(rule.in_link, self.comes) and _names(rule.out_link, self.leaves)
+
+
+def _names(link: InterfaceMatch | None, device: str) -> bool:
+    if link is None:
+        return True
+    same = device.startswith(link.name) if link.wildcard else device == link.name
+    return same is not link.negated
 
 
 def _fits(link: InterfaceMatch | None, family: Family | None) -> bool:

@@ -81,3 +81,40 @@ def test_hidden_devices_and_filtered_listings_are_doubted() -> None:
         None,
         0.6,
     }
+
+
+LANS = "The printers behind opt2 are not reached from lan7 through this router."
+
+
+def test_two_devices_that_a_sentence_names_stay_possible() -> None:
+    """The sentence alone puts the host between them, so that it asks."""
+    rules = "-A FORWARD -i lan7 -o ppp0 -j ACCEPT\n"
+
+    assert certainty(LANS, rules) == 0.6
+    assert certainty(LANS, rules.replace("ppp0", "wan+")) == 0.6
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "-A FORWARD -i lan7 -j ACCEPT\n",
+        "-A FORWARD -i lan7 -o opt+ -j ACCEPT\n",
+        "-A FORWARD -i lan7 ! -o ppp0 -j ACCEPT\n",
+        "-A FORWARD -o lan7 -i opt2 -j ACCEPT\n",
+        "-A FORWARD -i lan7 -j SITE\n",
+        "-A FORWARD -i dmz0 -o ppp0 -j ACCEPT\n",
+    ],
+)
+def test_devices_that_some_rule_may_accept_are_let_be(rules: str) -> None:
+    """In either direction, by prefix or by negation, in an unknown chain, or of a host that has
+    neither device.
+    """
+    assert certainty(LANS, rules) is None
+    assert certainty(LANS, rules, policy="ACCEPT") is None
+
+
+def test_pods_of_another_node_are_cut_off_by_the_policy() -> None:
+    """From its own node it would be no matter of FORWARD."""
+    said = "Pods on this node cannot be reached from another node, 100% packet loss; flannel."
+
+    assert certainty(said) == 1

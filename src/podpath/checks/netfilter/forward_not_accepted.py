@@ -25,24 +25,34 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named, lets_new_in
-from podpath.checks.forwarded import DevicePath, Family, ForwardEnd, family_of, find_end
+from podpath.checks.forwarded import (
+    DevicePath,
+    Family,
+    ForwardEnd,
+    family_of,
+    find_end,
+    find_end_between,
+)
 from podpath.checks.told import BEHIND, LOSSES, find_told, is_forwarded, list_failing
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain
+from podpath.node.netfilter import Chain, Table
 
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL, Category.RULE_ORDER)
 NAME = "forward-not-accepted"
 POSSIBLE, QUOTED = 0.6, 3
+_DEVICE = re.compile(r"[a-z][a-z-]{1,9}\d{1,4}(?:\.\d{1,4})?")
 _MADE_BY = {
     EndKind.GUEST: {Technology.KVM: Family.LIBVIRT, Technology.LXC: Family.LXC},
     EndKind.CONTAINER: {
@@ -85,6 +95,34 @@ def check(case: Case) -> Iterator[Finding]:
             if end is not None and _may_be_felt(end, road.complaint):
                 yield _report(case, road, chain, end)
                 return
+    yield from _find_between_devices(case, chains)
+
+
+def _find_between_devices(case: Case, chains: Sequence[tuple[Table, Chain]]) -> Iterator[Finding]:
+    """Report the first sentence that names two devices between which packets are lost, of which
+    FORWARD accepts neither direction. It stays possible: the host's part in it is not stated.
+    """
+    rows = ((one, names) for one in list_failing(case) if (names := _name_devices(case, one)))
+    for complaint, names in rows:
+        for table, chain in chains:
+            ends = [find_end_between(table, chain, *pair) for pair in permutations(names)]
+            if None in ends or ends[0] is None or not _may_be_felt(ends[0], complaint):
+                continue
+            road = CutRoad(complaint, DevicePath(None, None))
+            yield _report(case, road, chain, ends[0]._replace(sure=False))
+            return
+
+
+def _name_devices(case: Case, complaint: Complaint) -> tuple[str, ...]:
+    """Return the two devices that a sentence names, of which a rule or the host has one at least;
+    nothing where it names fewer or more.
+    """
+    known = {str(link.name) for link in case.node.host.links.items}
+    for _, chain in chains_named(case.node.host, "filter", "FORWARD"):
+        for rule in chain.rules:
+            known.update(link.name for link in (rule.in_link, rule.out_link) if link is not None)
+    words = sorted(word for word in complaint.words if _DEVICE.fullmatch(word))
+    return tuple(words) if len(words) == 2 and known & set(words) else ()
 
 
 def list_roads(case: Case) -> Iterator[CutRoad]:
@@ -97,7 +135,7 @@ def list_roads(case: Case) -> Iterator[CutRoad]:
         away = target is EndKind.OUTSIDE or (is_forwarded(complaint) and source is target)
         if source in _MADE_BY and away and family is not None:
             yield CutRoad(complaint, DevicePath(family, None))
-        elif source is EndKind.OUTSIDE and target in {*_MADE_BY, EndKind.NODE_PORT}:
+        elif _comes_from_others(complaint) and target in {*_MADE_BY, EndKind.NODE_PORT}:
             if family is not None:
                 yield CutRoad(complaint, DevicePath(None, family))
         elif source in BEHIND and target is EndKind.OUTSIDE:
@@ -105,6 +143,12 @@ def list_roads(case: Case) -> Iterator[CutRoad]:
                 yield CutRoad(complaint, DevicePath(Family.VPN, None))
             elif router is not None:
                 yield CutRoad(complaint, DevicePath(None, None))
+
+
+def _comes_from_others(complaint: Complaint) -> bool:
+    """Tell whether it comes in from another machine: the outside world, or another node."""
+    other = complaint.source is EndKind.NODE and complaint.same_node is False
+    return other or complaint.source is EndKind.OUTSIDE
 
 
 def _find_family(case: Case, complaint: Complaint) -> Family | None:
