@@ -26,6 +26,27 @@ def test_the_line_convicts_alone(line: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("reason", "cure"),
+    [
+        ("Policy denied", "allow the source's identity"),
+        ("First logical datagram fragment not found", "lower the pods' MTU"),
+        ("CT: Map insertion failed", "raise bpf-ct-global-tcp-max"),
+        ("No mapping for NAT masquerade", "raise bpf-nat-global-max"),
+        ("FIB lookup failed", "no route or neighbor"),
+        ("Stale or unroutable IP", "or fix the reason"),
+    ],
+)
+def test_the_cure_is_for_the_reason(reason: str, cure: str) -> None:
+    """What no policy dropped no policy mends."""
+    line = f"xx drop ({reason}) flow 0x1 to endpoint 9, identity 6->12: 10.0.0.9:5 -> 10.0.1.7:80"
+
+    (found,) = find_by_lines(NAME, line)
+
+    assert cure in found.repairs[0].title
+    assert reason in found.claim
+
+
 def test_a_reason_that_healthy_nodes_log_too_only_asks() -> None:
     """Packets of other protocols are dropped everywhere: the line is no cause before its addresses
     are compared.

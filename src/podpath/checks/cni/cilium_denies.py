@@ -13,8 +13,10 @@ How to confirm
     kubectl get cnp,ccnp,netpol -A
 
 How to fix
-    Allow the identity in a policy (fromEntities: remote-node, host, or world if that is intended),
-    or fix the fault that the reason names.
+    Policy denied: allow the identity in a policy (fromEntities: remote-node, host, or world if that
+    is intended). Fragments: give pods an MTU with room for encryption and tunnels, so that nothing
+    is fragmented on the way. Full maps: raise bpf-ct-global-tcp-max, bpf-nat-global-max. FIB and
+    tunnel endpoints: see why the node has no route, neighbor or entry for the destination.
 
 References
     Cilium, Troubleshooting: Policy; Cilium, bpf/lib/drop.h
@@ -24,6 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
@@ -49,6 +52,60 @@ NOISE = (
 """How reasons begin that healthy nodes log as well, of packets that no connection in question
 sent.
 """
+
+
+class _Cure(NamedTuple):
+    """What mends a drop whose reason begins with a word, and the command that shows it."""
+
+    reason: str
+    words: str
+    command: str
+
+
+_CURES = (
+    _Cure(
+        "policy denied", "allow the source's identity in a policy",
+        "hubble observe --verdict DROPPED",
+    ),
+    _Cure(
+        "first logical datagram fragment",
+        "lower the pods' MTU, so that packets are not fragmented on the way; encryption and "
+        "tunnels need room",
+        "cilium config view | grep -iE 'mtu|fragment'; ip link",
+    ),
+    _Cure(
+        "fragmentation needed", "lower the pods' MTU to what the way carries",
+        "cilium config view | grep -i mtu; ip link",
+    ),
+    _Cure(
+        "ct: map insertion failed", "raise bpf-ct-global-tcp-max and bpf-ct-global-any-max",
+        "cilium config view | grep bpf-ct; cilium bpf ct list global | wc -l",
+    ),
+    _Cure(
+        "no mapping for nat", "raise bpf-nat-global-max, or spread connections over more addresses",
+        "cilium config view | grep bpf-nat; cilium bpf nat list | wc -l",
+    ),
+    _Cure(
+        "fib lookup failed", "see why the node has no route or neighbor for the destination",
+        "ip route get DESTINATION; ip neigh",
+    ),
+    _Cure(
+        "no tunnel", "see why the agent does not know the node of the destination",
+        "cilium node list; cilium bpf tunnel list; cilium bpf ipcache list",
+    ),
+    _Cure(
+        "authentication required", "see why the identities are not mutually authenticated",
+        "cilium bpf auth list; kubectl get cnp,ccnp -A -o yaml | grep -B3 authentication",
+    ),
+    _Cure(
+        "vlan traffic disallowed", "allow the VLAN by vlan-bpf-bypass",
+        "cilium config view | grep vlan",
+    ),
+)  # fmt: skip
+"""By how reasons begin (Cilium, pkg/monitor/api/drop.go), in lower case."""
+_OTHER = _Cure(
+    "", "allow the source's identity, or fix the reason", "hubble observe --verdict DROPPED"
+)
 _NUMBER = re.compile(r"\d+")
 ASK = FollowUp(
     fact="whether the dropped packets belong to the failing connection",
@@ -71,11 +128,13 @@ def check(case: Case) -> Iterator[Finding]:
     telling = not reason.casefold().startswith(NOISE) and _is_asked(case, said)
     source = get_value(said, "from")
     source = f" ({source})" if source else ""
+    begins = reason.casefold()
+    cure = next((one for one in _CURES if begins.startswith(one.reason)), _OTHER)
     meaning = Meaning(
         claim=f"Cilium dropped the packet: {reason}{source}.",
         breaks="packets from that identity to that endpoint",
-        cure="allow the source's identity, or fix the reason",
-        commands=("hubble observe --verdict DROPPED",),
+        cure=cure.words,
+        commands=(cure.command,),
         certainty=1.0 if telling else 0.6,
         ask=None if telling else ASK,
     )
