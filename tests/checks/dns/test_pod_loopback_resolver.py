@@ -36,6 +36,24 @@ def test_a_stub_in_a_pod() -> None:
     assert "nameserver 127.0.0.53" in found.evidence[0].text
 
 
+def test_a_stub_that_refuses() -> None:
+    """A lookup in the same pod that the address refuses proves it; one elsewhere does not."""
+    refused = """
+```
+$ kubectl exec {pod} -- nslookup example.org
+nslookup: write to '127.0.0.53': Connection refused
+;; connection timed out; no servers could be reached
+```
+"""
+
+    (found,) = check(case_of_document(A_STUB_IN_A_POD + refused.format(pod="web-0")))
+    (other,) = check(case_of_document(A_STUB_IN_A_POD + refused.format(pod="db-1")))
+
+    assert (found.certainty, found.severity) == (1.0, "fault")
+    assert "write to '127.0.0.53'" in found.evidence[1].text
+    assert other.certainty < 1
+
+
 def test_the_clusters_server() -> None:
     """The DNS service's address."""
     assert not list(check(case_of_document(THE_CLUSTERS_SERVER)))

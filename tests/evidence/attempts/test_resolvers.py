@@ -35,6 +35,8 @@ TEXTS = [
     ("dig @10.9.0.10 web", (";; communications error to 10.9.0.10#53: host unreachable\n;; "
                            "no servers could be reached"),
      "no route to host"),
+    ("nslookup web", ("nslookup: write to '10.9.0.10': Connection refused\n;; connection timed "
+                     "out; no servers could be reached"), "refused"),
 ]  # fmt: skip
 
 

@@ -22,17 +22,19 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import see
+from podpath.checks.objects import FailedConnection, failures, see
 from podpath.net.addresses import read_address
+from podpath.net.failures import FailureKind
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION,)
 NAME = "pod-loopback-resolver"
+DNS = 53
 DOCKER = "127.0.0.11"
 """Docker's own resolver, which does listen in its containers."""
 
@@ -53,18 +55,29 @@ def check(case: Case) -> Iterator[Finding]:
                 and len(looped) == len(servers)
                 and looped[0].text != DOCKER
             ):
-                yield _report(sight.netns, looped[0])
+                refused = (one for one in failures(case) if _is_refused(one, sight.netns, looped))
+                yield _report(sight.netns, looped[0], next(refused, None))
 
 
-def _report(netns: str, server: Tree) -> Finding:
+def _is_refused(failed: FailedConnection, netns: str, servers: Sequence[Tree]) -> bool:
+    """Tell whether one of these name servers refused a lookup in the namespace."""
+    return (
+        failed.result is FailureKind.REFUSED
+        and failed.dport == DNS
+        and failed.span.source.netns == netns
+        and str(failed.dst) in {server.text for server in servers}
+    )
+
+
+def _report(netns: str, server: Tree, refused: FailedConnection | None) -> Finding:
     return Finding(
         check=NAME,
-        severity=Severity.CAUSE,
+        severity=Severity.CAUSE if refused is None else Severity.FAULT,
         claim=f"The resolver in {netns} is {server.text}, which is the pod itself.",
-        evidence=(server.line,),
+        evidence=(server.line, *(() if refused is None else (refused.span,))),
         reasoning=("The node's stub resolver does not listen in the pod's network namespace.",),
         breaks=("every name that the pod looks up",),
         prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
-        certainty=0.9,
+        certainty=0.9 if refused is None else 1.0,
         marks=(server.text,),
     )

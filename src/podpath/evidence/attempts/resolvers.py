@@ -24,9 +24,12 @@ from podpath.net.statements import NameAnswer, NameReply
 _TIMEOUT = re.compile(
     r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|"
     r";; UDP setup with .* failed|nslookup: "
-    r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|"
+    r"(?:can't resolve|read: |write to ')|"
+    r"\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|"
     r";; reply from unexpected source)"
 )
+_WRITTEN = re.compile(r"^\s*nslookup: write to '[^']*': ")
+"""What busybox says before the error of its socket."""
 _CODE = re.compile(
     r"status: (?P<code>[A-Z]+)|can't find .*: (?P<told>[A-Z]+)|not found: \d\((?P<number>[A-Z]+)\)"
 )
@@ -55,7 +58,7 @@ _HOSTS = frozenset({"hosts", "ahosts", "ahostsv4"})
 _SERVER = re.compile(
     r"Server:\s+(?P<a>\S+)|;; SERVER: (?P<b>[^#\s]+)#(?P<port>\d+)|(?:;; communications error to |"
     r".*expected )(?P<c>[^#\s]+)#(?P<d>\d+)|"
-    r"Address(?: \d)?:\s+(?P<e>[^#\s]+)(?:#(?P<f>\d+))?"
+    r"Address(?: \d)?:\s+(?P<e>[^#\s]+)(?:#(?P<f>\d+))?|nslookup: write to '(?P<g>[^']+)'"
 )
 
 
@@ -156,9 +159,8 @@ def _error(lines: Iterable[str]) -> FailureKind:
     """Say how no name server was reached: by an error of the network where a line has one, else in
     silence.
     """
-    kinds = [
-        kind for kind in map(parse_result, lines) if kind is not None and kind not in _OF_NAMES
-    ]
+    said = (_WRITTEN.sub("", line) for line in lines)
+    kinds = [kind for kind in map(parse_result, said) if kind is not None and kind not in _OF_NAMES]
     return next((kind for kind in kinds if kind is not FailureKind.TIMEOUT), FailureKind.TIMEOUT)
 
 
@@ -166,7 +168,7 @@ def _server(ledger: LineLedger) -> tuple[Address | None, int]:
     for line in ledger.lines:
         found = _SERVER.match(line)
         if found is not None:
-            address = parse_host(found["a"] or found["b"] or found["c"] or found["e"])
+            address = parse_host(found["a"] or found["b"] or found["c"] or found["e"] or found["g"])
             if address is not None:
                 return address, int(found["port"] or found["d"] or found["f"] or 53)
     commands = parse_typed(ledger.source.command or "").commands
