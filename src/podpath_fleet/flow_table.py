@@ -34,8 +34,6 @@ OTHER_NAMES = {
 """How tables of other programs call them."""
 NEEDED = ("protocol", "src", "dst")
 _NUMBERS = {"1": "icmp", "6": "tcp", "17": "udp", "58": "icmp"}
-_WRITTEN = 1 << 14
-"""Rows that are written at once."""
 
 
 class FlowRow(NamedTuple):

@@ -11,7 +11,15 @@ from typing import Any, get_args
 import pytest
 
 import podpath
-from podpath.datapath.reasons import boundaries, failures, neighbours, routes, rules, tracking
+from podpath.datapath.reasons import (
+    Reason,
+    boundaries,
+    failures,
+    neighbours,
+    routes,
+    rules,
+    tracking,
+)
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.datapath.walk.not_modelled import BOUNDARIES
@@ -88,6 +96,30 @@ def test_reasons_are_said_in_words(reason: Any, words: str) -> None:  # noqa: AN
     assert words == spell_reason(reason)
 
 
+def list_classes(kind: Any) -> list[type]:  # noqa: ANN401  # a union is no type
+    """Return the classes of a union of unions."""
+    parts = get_args(kind)
+    return [one for part in parts for one in list_classes(part)] if parts else [kind]
+
+
+def speak_nonsense(patch: pytest.MonkeyPatch) -> None:
+    """Have every reason said in a language that nobody speaks."""
+    for family in FAMILIES:
+        patch.setattr(reasons, family, lambda reason: f"blim {len(type(reason).__name__)} florp")
+    patch.setattr(near, "spell_near", lambda _: "quux")
+
+
+@pytest.mark.parametrize("kind", list_classes(Reason), ids=lambda kind: kind.__name__)
+def test_no_reason_escapes_the_nonsense(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401  # a class of any fields
+    """Each of all classes of reasons is said by a family that the nonsense replaces, whatever
+    tickets lead to it.
+    """
+    speak_nonsense(monkeypatch)
+    reason = tuple.__new__(kind, (None,) * len(kind._fields))
+
+    assert f"blim {len(kind.__name__)} florp" == spell_reason(reason)
+
+
 def test_every_boundary_says_where_it_was_met() -> None:
     """The names that a boundary is told with stand in its sentence."""
     for name in BOUNDARIES:
@@ -130,11 +162,7 @@ def test_no_finding_depends_on_a_sentence(name: str, monkeypatch: pytest.MonkeyP
     same cure.
     """
     sensible = diagnose(TICKETS / name)
-    for family in FAMILIES:
-        monkeypatch.setattr(
-            reasons, family, lambda reason: f"blim {len(type(reason).__name__)} florp"
-        )
-    monkeypatch.setattr(near, "spell_near", lambda _: "quux")
+    speak_nonsense(monkeypatch)
 
     assert "blim 11 florp" == reasons.spell_reason(routes.TtlExceeded(1))
     assert sensible == diagnose(TICKETS / name)

@@ -8,11 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-GRAM = 3
-"""Characters that stand for a sign: a text of a few lines has hundreds of threes, and of a thousand
-signs' rarest ones hardly any.
-"""
-
 
 class SignIndex:
     """Signs by their rarest three characters; a sign that is shorter is looked for in every
@@ -36,6 +31,7 @@ class SignIndex:
 
 
 def _part(text: str) -> Iterator[str]:
+    # Threes: a text of a few lines has hundreds, and of a thousand signs' rarest ones hardly any.
     return map("".join, zip(text, text[1:], text[2:], strict=False))
 
 
