@@ -44,7 +44,7 @@ def test_the_cure_is_for_the_reason(reason: str, cure: str) -> None:
     (found,) = find_by_lines(NAME, line)
 
     assert cure in found.repairs[0].title
-    assert reason in found.claim
+    assert reason in str(found.claim)
 
 
 def test_a_reason_that_healthy_nodes_log_too_only_asks() -> None:
