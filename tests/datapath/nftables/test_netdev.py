@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.vocabulary import Reachability
 from podpath.net.provenance import Listing
 from podpath.node.nftables import NftTable
 from podpath.node.node import Node
@@ -101,3 +102,23 @@ def test_a_chain_of_which_no_output_shows_the_device_may_stand_at_any() -> None:
 
     assert branches[0].works
     assert {True, False} == {branch.works for branch in branches}
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict"),
+    [
+        ("meta protocol arp drop", Reachability.SOMETIMES),
+        ("ether type arp counter drop", Reachability.SOMETIMES),
+        ("meta protocol arp accept", Reachability.ALWAYS),
+        ("ether type ip6 drop", Reachability.ALWAYS),
+        ("udp dport 53 drop", Reachability.ALWAYS),
+        ("ip saddr 192.0.2.77 drop", Reachability.ALWAYS),
+    ],
+)
+def test_a_chain_that_may_drop_arp_leaves_it_open(rule: str, verdict: Reachability) -> None:
+    """ARP passes the chains at devices, too; rules for other protocols do not touch it."""
+    text = CHAIN % ("ingress", "lxc1", rule)
+
+    said = converse(with_tables(*native_tables(text)), SYN)
+
+    assert verdict is said.verdict

@@ -36,7 +36,7 @@ from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
-from podpath.net.provenance import Known, Span
+from podpath.net.provenance import Known, Option, Span
 from podpath.node.links import Link, Peer
 
 SOLICITATION, ADVERTISEMENT, REDIRECT = 135, 136, 137
@@ -67,10 +67,14 @@ def hold_against_filters(
     walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
 ) -> Resolution:
     """Hold an answer of IPv6 neighbor discovery against the packet filters on its way, unless an
-    entry stands that lasts.
+    entry stands that lasts, and one of ARP against the chains at devices.
     """
     known, key = walk.learned.neighbours, NeighbourKey(namespace.name, link.name, nexthop)
-    if nexthop.family == 4 or key in known.resolved or not (found.asked or found.failed):
+    if key in known.resolved:
+        return found
+    if nexthop.family == 4:
+        return _hold_against_devices(walk, namespace, link, nexthop, found)
+    if not (found.asked or found.failed):
         return found
     if key in known.heard and found.mac == known.heard[key]:
         return found
@@ -87,6 +91,35 @@ def hold_against_filters(
         return found
     _forget(walk, key, found, lost)
     return Resolution(None, lost.reason, lost.spans, failed=True)
+
+
+def _hold_against_devices(
+    walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
+) -> Resolution:
+    """Ask whether the chains at the devices on its way let ARP pass, where one may drop it: what is
+    no packet of IP is not followed through their rules.
+    """
+    if found.asked is None:
+        return found
+    asked = walk.engine.namespace(found.asked.netns)
+    for netns, device in ((namespace, link), (asked, found.asked.link)):
+        peer = peer_of(walk, device)
+        ends = [(netns, device)]
+        if peer is not None:
+            far = walk.engine.namespace(peer.netns)
+            ends.append((far, far.link(peer.link)))
+        for where, end in ends:
+            spans = netdev.find_end_of_arp(walk, where.netns, end)
+            if spans is None:
+                continue
+            fact = f"the chains at {end.name} in netns {where.name} let ARP pass"
+            options = (Option(True, "they do"), Option(False, "they drop it"))
+            if not walk.choices.choose(fact, options, ask="nft list ruleset"):
+                reason = SolicitationLost(nexthop, where.name, Hook.INGRESS, asks=True)
+                key = NeighbourKey(namespace.name, link.name, nexthop)
+                _forget(walk, key, found, LostMessage(reason, spans))
+                return Resolution(None, reason, spans, failed=True)
+    return found
 
 
 def _forget(walk: Walk, key: NeighbourKey, found: Resolution, lost: LostMessage) -> None:

@@ -18,14 +18,18 @@ from podpath.datapath.vocabulary import BoundaryName, Hook, hook_named
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.net import nft
 from podpath.net.addresses import IfName
-from podpath.net.provenance import Option
+from podpath.net.provenance import Option, Span
 from podpath.node.links import Link
 from podpath.node.nftables import NftChain
 from podpath.node.node import Netns
 
 FAMILIES = frozenset({"netdev", "inet"})
 INGRESS, EGRESS = "INGRESS", "EGRESS"
+_PROTOCOL = frozenset({nft.Meta("protocol"), nft.Payload("ether", "type")})
+"""What asks for the protocol of a frame."""
+_ARP = frozenset(map(nft.Literal, ("arp", "0x0806", "2054")))
 
 
 class DeviceChain(NamedTuple):
@@ -83,10 +87,52 @@ def egress(walk: Walk, skb: Skb, link: Link) -> Next:
     return ended
 
 
-def _run(walk: Walk, skb: Skb, link: Link, hook: Hook) -> Next:
-    chains: DeviceChains | None = walk.engine.device_chains.get(skb.netns.name)
+def find_end_of_arp(walk: Walk, netns: Netns, link: Link) -> tuple[Span, ...] | None:
+    """Return the lines of a chain at a device that may drop ARP, which these chains see as well;
+    None where no chain there does.
+    """
+    if not netns.nftables.items:
+        return None
+    for entries in _chains_of(walk, netns).by_hook.values():
+        for entry in entries:
+            at_device = link.name in entry.source.devices or not entry.source.devices
+            if at_device and (found := _find_drop_of_arp(entry.source)) is not None:
+                return found
+    return None
+
+
+def _find_drop_of_arp(chain: NftChain) -> tuple[Span, ...] | None:
+    """Return the rule that speaks of ARP and does not just accept it, or the policy that drops what
+    no rule has accepted. A rule for every protocol meets the packet that ARP is for as well.
+    """
+    for rule in chain.rules:
+        matches = [one for one in rule.statements if isinstance(one, nft.NftMatch)]
+        if not any(map(_is_of_arp, matches)):
+            continue
+        ends = [one for one in rule.statements if isinstance(one, nft.NftVerdict | nft.Vmap)]
+        accepts = all(isinstance(one, nft.NftVerdict) and one.kind == "accept" for one in ends)
+        if ends and not accepts:
+            return (rule.span,)
+        if ends and len(matches) == 1:
+            return None
+    if chain.policy == "accept":
+        return None
+    return (chain.span,) if chain.span is not None else ()
+
+
+def _is_of_arp(match: nft.NftMatch) -> bool:
+    return match.op == "==" and match.left in _PROTOCOL and match.right in _ARP
+
+
+def _chains_of(walk: Walk, netns: Netns) -> DeviceChains:
+    chains: DeviceChains | None = walk.engine.device_chains.get(netns.name)
     if chains is None:
-        chains = walk.engine.device_chains[skb.netns.name] = DeviceChains(skb.netns)
+        chains = walk.engine.device_chains[netns.name] = DeviceChains(netns)
+    return chains
+
+
+def _run(walk: Walk, skb: Skb, link: Link, hook: Hook) -> Next:
+    chains = _chains_of(walk, skb.netns)
     state = HookState(walk, skb, hook)
     for entry in _of_device(walk, skb, link, chains.by_hook.get(hook, ())):
         if skb.pieces:

@@ -20,7 +20,7 @@ _BACK6 = frozenset({"unicast", "multicast"})
 """Types of IPv6 routes that lead back to a source: one that is a group is not refused there
 (`net/ipv6/netfilter/nft_fib_ipv6.c:nft_fib6_eval v6.12`).
 """
-_REFUSED = {"EINVAL": "blackhole", "EACCES": "prohibit", "EAGAIN": "throw"}
+_REFUSED = {"EINVAL": "blackhole", "EACCES": "prohibit"}
 """Types by what a lookup ends with."""
 UNROUTED = frozenset({*_REFUSED.values(), "unreachable"})
 """Types of what no route leads to."""
@@ -52,7 +52,7 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
 
 def address_type6(walk: Walk, netns: Netns, flow: FlowKey, link: Link | None = None) -> str:
     """Return the type that the route of a flow gives its IPv6 destination: `unreachable` where none
-    leads there, `blackhole`, `prohibit` or `throw` by a route of that type
+    leads there, `blackhole` or `prohibit` by a route of that type
     (`net/ipv6/netfilter/nft_fib_ipv6.c:__nft_fib6_eval_type v6.12`).
 
     With a link, an own address is `local` only on that device.

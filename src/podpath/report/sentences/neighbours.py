@@ -43,6 +43,7 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911, PLR
             return f"nothing answers for {address} on {device}"
         case neighbours.SolicitationLost(address, netns, hook, asks):
             what = "the neighbor solicitation for" if asks else "the neighbor advertisement of"
+            what = "the ARP request for" if address.family == 4 else what
             return f"{what} {address} is dropped at {hook} in {netns}, so its MAC stays unknown"
         case neighbours.ForeignSenderAsked(found, request, owner):
             leaves = f"the ARP request leaves with {request.link}'s MAC {request.sender_mac}"
