@@ -30,6 +30,7 @@ def test_the_line_convicts_alone(line: str) -> None:
     ("reason", "cure"),
     [
         ("Policy denied", "allow the source's identity"),
+        ("Policy denied by denylist", "deny rule"),
         ("First logical datagram fragment not found", "lower the pods' MTU"),
         ("CT: Map insertion failed", "raise bpf-ct-global-tcp-max"),
         ("No mapping for NAT masquerade", "raise bpf-nat-global-max"),

@@ -37,7 +37,9 @@ def test_a_stub_in_a_pod() -> None:
 
 
 def test_a_stub_that_refuses() -> None:
-    """A lookup in the same pod that the address refuses proves it; one elsewhere does not."""
+    """A lookup in the same pod that the address refuses proves it where the pod's manifest says
+    that it has its own network; one elsewhere does not, nor one in a pod that may have the node's.
+    """
     refused = """
 ```
 $ kubectl exec {pod} -- nslookup example.org
@@ -46,12 +48,27 @@ nslookup: write to '127.0.0.53': Connection refused
 ```
 """
 
-    (found,) = check(case_of_document(A_STUB_IN_A_POD + refused.format(pod="web-0")))
-    (other,) = check(case_of_document(A_STUB_IN_A_POD + refused.format(pod="db-1")))
+    manifest = """
+```
+$ kubectl get pod web-0 -o yaml
+kind: Pod
+metadata: {name: web-0, namespace: default}
+spec:
+  dnsPolicy: Default
+  containers: [{name: web}]
+```
+"""
+    told = refused.format(pod="web-0")
+
+    (found,) = check(case_of_document(A_STUB_IN_A_POD + told + manifest))
+    (whose,) = check(case_of_document(A_STUB_IN_A_POD + told))
+    (other,) = check(case_of_document(A_STUB_IN_A_POD + refused.format(pod="db-1") + manifest))
+    on_host = manifest.replace("spec:", "spec:\n  hostNetwork: true")
+    (hosted,) = check(case_of_document(A_STUB_IN_A_POD + told + on_host))
 
     assert (found.certainty, found.severity) == (1.0, "fault")
     assert "write to '127.0.0.53'" in found.evidence[1].text
-    assert other.certainty < 1
+    assert all(one.certainty < 1 for one in (whose, other, hosted))
 
 
 def test_the_clusters_server() -> None:

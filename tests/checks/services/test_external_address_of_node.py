@@ -100,7 +100,7 @@ OWN = """
 @pytest.mark.parametrize(
     ("text", "certainties"),
     [
-        (f"It cannot reach 10.128.149.177.\n{NODES}{HELD}", [1.0]),
+        (f"It cannot reach 10.128.149.177.\n{NODES}{HELD}", [0.6]),
         (f"Pods fail.\n{NODES}{HELD}{OWN.format(address='10.128.149.199')}", [1.0]),
         (f"Pods fail.\n{NODES}{HELD}", [0.6]),
         (f"Pods fail.\n{NODES}{HELD}{OWN.format(address='10.128.149.177')}", []),

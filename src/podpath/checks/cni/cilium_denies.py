@@ -64,6 +64,10 @@ class _Cure(NamedTuple):
 
 _CURES = (
     _Cure(
+        "policy denied by denylist", "take the identity out of the policy's deny rule",
+        "kubectl get cnp,ccnp -A -o yaml | grep -A5 -E 'ingressDeny|egressDeny'",
+    ),
+    _Cure(
         "policy denied", "allow the source's identity in a policy",
         "hubble observe --verdict DROPPED",
     ),
@@ -102,7 +106,7 @@ _CURES = (
         "cilium config view | grep vlan",
     ),
 )  # fmt: skip
-"""By how reasons begin (Cilium, pkg/monitor/api/drop.go), in lower case."""
+"""By how reasons begin, in lower case, longer ones first (Cilium, pkg/monitor/api/drop.go)."""
 _OTHER = _Cure(
     "", "allow the source's identity, or fix the reason", "hubble observe --verdict DROPPED"
 )

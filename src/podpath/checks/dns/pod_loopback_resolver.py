@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import FailedConnection, failures, see
+from podpath.checks.objects import FailedConnection, failures, is_on_host_network, see
 from podpath.net.addresses import read_address
 from podpath.net.failures import FailureKind
 from podpath.net.trees import Tree
@@ -56,7 +56,18 @@ def check(case: Case) -> Iterator[Finding]:
                 and looped[0].text != DOCKER
             ):
                 refused = (one for one in failures(case) if _is_refused(one, sight.netns, looped))
-                yield _report(sight.netns, looped[0], next(refused, None))
+                own = _has_own_network(case, sight.netns)
+                yield _report(sight.netns, looped[0], next(refused, None), own=own)
+
+
+def _has_own_network(case: Case, netns: str) -> bool:
+    """Tell whether a pod's manifest says that it is not on its node's network, where the address
+    would be the node's.
+    """
+    return any(
+        f"pod/{pod.namespace}/{pod.name}" == netns and is_on_host_network(pod) is False
+        for pod in see(case, "Pod")
+    )
 
 
 def _is_refused(failed: FailedConnection, netns: str, servers: Sequence[Tree]) -> bool:
@@ -69,15 +80,16 @@ def _is_refused(failed: FailedConnection, netns: str, servers: Sequence[Tree]) -
     )
 
 
-def _report(netns: str, server: Tree, refused: FailedConnection | None) -> Finding:
+def _report(netns: str, server: Tree, refused: FailedConnection | None, *, own: bool) -> Finding:
+    sure = own and refused is not None
     return Finding(
         check=NAME,
-        severity=Severity.CAUSE if refused is None else Severity.FAULT,
+        severity=Severity.FAULT if sure else Severity.CAUSE,
         claim=f"The resolver in {netns} is {server.text}, which is the pod itself.",
         evidence=(server.line, *(() if refused is None else (refused.span,))),
         reasoning=("The node's stub resolver does not listen in the pod's network namespace.",),
         breaks=("every name that the pod looks up",),
         prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
-        certainty=0.9 if refused is None else 1.0,
+        certainty=1.0 if sure else 0.9,
         marks=(server.text,),
     )

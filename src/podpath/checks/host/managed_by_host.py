@@ -87,8 +87,9 @@ NM_DEVICE_STATE_REASON_CONNECTION_ASSUMED).
 _CUT_OFF = LOSSES | {FailureKind.SOMETIMES, FailureKind.NO_ADDRESS, None}
 """How people say that a workload's device lost what it had."""
 _OF_CONTAINERS = re.compile(
-    r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|(?:veth|tap)-[\w@.-]+$|"
-    r"(?:docker|cni|podman|nerdctl|flannel|cilium_|weave|vxlan\.calico|wireguard\.cali|kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|"
+    r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|veth-[\w@.-]+$|"
+    r"(?:docker|cni|podman|nerdctl|flannel|cilium_|weave|vxlan\.calico|wireguard\.cali|"
+    r"kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|"
     r"virbr|antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
     r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
 )

@@ -30,7 +30,6 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
-from podpath.checks.told import list_failing
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
@@ -75,29 +74,31 @@ def check(case: Case) -> Iterator[Finding]:
 def _list_held(case: Case, addresses: Mapping[str, tuple[str, Span]]) -> Iterator[Finding]:
     """Report the first address of another node that is on kube-ipvs0: a node's own ones are never
     bound to it, and one that is on another device of this host, too, is its own. It is certain
-    where this host is shown to be another node, or people say that the address fails.
+    where this host is shown to be another node: a listing of that device alone may be anybody's.
+    Where services are shown, they tell it themselves.
     """
+    if any(see(case, "Service")):
+        return
     items = case.node.host.addresses.items
-    failing = {str(one) for complaint in list_failing(case) for one in complaint.addresses}
     own = {str(item.address) for item in items if item.link != DEVICE}
     for item in items:
         held = str(item.address)
         if item.link != DEVICE or item.span is None or held in own or held not in addresses:
             continue
-        if not any(see(case, "Service")):
-            sure = held in failing or not own.isdisjoint(addresses)
-            yield _tell_held(held, addresses[held], item.span, sure=sure)
+        sure = not own.isdisjoint(addresses)
+        yield _tell_held(held, addresses[held], item.span, sure=sure)
         return
 
 
 def _tell_held(held: str, owner: tuple[str, Span], span: Span, *, sure: bool) -> Finding:
     name, line = owner
+    where = " of another node" if sure else ": of another node, if this is one"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The address {held} of node {name} is on kube-ipvs0 of another node, which takes it "
-            "for its own."
+            f"The address {held} of node {name} is on kube-ipvs0{where}, which takes it for its "
+            "own."
         ),
         evidence=(span, line),
         reasoning=("What a node takes for its own address never leaves it.",),
