@@ -56,8 +56,10 @@ class Copy:
         """Copy the package, and the lab that draws from it, into a folder."""
         self.folder = folder
         self.package = folder / "podpath"
-        shutil.copytree(SOURCE, self.package)
-        shutil.copytree(LAB, folder / "podpath_lab")
+        # Other tests' processes write bytecode into the source as they import it.
+        sources_only = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(SOURCE, self.package, ignore=sources_only)
+        shutil.copytree(LAB, folder / "podpath_lab", ignore=sources_only)
 
     def add(self, path: str, text: str) -> None:
         """Add the toy's module."""
