@@ -8,7 +8,7 @@ from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.tracking import attach_answer, conntrack_table
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.vocabulary import CtInfo
-from podpath.datapath.walk.skb import is_untouched
+from podpath.datapath.walk.skb import attached, is_untouched
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -107,6 +107,17 @@ def test_neighbour_discovery_is_untracked() -> None:
     assert ["UNTRACKED", "NEW", "ESTABLISHED", "RELATED"] == states(
         node, out(solicitation), out(request), back(answer), back(error)
     )
+
+
+def test_neighbour_discovery_loses_what_a_ct_target_hung_on_it() -> None:
+    """After conntrack no match finds an entry on it, whatever zone a rule asked for."""
+    sender = Sender(given(given_rules("FORWARD -m conntrack --ctstate NEW"), family=6))
+    here, there = Address.parse("fd00::5"), Address.parse("fd00::7")
+    skb = sender.skb(Packet(here, there, protocols.ICMPV6, icmp_type=136))
+    skb.template = Template(Zone(5))
+    sender.send(skb, "PREROUTING")
+
+    assert (None, CtInfo.UNTRACKED) == (attached(skb), skb.ctinfo)
 
 
 def test_bad_checksums_are_invalid_where_packets_come_in() -> None:

@@ -158,7 +158,9 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
     message = _message(sender, packet.src, REDIRECT)
     message = message._replace(length=length, quoted=None if option else packet)
     journey = _Journey(walk, message, None, target)
-    if journey.sets_out(namespace, back.link) and _is_found(walk, namespace, back, message):
+    if back.link is namespace.loopback:
+        journey.comes_back(namespace)
+    elif journey.sets_out(namespace, back.link) and _is_found(walk, namespace, back, message):
         journey.goes_out(namespace, back.link)
     for error in journey.errors:
         _is_found(walk, error.namespace, error.way, error.packet)
@@ -307,6 +309,18 @@ class _Journey:
         return self._passes(skb, Hook.OUTPUT, None, link) and self._passes(
             skb, Hook.POSTROUTING, link, link
         )
+
+    def comes_back(self, namespace: Namespace) -> None:
+        """Send it to its own host over lo, with what conntrack made of it on the way out."""
+        skb, lo = self._skb(namespace), namespace.loopback
+        for hook, iif, oif in (
+            (Hook.OUTPUT, None, lo),
+            (Hook.POSTROUTING, lo, lo),
+            (Hook.PREROUTING, lo, None),
+            (Hook.INPUT, lo, None),
+        ):
+            if not self._passes(skb, hook, iif, oif):
+                return
 
     def goes_out(self, namespace: Namespace, link: Link) -> None:
         """Put it on the wire, or on every port of a bridge that leads on."""

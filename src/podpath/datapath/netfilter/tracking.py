@@ -133,7 +133,7 @@ def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
     """
     skb = state.skb
     if icmp.is_untracked(skb.packet):
-        skb.ctinfo = CtInfo.UNTRACKED
+        skb.ctinfo, skb.template = CtInfo.UNTRACKED, None
         return
     found = icmp.find_quoted(table, skb.packet, zone)
     if isinstance(found, InvalidReason):
