@@ -21,6 +21,7 @@ from podpath.checks.links import (
     veth_without_bridge,
 )
 from podpath.checks.netfilter import dropped_by_rule
+from podpath.checks.registry import MESSAGES
 from podpath.checks.routing import no_route, shadowed_range
 from podpath.checks.services import (
     endpoint_not_ready,
@@ -52,6 +53,8 @@ QUOTED_SYMPTOMS = 3
 
 SOMETHING_ELSE = 1.25
 """Possibilities are never all: a fifth is left for what nobody thought of."""
+_LINES = frozenset(check.name for check in MESSAGES)
+"""Checks to which a line of a log is enough."""
 
 
 def make_findings(
@@ -285,6 +288,7 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
         if finding.severity != Severity.CAUSE
         and finding.check not in names
         and not _is_covered(told, finding)
+        and not _is_joined(rest, finding)
     ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
@@ -292,6 +296,19 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
 
 def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
     return any(_covers(one, finding) for one in told)
+
+
+def _is_joined(found: Sequence[Finding], finding: Finding) -> bool:
+    """Tell whether a line of a log is told with a second fact beside it by a check that is certain:
+    what the line alone would mean is then not told again.
+    """
+    return finding.check in _LINES and any(
+        other.certainty == 1
+        and other.severity in WEIGHTY
+        and other.check not in _LINES
+        and set(finding.evidence) < set(other.evidence)
+        for other in found
+    )
 
 
 def _covers(told: Finding, finding: Finding) -> bool:

@@ -20,6 +20,7 @@ from podpath.checks.category import Category
 from podpath.checks.dying import is_agent
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.checks.ground import Ground
+from podpath.checks.host import module_forbidden
 from podpath.checks.links import address_conflict
 from podpath.checks.registry import MESSAGES, find_check
 from podpath.checks.said import find_said, is_of_proxy
@@ -35,7 +36,9 @@ from podpath.node.case import Case
 POSSIBLE = 0.6
 NEAR = 3
 """Lines before and behind a quoted one that may belong to the same entry of a log."""
-_TOLD = frozenset({*(check.name for check in MESSAGES), address_conflict.NAME})
+_TOLD = frozenset({
+    *(check.name for check in MESSAGES), address_conflict.NAME, module_forbidden.NAME,
+})  # fmt: skip
 _LOST = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.NO_ROUTE_TO_HOST,
     FailureKind.NETWORK_UNREACHABLE,

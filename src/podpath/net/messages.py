@@ -66,6 +66,7 @@ class MessageKind(StrEnum):
     RIGHTS_MISSING = "rights missing"
     MODULE_NOT_FOUND = "module not found"
     MODULE_BLACKLISTED = "module blacklisted"
+    MODULE_REFUSED = "module refused"
     KERNEL_CHECK_FAILED = "kernel check failed"
     DEVICE_TYPE_UNSUPPORTED = "device type unsupported"
     DEVICE_MISSING = "device missing"
