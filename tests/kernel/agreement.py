@@ -202,6 +202,7 @@ def _route(address: Address) -> str:
     if (
         str(address) in {text.partition("/")[0] for text, _ in SIDES.values()}
         or address.is_loopback
+        or address.value == 0xFFFFFFFF
     ):
         return "lo"
     return "cni0" if Prefix.of(address, PODS.length) == PODS else "eth0"

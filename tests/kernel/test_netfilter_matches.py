@@ -174,6 +174,7 @@ def _packets() -> list[tuple[str, Packet, str]]:
         ("eth0", echo("192.0.2.9", "192.0.2.1", reply=True), "original"),
         ("eth0", echo("192.0.2.9", "10.244.0.1", reply=True), "original"),
         ("cni0", tcp("203.0.113.9", "198.51.100.7"), "original"),
+        ("cni0", udp("0.0.0.0", "255.255.255.255", 68, 67), "original"),
     ]
 
 

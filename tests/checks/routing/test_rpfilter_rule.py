@@ -77,3 +77,35 @@ def test_a_rule_that_is_shown(said: str, rules: str, expected: list[float]) -> N
     found = check(ticket_of(SHOWN.format(said=said, rules=rules)))
 
     assert [one.certainty for one in found] == expected
+
+
+UNLEASED = "LXD. Containers get no lease from the host's dnsmasq."
+INVERTED = "-A PREROUTING -m rpfilter{options} --invert -j DROP"
+
+
+@pytest.mark.parametrize(
+    ("said", "rules", "expected"),
+    [
+        (UNLEASED, INVERTED.format(options=""), True),
+        (UNLEASED, INVERTED.format(options=" --accept-local"), True),
+        (UNLEASED, INVERTED.format(options="") + "\n# uname -r\n4.9.0-8-amd64", True),
+        (UNLEASED, INVERTED.format(options="") + "\n# uname -r\n5.10.0-8-amd64", False),
+        (UNLEASED, INVERTED.format(options=" --loose"), False),
+        (UNLEASED.replace("get no", "get a"), INVERTED.format(options=""), False),
+    ],
+    ids=["strict", "own", "old", "new", "loose", "leased"],
+)
+def test_requests_for_a_lease_may_be_dropped(said: str, rules: str, expected: bool) -> None:  # noqa: FBT001
+    """Their source is 0.0.0.0; kernels from 4.11 on let them pass."""
+    found = list(check(ticket_of(SHOWN.format(said=said, rules=rules))))
+
+    assert expected == bool(found)
+    assert all(one.certainty < 1 and "lease" in str(one.claim) for one in found)
+
+
+def test_requests_for_a_lease_have_no_rule_of_ipv6() -> None:
+    """0.0.0.0 is an address of IPv4."""
+    shown = SHOWN.replace("# iptables", "# ip6tables")
+    rules = INVERTED.format(options="")
+
+    assert [] == list(check(ticket_of(shown.format(said=UNLEASED, rules=rules))))

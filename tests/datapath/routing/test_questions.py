@@ -88,6 +88,18 @@ def test_rpfilter_match(
     assert leads_back == reverse_path(walk, skb, mark=0, loose=loose, accept_local=accept_local)
 
 
+@pytest.mark.parametrize(
+    ("dst", "leads_back"),
+    [("255.255.255.255", True), ("224.0.0.251", True), ("192.0.2.2", False), ("239.1.1.1", False)],
+)
+def test_who_asks_for_an_address_has_a_way_back(dst: str, leads_back: bool) -> None:  # noqa: FBT001
+    """Without a source, what goes to every host of the link passes by every device."""
+    walk = given_walk(NODE)
+    skb = given_skb(walk, packet("0.0.0.0", dst), "lxc1")
+
+    assert leads_back == reverse_path(walk, skb, mark=0, loose=False, accept_local=False)
+
+
 def test_rerouting_keeps_the_source() -> None:
     """A packet that OUTPUT changed finds a new way and keeps its source, right or wrong."""
     walk = given_walk(NODE)

@@ -4,15 +4,18 @@ What it is
     The log of a rule such as firewalld's rpfilter_DROP, or of `-m rpfilter --invert -j DROP`, shows
     the packet. firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
     Or such a rule is shown, and packets of pods or a VPN are lost on a host whose own firewall has
-    it (NixOS, nixos-fw-rpfilter).
+    it (NixOS, nixos-fw-rpfilter); or containers and guests get no lease from this host.
 
 Why it breaks
     In the raw or mangle hook, the rule looks up the route back to the sender without the marks and
     policy rules that apply to the real reply: with wg-quick (fwmark), policy routing or several
     NICs, it finds another device or none, and drops packets whose replies would take the right
-    path.
+    path. With --validmark the mark of the packet counts, which its reply need not have. A request
+    for a lease has the source 0.0.0.0: kernels before 4.11 look up a way back to that, too, which
+    is at best the default route, and drop it on every other device; newer ones let it pass.
 
 How to confirm
+    uname -r
     nft list ruleset | grep -n 'fib saddr'; ip6tables-save -t mangle | grep rpfilter
     grep rpfilter /etc/firewalld/firewalld.conf
 
@@ -33,12 +36,14 @@ from podpath.checks.coverage import chains_in
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import DROPS, tables_named
 from podpath.checks.said import find_said
-from podpath.checks.told import list_lost
+from podpath.checks.told import WORKLOADS, list_failing, list_lost
+from podpath.datapath.routing.reasons import kernel_version
+from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain, Rule
+from podpath.node.netfilter import Chain, Rule, Table
 
 CATEGORIES = (
     Category.REVERSE_PATH_FILTER,
@@ -47,6 +52,8 @@ CATEGORIES = (
 )
 NAME = "rpfilter-rule"
 POSSIBLE = 0.5
+_EXEMPTS_LEASES = (4, 11)
+"""The kernel from which on a packet from 0.0.0.0 to a broadcast address passes unasked."""
 _OTHER_WAYS = frozenset({
     Technology.CILIUM, Technology.WIREGUARD, Technology.SECOND_INTERFACE, Technology.OPENVPN,
 })  # fmt: skip
@@ -92,15 +99,36 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _find_shown(case: Case) -> Iterator[Finding]:
     """Report the first such rule that is shown, where what is lost may meet it."""
-    if not list_lost(case) or not case.mentions & _OTHER_WAYS:
+    lost = list_lost(case) and case.mentions & _OTHER_WAYS
+    unleased = _is_lease_looked_up(case)
+    if not lost and not unleased:
         return
+    for table in _list_tables(case, 0 if lost else 4):
+        for chain in chains_in(table).values():
+            spans = _find_rule(chain)
+            if spans:
+                yield _report_lease(spans) if unleased else _report_shown(spans)
+                return
+
+
+def _list_tables(case: Case, family: int) -> Iterator[Table]:
+    """Yield the tables that may hold such rules, of a family or of both (0)."""
     for name in ("raw", "mangle"):
         for table in tables_named(case.node.host, name):
-            for chain in chains_in(table).values():
-                spans = _find_rule(chain)
-                if spans:
-                    yield _report_shown(spans)
-                    return
+            if family in {0, table.family}:
+                yield table
+
+
+def _is_lease_looked_up(case: Case) -> bool:
+    """Tell whether what runs on the host gets no lease, and its kernel may look up a way back to
+    0.0.0.0.
+    """
+    unleased = any(
+        one.failure is FailureKind.NO_ADDRESS and {one.source, one.target} & WORKLOADS
+        for one in list_failing(case)
+    )
+    named = case.node.kernel is not None
+    return unleased and not (named and kernel_version(case.node.kernel) >= _EXEMPTS_LEASES)
 
 
 def _find_rule(chain: Chain) -> tuple[Span, ...]:
@@ -124,6 +152,30 @@ def _read_match(rule: Rule) -> tuple[bool, bool]:
         return False, False
     names = {option.name for match in rule.matches for option in match.options}
     return "loose" not in names, "invert" in names
+
+
+def _report_lease(spans: tuple[Span, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            "A reverse-path rule in the host's firewall may drop requests for a lease: they come "
+            "from 0.0.0.0, to which no route leads back by their device."
+        ),
+        evidence=spans,
+        reasoning=("The way back to 0.0.0.0 is the default route at best, by another device.",),
+        breaks=("leases from a server on this host",),
+        prevention="Let the rule return for UDP from port 68 to port 67.",
+        certainty=POSSIBLE,
+        asks=(
+            FollowUp(
+                "the kernel's version, and whether the rule counts requests for a lease",
+                "uname -r; iptables -t raw -nvL; iptables -t mangle -nvL",
+                "4.11 or later lets them pass; before, its counter grows with each request",
+            ),
+        ),
+        marks=("rpfilter",),
+    )
 
 
 def _report_shown(spans: tuple[Span, ...]) -> Finding:

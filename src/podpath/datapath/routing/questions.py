@@ -12,6 +12,7 @@ from podpath.datapath.walk.skb import Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.packet import Packet
 from podpath.net.provenance import Known
 from podpath.node.links import Link
 from podpath.node.node import Netns
@@ -96,7 +97,7 @@ def reverse_path(
     iptables does not.
     """
     packet, link = skb.packet, skb.iif
-    if link is None or link.name == "lo":
+    if link is None or link.name == "lo" or _asks_for_an_address(packet):
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
     # a link-local address is one of the device that it came in on (rpfilter_lookup_reverse6)
@@ -111,6 +112,14 @@ def reverse_path(
     if found.type not in back and not (found.type == "local" and accept_local):
         return False
     return loose or any(hop.link == link.name for hop in found.route.nexthops)
+
+
+def _asks_for_an_address(packet: Packet) -> bool:
+    """Tell whether a packet without a source, as of DHCP, passes unasked (`rpfilter_mt`,
+    `nft_fib4_eval`; kernels before 4.11 looked its source up).
+    """
+    local = packet.dst.value == 0xFFFFFFFF or packet.dst.value >> 8 == 0xE00000
+    return packet.family == 4 and packet.src.value >> 24 == 0 and local
 
 
 def is_of_link(address: Address) -> bool:
