@@ -8,7 +8,7 @@ import pytest
 
 from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.netns.fib import FlowKey
-from podpath.datapath.reasons.routes import ReversePathHolds
+from podpath.datapath.reasons.routes import ReversePathFailed, ReversePathHolds
 from podpath.datapath.routing.validation import SourceCheck, check_source
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.node.node import Node
@@ -16,7 +16,8 @@ from podpath.testing.nodes import Fields, given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 
 ROUTES = ("10.1.0.0/24 dev cilium_host", "default via 192.0.2.254 dev eth0")
-DEVICES = ("eth0 192.0.2.2/24", "cilium_host 10.1.0.1/32", "lxc1", "numbered 10.7.0.1/24")
+DEVICES = ("eth0 192.0.2.2/24", "cilium_host 10.1.0.1/32", "lxc1", "numbered 10.7.0.1/24",
+           "lxc2 fe80::1/64")  # fmt: skip
 
 
 def given(sysctls: dict[str, str], **parts: object) -> Node:
@@ -74,6 +75,13 @@ def test_the_larger_of_all_and_device_counts(everywhere: str, own: str, cause: s
 def test_loose_mode_needs_an_address_on_the_device(everywhere: str, cause: str | None) -> None:
     """Loose mode lets an asymmetric source in, on a device that has an address."""
     assert cause == check(given(rp(everywhere, "0", "numbered")), "10.1.0.9", "numbered").cause
+
+
+def test_an_ipv6_address_numbers_no_device() -> None:
+    """The refusal says that the loose mode is strict there, where only a link-local one stands."""
+    found = check(given(rp("2", "0", "lxc2")), "10.1.0.9", "lxc2")
+
+    assert found.reason == ReversePathFailed(ip("10.1.0.9"), ("cilium_host",), 2, "lxc2", True)
 
 
 def test_loose_mode_needs_some_route() -> None:

@@ -73,14 +73,16 @@ def test_a_new_device_takes_the_value_of_default() -> None:
 
 
 def test_in_a_whole_listing_default_counts_for_devices_without_address() -> None:
-    """Writing `default` reaches the devices that were not set by an address of their own."""
-    namespace = Namespace(given(default_rp_filter="2"), {})
+    """Writing `default` reaches the devices that were not set by an IPv4 address of their own."""
+    sysctls = {"net.ipv4.conf.default.rp_filter": "2"}
+    devices = ("eth0 10.0.0.1/24", "lxc1", "lxc2 fe80::1/64")
+    namespace = Namespace(given_netns("host", *devices, sysctls=sysctls), {})
 
-    assert ["0", "2", "0"] == [
+    assert ["0", "2", "2", "0"] == [
         fact.value
         for fact in (
             settings.device_fact(namespace, settings.RP_FILTER, name)
-            for name in ("eth0", "lxc1", "all")
+            for name in ("eth0", "lxc1", "lxc2", "all")
         )
         if isinstance(fact, Known)
     ]

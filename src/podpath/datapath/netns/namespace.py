@@ -132,6 +132,10 @@ class Namespace:
             if item.address.family == family and not item.secondary
         ]
 
+    def is_numbered(self, link: str) -> bool:
+        """Tell whether a device has an IPv4 address that is shown."""
+        return any(item.address.family == 4 for item in self.by_link.get(link, ()))
+
     def has_local(self, address: Address) -> bool:
         """Tell whether packets for the address are delivered here: its own, or one of a `local`
         route.

@@ -147,7 +147,7 @@ def _has_address(choices: Choices, namespace: Namespace, link: Link) -> bool:
     """Tell whether the device has an IPv4 address: without one the loose mode is as strict as the
     strict one.
     """
-    if any(item.address.family == 4 for item in namespace.by_link.get(link.name, ())):
+    if namespace.is_numbered(link.name):
         return True
     if namespace.netns.addresses.complete:
         return False
@@ -196,7 +196,7 @@ def _explain(
         key=lambda fact: -settings.integer(fact.value),
     )
     spans = list_spans(known) + found.spans
-    unnumbered = mode > 1 and link.name not in namespace.by_link
+    unnumbered = mode > 1 and not namespace.is_numbered(link.name)
     failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
     made_up = link.inferred if link.name not in namespace.links else None
     return SourceCheck(None, failed, spans, made_up or found.rests_on)

@@ -117,9 +117,10 @@ def _find(namespace: Namespace, setting: DeviceSetting, device: str) -> Fact[str
     likeliest, reason = setting.default, "the kernel's default"
     inherited = netns.sysctls.get(f"net.ipv4.conf.default.{setting.name}")
     if netns.sysctls_complete:
-        # Writing `default` sets the devices without an address of their own
+        # Writing `default` sets the devices without an IPv4 address of their own
         # (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12).
-        if device != ALL and isinstance(inherited, Known) and device not in namespace.by_link:
+        follows = device != ALL and not namespace.is_numbered(device)
+        if follows and isinstance(inherited, Known):
             return inherited
         return Known(setting.default, None, f"{key} is not among the namespace's sysctls")
     if device != ALL and isinstance(inherited, Known):
