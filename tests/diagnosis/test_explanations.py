@@ -10,6 +10,7 @@ import pytest
 
 import podpath
 from podpath.checks.finding import WEIGHTY
+from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.explanations import Explanation, _made_up_start, is_certain
@@ -108,7 +109,7 @@ def test_what_left_and_has_no_answer_is_never_certain(connections: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "guesses"), [("(device)", 1), ("(port)", 0), ("(elsewhere)", 1), ("eth0", 0)]
+    ("device", "guesses"), [(UNSEEN.name, 1), ("(port of cni0)", 0), ("eth0", 0)]
 )
 def test_the_device_of_a_sender_that_nothing_shows_is_a_guess(device: str, guesses: int) -> None:
     """Behind a bridge it is none that matters: rules see the bridge."""
@@ -117,7 +118,7 @@ def test_the_device_of_a_sender_that_nothing_shows_is_a_guess(device: str, guess
     branch = Branch(
         assumptions=(), traces=(replace(trace, start="host", steps=steps),), works=False
     )
-    host = given_netns("host", "cni0 bridge", "(port) master cni0", "(device)", "eth0")
+    host = given_netns("host", "cni0 bridge", "eth0")
     judgement = judged(Fit.EXPLAINS, fails=True)._replace(
         symptom=Symptom(probe=ASKED, fails=True, asked=True), branch=branch
     )

@@ -14,26 +14,23 @@ from podpath.datapath.tracing.trace import (
     Undecided,
 )
 from podpath.datapath.vocabulary import Direction, Reachability
-from podpath.diagnosis.diagnosis import BreakingValue
+from podpath.diagnosis.diagnosis import BreakingValue, Question
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.forbids import Forbids, NothingWalked, NotShown
 from podpath.diagnosis.questions import (
     MOST,
+    ask_each_once,
     ask_for_clearance,
     ask_for_ends,
     ask_for_findings,
     ask_undecided,
     ask_what_would_break,
-    inferred_names,
 )
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.unread import NotModelled
 from podpath.diagnosis.worlds import Judgement
-from podpath.net.addresses import IfName
-from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Unplaced
-from podpath.node.links import Link
-from podpath.testing.nodes import given_netns, given_node, ip, probe, span
+from podpath.testing.nodes import ip, probe, span
 from tests.datapath.walks import packet
 
 ASKED = probe("tcp 10.0.0.1 > 10.0.0.2:80")
@@ -89,6 +86,28 @@ def test_only_the_likeliest_branch_is_asked_about() -> None:
 
     assert () == ask_undecided([judged(dropped, branch(works=None, outcome=UNSEEN))])
     assert () == ask_undecided([judged(branch())])
+
+
+def test_a_command_stands_where_it_is_first_asked_for() -> None:
+    """Once, with everything that its output tells."""
+    first = Question(fact="the routes", ask="ip route", decides=("none: add one",))
+    other = Question(fact="the rules", ask="ip rule", decides=())
+    again = Question(fact="the way back", ask="ip route", decides=("none: add one", "lxc1: look"))
+    joined, between = ask_each_once((first, other, again, first))
+
+    assert ("the routes; the way back", "ip route") == (joined.fact, joined.ask)
+    assert ("none: add one", "lxc1: look") == joined.decides
+    assert other == between
+
+
+def test_what_a_walk_could_not_decide_is_not_joined_to_words() -> None:
+    """It is a value, of which only a report makes a sentence."""
+    stopped = Question(fact=NoRoute(ip("10.0.0.9")), ask="ip route", decides=("then it goes on",))
+    named = Question(fact="the routes", ask="ip route", decides=("none: add one",))
+    (joined,) = ask_each_once((stopped, named))
+
+    assert stopped.fact == joined.fact
+    assert ("then it goes on", "none: add one") == joined.decides
 
 
 def test_a_connection_that_works_asks_what_would_break_it() -> None:
@@ -178,14 +197,3 @@ def test_the_all_clear_asks_for_what_forbids_it() -> None:
     assert () == ask_for_clearance([NotModelled(what="a bridge", ask="")])
     (shown,) = ask_for_clearance([cases[3][0]])
     assert "routes of netns pod" == shown.fact
-
-
-def test_devices_that_nobody_saw_have_no_name_to_ask_for() -> None:
-    """But lo and eth0 are called so everywhere, and what a line shows has its name."""
-    guess = Inferred(Basis.GUESSED, "a route needs it")
-    names = ("lo", "eth0", "veth1", "veth2")
-    links = [Link(name=IfName(name), inferred=guess) for name in names]
-    links.append(Link(name=IfName("veth3"), inferred=guess, span=span("veth3")))
-    host = given_netns("host", netns={"links": given_netns("x").links._replace(items=tuple(links))})
-
-    assert ["veth1", "veth2"] == list(inferred_names(given_node(host)))

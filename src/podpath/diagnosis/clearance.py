@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.checks.topology import known_rules
+from podpath.checks.topology import find_link, known_rules
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.places import UNSEEN
 from podpath.datapath.reasons.devices import TooLongForEnd
@@ -284,12 +284,14 @@ def _find_unlisted_devices(node: Node, walked: Sequence[WalkedConnection]) -> It
         if step.link is not None and step.netns in node.namespaces
     }
     for name, link in sorted(used):
-        if link not in {
-            each.name
-            for each in node.namespaces[name].links.items
-            if each.inferred is None or each.name == "lo"
-        }:
-            yield NotShown(what=f"the device {link}", netns=name, ask=f"ip -d link show dev {link}")
+        place = node.namespaces[name].place
+        known = find_link(node.namespaces[name], link)
+        if known is None or known.stands_for:
+            listing = f"{place}ip -d link show"
+            yield NotShown(what="a device that no output names", netns=name, ask=listing)
+        elif known.inferred is not None and link != "lo":
+            ask = f"{place}ip -d link show dev {link}"
+            yield NotShown(what=f"the device {link}", netns=name, ask=ask)
 
 
 def find_unlisted(netns: Netns) -> Iterator[NotShown]:

@@ -41,6 +41,7 @@ from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.flows import OUTSIDE, BaselineFlow, list_flows, suggest_probes
 from podpath.diagnosis.forbids import Forbids, NothingWalked
 from podpath.diagnosis.meeting import add_observations, find_partings
+from podpath.diagnosis.placeholders import Placeholders
 from podpath.diagnosis.playbook import ask_expert, is_asked
 from podpath.diagnosis.proxied import (
     Proxied,
@@ -49,7 +50,12 @@ from podpath.diagnosis.proxied import (
     rests_on_proxies,
     with_proxies,
 )
-from podpath.diagnosis.questions import ask_for_clearance, ask_for_ends, ask_for_findings
+from podpath.diagnosis.questions import (
+    ask_each_once,
+    ask_for_clearance,
+    ask_for_ends,
+    ask_for_findings,
+)
 from podpath.diagnosis.ranking import rank_findings
 from podpath.diagnosis.resting import is_made_up
 from podpath.diagnosis.symptoms import Symptom, collect_symptoms
@@ -128,12 +134,14 @@ def diagnose(
         forbids = _forbid(inquiry, walked)
     verdict = Verdict.POSSIBLE if forbids else verdict
     conversations = _list_conversations(concluded, walked)
+    questions = _questions(case, (verdict, findings, forbids), concluded, inquiry.unplaced)
+    placeholders = Placeholders(case)
     return Diagnosis(
         owners=_place_owners(case, (findings, forbids), conversations),
         verdict=verdict,
-        findings=findings,
+        findings=tuple(map(placeholders.of_finding, findings)),
         conversations=conversations,
-        questions=_questions(case, (verdict, findings, forbids), concluded, inquiry.unplaced),
+        questions=tuple(map(placeholders.of_question, questions)),
         contradictions=case.contradictions,
         gaps=case.gaps,
         notes=(
@@ -305,7 +313,7 @@ def _questions(
         *ask_for_ends(unplaced),
         *clearing,
     )
-    return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
+    return ask_each_once(questions)
 
 
 def _is_led(findings: Sequence[Finding]) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from podpath.checks.cause import Cause
+from podpath.datapath.conversations.places import UNSEEN
 from podpath.diagnosis.causes import find_cause
 from podpath.diagnosis.connections import ConnectionFrame
 from podpath.diagnosis.felt import can_look_like
@@ -222,12 +223,7 @@ def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
     port = world.engine.namespace(HOST).links.get(first) if first is not None else None
     if port is not None and port.master is not None:
         return  # rules see the bridge, and that is known
-    if (
-        branch.traces[0].start == HOST
-        and first is not None
-        and first.startswith("(")
-        and symptom.probe.netns is None
-    ):
+    if branch.traces[0].start == HOST and first == UNSEEN.name and symptom.probe.netns is None:
         address = symptom.probe.src
         yield Supposition(
             f"the device behind which {address} is",

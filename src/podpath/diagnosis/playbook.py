@@ -126,11 +126,7 @@ def _service(node: Node, probe: Probe | None) -> str:
 
 def _uplink(node: Node) -> str:
     """Return the device of the host's default route."""
-    hops = [
-        hop.link
-        for route in node.host.routes.items
-        if route.prefix.length == 0
-        for hop in route.nexthops
-        if hop.link
-    ]
-    return str(hops[0]) if hops and not hops[0].startswith("(") else ""
+    defaults = (route for route in node.host.routes.items if route.prefix.length == 0)
+    links = (hop.link for route in defaults for hop in route.nexthops)
+    link = next(filter(None, links), None)
+    return str(link) if link is not None else ""

@@ -28,7 +28,6 @@ from podpath.diagnosis.forbids import (
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.diagnosis.worlds import Judgement, Supposition, deviations_of
 from podpath.node.case import Unplaced
-from podpath.node.node import Node
 
 MOST = 8
 
@@ -42,22 +41,10 @@ def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
     """
     found: dict[str, Question] = {}
     for number, explanation in enumerate(explanations):
-        made_up = frozenset(inferred_names(explanation.world.node))
         guesses = [item for item in explanation.guesses if item.ask]
         for item in sorted(guesses, key=lambda item: not item.ask.startswith("sysctl")):
-            if not any(name in item.ask for name in made_up):
-                _merge(found, item, _decides(explanations, number, item))
+            _merge(found, item, _decides(explanations, number, item))
     return tuple(found.values())[:MOST]
-
-
-def inferred_names(node: Node) -> Iterator[str]:
-    """Yield the names of devices that no output shows: they stand for devices whose names nobody
-    knows.
-    """
-    for namespace in node.namespaces.values():
-        for link in namespace.links.items:
-            if link.inferred and link.span is None and link.name not in ("lo", "eth0"):
-                yield link.name
 
 
 def _merge(found: dict[str, Question], item: Supposition, decides: tuple[str, ...]) -> None:
@@ -85,6 +72,23 @@ def _decides(
 
 def _names(explanation: Explanation) -> str:
     return ", ".join(dict.fromkeys(blame.cause.check for blame in explanation.blames))
+
+
+def ask_each_once(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """Return each command once, where it is first asked for, with all that its output tells."""
+    found: dict[str, Question] = {}
+    for question in questions:
+        first = found.get(question.ask)
+        found[question.ask] = question if first is None else _join(first, question)
+    return tuple(found.values())
+
+
+def _join(first: Question, other: Question) -> Question:
+    """Return a question that asks for what both of one command ask for."""
+    fact = first.fact
+    if isinstance(fact, str) and isinstance(other.fact, str) and other.fact not in fact:
+        fact = f"{fact}; {other.fact}"
+    return replace(first, fact=fact, decides=tuple(dict.fromkeys((*first.decides, *other.decides))))
 
 
 def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:

@@ -213,7 +213,7 @@ def is_made_up(node: Node, device: str) -> bool:
     gave it a name.
     """
     link = next((link for link in node.host.links.items if link.name == device), None)
-    return link is None or (link.inferred is not None and link.inferred.is_guess)
+    return link is None or bool(link.stands_for)
 
 
 def _guess(inferred: Inferred | None) -> Inferred | None:

@@ -171,6 +171,10 @@ class Link:
     """Its queueing disciplines (`tc qdisc`), as far as they are shown."""
     inferred: Inferred | None = None
     """Why it is taken to exist where no listing shows it; None for a listed link."""
+    stands_for: str = ""
+    """Which device is meant, in words, where the name is made up because no output shows it: such a
+    name is never part of a command.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +198,8 @@ class InterfaceAddress:
     """True where it ends by itself (`dynamic`): a DHCP client or a router's announcement set it."""
     span: Span | None = None
     inferred: Inferred | None = None
+    stands_for: str = ""
+    """Which address is meant, in words, where this one is made up because no output shows it."""
 
     @property
     def prefix(self) -> Prefix:

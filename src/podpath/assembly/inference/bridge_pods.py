@@ -131,6 +131,7 @@ def _own_address(
                 "own address"
             ),
         ),
+        stands_for=f"the address of {link.name}",
     )
     draft.host.addresses.append(own)
     return own

@@ -124,7 +124,9 @@ def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
         name = IfName(f"{name}-{len(host.links)}")
     reason = f"{seed.reason}; taken to be reached {MEANINGS[DEVICE]}"
     guessed = Inferred(Basis.GUESSED, reason, seed.span)
-    host.add_link(Link(name=name, noarp=True, inferred=guessed))
+    known = name == CILIUM_HOST
+    meant = "" if known else f"the device by which the host reaches {seed.address}"
+    host.add_link(Link(name=name, noarp=True, inferred=guessed, stands_for=meant))
     prefix = Prefix.of(seed.address) if taken else pod_range
     host.routes.append(
         Route(
@@ -145,11 +147,20 @@ def _add_by_bridge(draft: NodeDraft, seed: PodSeed) -> None:
     guessed = Inferred(Basis.GUESSED, reason, seed.span)
     bridge = next((own.link for own in host.addresses if own.prefix == pod_range), None)
     bridge = bridge or IfName("cni0" if "cni0" not in host.links else f"cni{len(host.links)}")
-    host.add_link(Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=guessed))
+    meant = f"the bridge by which the host reaches {seed.address}"
+    host.add_link(
+        Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=guessed, stands_for=meant)
+    )
     gateway = Address(4, pod_range.network + 1)
     if gateway != seed.address and not host.owns(gateway):
         host.addresses.append(
-            InterfaceAddress(link=bridge, address=gateway, length=_RANGE, inferred=guessed)
+            InterfaceAddress(
+                link=bridge,
+                address=gateway,
+                length=_RANGE,
+                inferred=guessed,
+                stands_for=f"the address of {meant}",
+            )
         )
     add_pod(draft, replace(seed, reason=reason, bridge=bridge, length=_RANGE, gateway=gateway))
 

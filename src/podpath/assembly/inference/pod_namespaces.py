@@ -101,7 +101,9 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
         return peer.link if peer.netns == HOST else None
     name, how = (seed.host_link, "") if seed.host_link is not None else _choose_end(draft, seed)
     reason = seed.guess(how)
-    there = draft.host.add_link(Link(name=name, inferred=reason))
+    named = seed.host_link is not None
+    meant = "" if named else f"the host's end of the veth pair of the pod with {seed.address}"
+    there = draft.host.add_link(Link(name=name, inferred=reason, stands_for=meant))
     if isinstance(there.peer, Known):
         return name
     there_peer: Fact[Peer] = Known(Peer(netns=netns.name, link=link), seed.span, reason.why, reason)

@@ -29,6 +29,8 @@ evidence does not show.
 """
 _UPLINK = IfName("eth0")
 _NO_DEVICE = "no output shows the device by which the host reaches other hosts"
+_MEANT = "the device by which the host reaches other hosts, which `ip route show default` names"
+_MEANT_ADDRESS = "the host's own address, which `ip addr` lists"
 
 
 def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
@@ -38,7 +40,8 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
         return
     link = find_uplink(draft, sightings)
     if link is None:
-        link = host.add_link(Link(name=_UPLINK, inferred=Inferred(Basis.GUESSED, _NO_DEVICE)))
+        guess = Inferred(Basis.GUESSED, _NO_DEVICE)
+        link = host.add_link(Link(name=_UPLINK, inferred=guess, stands_for=_MEANT))
     _add_address(draft, link)
     if not any(route.prefix == Prefix(4, 0, 0) for route in host.routes):
         host.routes.append(
@@ -116,5 +119,11 @@ def _add_address(draft: NodeDraft, link: Link) -> None:
     )
     guess = Inferred(Basis.GUESSED, reason)
     host.addresses.append(
-        InterfaceAddress(link=link.name, address=address, length=HOST_LENGTH[4], inferred=guess)
+        InterfaceAddress(
+            link=link.name,
+            address=address,
+            length=HOST_LENGTH[4],
+            inferred=guess,
+            stands_for="" if hinted else _MEANT_ADDRESS,
+        )
     )

@@ -14,7 +14,7 @@ Why it breaks
 
 How to confirm
     conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED
-    tcpdump -ni eth0 udp port PORT   # the container's address
+    tcpdump -ni DEVICE udp port PORT   # shows the container's address
 
 How to fix
     conntrack -D -p udp --orig-port-dst PORT; the next packet is translated again. Whenever the

@@ -12,7 +12,7 @@ Why it breaks
 
 How to confirm
     az network nsg rule list -g GROUP --nsg-name NAME -o table
-    tcpdump -ni eth0 port PORT on the node (nothing arrives)
+    tcpdump -ni any port PORT on the node (nothing arrives)
 
 How to fix
     az network nsg rule create ... --priority 500 --source-address-prefixes Internet

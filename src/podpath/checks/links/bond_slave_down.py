@@ -10,7 +10,7 @@ Why it breaks
     some connections fail if the switch still uses that link.
 
 How to confirm
-    cat /proc/net/bonding/bond0
+    cat /proc/net/bonding/BOND
     ethtool SLAVE | grep -i 'link detected'
 
 How to fix

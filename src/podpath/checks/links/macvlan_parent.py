@@ -17,9 +17,9 @@ How to confirm
     ip neigh show CONTAINER                 # FAILED on the host
 
 How to fix
-    Give the host its own child device: ip link add shim link eth0 type macvlan mode bridge; ip addr
-    add ADDRESS/32 dev shim; ip link set shim up; ip route add CONTAINER/32 dev shim. Or use a
-    bridge.
+    Give the host its own child device: ip link add shim link DEVICE type macvlan mode bridge;
+    ip addr add ADDRESS/32 dev shim; ip link set shim up; ip route add CONTAINER/32 dev shim. Or use
+    a bridge.
 
 References
     macvlan_queue_xmit (drivers/net/macvlan.c v6.12); Documentation/networking/ipvlan.rst;

@@ -13,8 +13,8 @@ How to confirm
     iptables -nvL DOCKER-USER --line-numbers; iptables -nvL FORWARD --line-numbers
 
 How to fix
-    Delete the rule, or limit it: -i eth0 for what comes from outside, -s or -d for whom it is
-    meant.
+    Delete the rule, or limit it to what it is meant for: -i DEVICE for what comes in from outside,
+    -s or -d for one source or destination.
 
 References
     iptables(8); Docker, Packet filtering and firewalls, the DOCKER-USER chain

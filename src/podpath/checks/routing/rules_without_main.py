@@ -9,7 +9,7 @@ Why it breaks
     a program that manages rules removed those that it did not know.
 
 How to confirm
-    ip rule; ip route get 192.0.2.1
+    ip rule; ip route get ADDRESS
 
 How to fix
     ip rule add priority 32766 lookup main; ip rule add priority 32767 lookup default.

@@ -12,12 +12,12 @@ Why it breaks
     minute, while ping works.
 
 How to confirm
-    ethtool -k flannel.1 | grep tx-checksum
-    nstat -az UdpInCsumErrors TcpInCsumErrors; tcpdump -vvni eth0 udp port 8472
+    ethtool -k DEVICE | grep tx-checksum    # the tunnel's device, and the uplink under it
+    nstat -az UdpInCsumErrors TcpInCsumErrors; tcpdump -vvni any udp port 8472
 
 How to fix
-    ethtool -K flannel.1 tx-checksum-ip-generic off on all nodes (vxlan.calico: FELIX
-    FeatureDetectOverride=ChecksumOffloadBroken=true).
+    ethtool -K DEVICE tx-checksum-ip-generic off on all nodes (Calico:
+    FELIX_FEATUREDETECTOVERRIDE=ChecksumOffloadBroken=true).
 
 References
     udp_set_csum, skb_checksum_help (net/ipv4/udp_offload.c v6.12); ethtool(8)

@@ -12,11 +12,11 @@ Why it breaks
     exec fail, too.
 
 How to confirm
-    kubectl get nodes -o wide; ip -d link show flannel.1 | grep local
+    kubectl get nodes -o wide; ip -d link show type vxlan | grep local
     kubectl get node NODE -o yaml | grep public-ip
 
 How to fix
-    Name the other interface: --iface=eth1 (flannel), IP_AUTODETECTION_METHOD=interface=eth1
+    Name the other interface: --iface=DEVICE (flannel), IP_AUTODETECTION_METHOD=interface=DEVICE
     (Calico), --node-ip=ADDRESS (kubelet), --apiserver-advertise-address (kubeadm).
 
 References

@@ -12,7 +12,7 @@ Why it breaks
     It happens with cloned machines: systemd derives the MAC from machine-id and the device's name.
 
 How to confirm
-    bridge fdb show dev flannel.1; ip neigh show dev flannel.1
+    bridge fdb show dev DEVICE; ip neigh show dev DEVICE
     cat /etc/machine-id                     # on each node
 
 How to fix

@@ -1,0 +1,158 @@
+"""Commands without made-up names: where no output shows a device, an address or a namespace, a word
+in capitals stands in the command, followed by what to put there.
+
+A walk needs a name for everything it passes, so the assembly gives one to what no output shows
+(`veth-of-10-244-1-7`). Nobody can type such a name: the node does not know it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from podpath.checks.finding import Finding, Repair
+from podpath.checks.topology import known_rules
+from podpath.diagnosis.diagnosis import Question
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+from podpath.node.node import Netns, NetnsRole, Node
+
+DEVICE, ADDRESS, NETNS = "DEVICE", "ADDRESS", "NETNS"
+_ENTERS = re.compile(r"\bnetns exec\b|\bnsenter\b|\bkubectl exec\b")
+"""What runs a command in another namespace than the host's: the devices that it names are there."""
+_IN_WORDS = "in the network namespace of "
+"""What stands before a command where words, not the command, say in which namespace it runs."""
+
+
+class MadeUp(NamedTuple):
+    """A name that the assembly made up."""
+
+    name: str
+    word: str
+    """What stands in a command in its place."""
+    meaning: str
+    """What a person has to put there."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds the name in a command, also within a sysctl's key; it is neither a part
+        of a longer name nor the device of a VLAN (`eth0.100`).
+        """
+        return re.compile(rf"(?<![\w-])(?<!\d\.){re.escape(self.name)}(?![\w-])(?!\.\d)")
+
+
+class Placeholders:
+    """What no command of a case may name."""
+
+    def __init__(self, case: Case) -> None:
+        """Look at the node, and at every other that the case may be about."""
+        self._nodes = (case.node, *(other.node for other in case.alternatives))
+        self._stated: dict[MadeUp, bool] = {}
+
+    def of_question(self, question: Question) -> Question:
+        """Return a question with a command that can be typed."""
+        return replace(question, ask=self.fill_in(question.ask))
+
+    def of_finding(self, finding: Finding) -> Finding:
+        """Return a finding with repairs and questions that can be typed."""
+        return replace(
+            finding,
+            repairs=tuple(map(self._of_repair, finding.repairs)),
+            asks=tuple(ask._replace(command=self.fill_in(ask.command)) for ask in finding.asks),
+        )
+
+    def _of_repair(self, repair: Repair) -> Repair:
+        return replace(repair, commands=tuple(map(self.fill_in, repair.commands)))
+
+    def fill_in(self, command: str) -> str:
+        """Return a command with a word in capitals for each made-up name, and a comment of the
+        shell that says what to put there.
+        """
+        if _IN_WORDS in command:
+            return command
+        names = self._namespaces if _ENTERS.search(command) else self._on_host
+        meanings: dict[str, str] = {}
+        for made in names:
+            if made.pattern.search(command) and not self._is_stated(made):
+                word = _number(made.word, meanings)
+                command = made.pattern.sub(word, command)
+                meanings[word] = made.meaning
+        if not meanings:
+            return command
+        told = "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+        return f"{command}  # {told}"
+
+    @cached_property
+    def _on_host(self) -> tuple[MadeUp, ...]:
+        """The names of the host's devices and addresses, the longest first."""
+        found = dict.fromkeys(made for node in self._nodes for made in _list_made_up(node))
+        return tuple(sorted(found, key=lambda made: -len(made.name)))
+
+    @cached_property
+    def _namespaces(self) -> tuple[MadeUp, ...]:
+        """The names of namespaces that no output shows."""
+        names = (
+            namespace.name
+            for node in self._nodes
+            for namespace in node.namespaces.values()
+            if namespace.inferred is not None and namespace.inferred.is_guess
+        )
+        return tuple(
+            MadeUp(name, NETNS, f"the network namespace that is called {name} here")
+            for name in dict.fromkeys(names)
+        )
+
+    def _is_stated(self, made: MadeUp) -> bool:
+        """Tell whether the evidence has the name all the same; it is only looked for in rules where
+        a command holds it, for most rules of a long listing are never read.
+        """
+        if made not in self._stated:
+            self._stated[made] = any(_states(node, made.name) for node in self._nodes)
+        return self._stated[made]
+
+
+def _number(word: str, taken: dict[str, str]) -> str:
+    """Return DEVICE for the first device of a command, DEVICE2 for the second."""
+    before = sum(other.startswith(word) for other in taken)
+    return f"{word}{before + 1}" if before else word
+
+
+def _list_hosts(node: Node) -> Iterator[Netns]:
+    yield from (one for one in node.namespaces.values() if one.role is NetnsRole.HOST)
+
+
+def _list_made_up(node: Node) -> Iterator[MadeUp]:
+    for host in _list_hosts(node):
+        for link in host.links.items:
+            if link.stands_for:
+                yield MadeUp(link.name, DEVICE, link.stands_for)
+        for item in host.addresses.items:
+            if item.stands_for:
+                yield MadeUp(str(item.address), ADDRESS, item.stands_for)
+
+
+def _states(node: Node, name: str) -> bool:
+    """Tell whether a node has a device or an address of a name that another one was given, or a
+    rule that names it, though no listing shows it.
+    """
+    for host in _list_hosts(node):
+        shown = [str(link.name) for link in host.links.items if not link.stands_for]
+        shown += [str(item.address) for item in host.addresses.items if not item.stands_for]
+        if name in shown or any(_names(span, name) for span in _list_rules(host)):
+            return True
+    return False
+
+
+def _list_rules(host: Netns) -> Iterator[Span]:
+    for table in host.tables:
+        yield from (rule.span for rule in known_rules(table))
+    for native in host.nftables.items:
+        for chain in native.chains.values():
+            yield from (rule.span for rule in chain.rules)
+
+
+def _names(span: Span, name: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", span.text) is not None
