@@ -1,8 +1,8 @@
 """Which container runtime a node runs, by its processes: containerd, CRI-O, or both.
 
-A node has one runtime, and what another would load from the same folder is nobody's business. The
-name of a process (/proc/PID/comm) is what its program is called; where processes cannot be seen, or
-both runtimes run, both count, as they did before anybody looked.
+A node has one runtime, and what another would load from the same folder is nobody's business. What
+counts are the node's own programs, since a pod's may call themselves what they like; where
+processes cannot be seen, or both runtimes run, both count, as they did before anybody looked.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from podpath.cni.runtimes import CONTAINERD, CRIO
+from podpath_protect.processes import list_programs
 
 LOOK_SECONDS: Final = 60.0
 PROGRAMS: Final = {"containerd": CONTAINERD, "crio": CRIO}
@@ -38,13 +39,5 @@ class RunningRuntimes:
 
 
 def find_runtimes(proc: Path) -> frozenset[str]:
-    """Return the runtimes among the processes."""
-    found = set()
-    for path in proc.glob("[0-9]*/comm"):
-        try:
-            name = path.read_bytes().strip().decode("ascii", errors="replace")
-        except OSError:
-            continue  # it ended meanwhile
-        if name in PROGRAMS:
-            found.add(PROGRAMS[name])
-    return frozenset(found)
+    """Return the runtimes among the node's own programs."""
+    return frozenset(PROGRAMS[name] for name in PROGRAMS.keys() & list_programs(proc).keys())

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import msgspec
+
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.net.provenance import Source
@@ -29,10 +31,30 @@ SAVES: Final[Mapping[int, Mapping[Flavour, str]]] = {
 }
 _BASES: Final = ("OUTPUT", "PREROUTING")
 _SECONDS = 5.0
+_WHOLE = re.compile(r'(?:[^"\\]++|\\.|"(?:[^"\\]++|\\.)*+")*+')
+"""A line whose quotes are closed; a backslash spells the letter behind it."""
+_BROKEN: Final = "a comment there holds a line break, so its lines are not rules"
 MOST_TEXT = 128 << 10
 """What is read of one listing: 1,500 rules. A mesh writes two dozen, and whoever has a namespace
 can write 120,000, which took 16 s of the node's processor to read.
 """
+
+
+class _NftRule(msgspec.Struct):
+    family: str
+    table: str
+    chain: str
+    expr: list[dict[str, object]]
+
+
+class _NftObject(msgspec.Struct):
+    rule: _NftRule | None = None
+
+
+class _NftListing(msgspec.Struct):
+    """What `nft -j` prints (libnftables-json(5)); other objects than rules are passed over."""
+
+    nftables: list[_NftObject]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +74,7 @@ class NamespaceRules:
     unread: str = ""
     """Why it may be that more stands there than was read."""
     stopped: bool = False
-    """There is more than is ever read."""
+    """There is more than is ever read, or what cannot be read as one rule a line."""
     own: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The mesh's own chains of this kind of iptables as they stand, each with its rules' lines: to
     be put back where what is written instead does not help.
@@ -71,7 +93,7 @@ def look(
     for family in families:
         shown[family] = _look(path, redirect, family)
         if shown[family].stopped:
-            why = f"it holds more rules than are read: {shown[family].unread}"
+            why = f"its rules are not read: {shown[family].unread}"
             return NamespaceObservation(redirected=None, why=why), shown
     missing = [
         (
@@ -146,6 +168,10 @@ def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
         if told.trouble:
             troubles.append(told.trouble)
             continue
+        if has_broken_line(told.text):
+            return NamespaceRules(
+                hooks={}, jumps=frozenset(), flavour=flavour, unread=_BROKEN, stopped=True
+            )
         chains = parse_nat(told.text, program)
         for base in _BASES:
             rule = find_redirect(chains, base, _port(redirect, base))
@@ -176,6 +202,14 @@ def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
         unread=unread,
         own=own.get(used, {}),
     )
+
+
+def has_broken_line(text: str) -> bool:
+    """Tell whether a listing has a line whose quotes are open: iptables-save writes a line break
+    within a comment as it is (`xtables_save_string`, iptables 1.8.9), so that what follows reads
+    like a rule of its own, which nobody has and which must not be written anew.
+    """
+    return any(not _WHOLE.fullmatch(line) for line in text.splitlines())
 
 
 def parse_nat(text: str, command: str) -> dict[str, ChainText]:
@@ -257,13 +291,33 @@ def _port(redirect: PodRedirect, base: str) -> int:
 
 
 def _native(path: str, family: int, port: int) -> str | None:
-    """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
-    texts = [
-        _run(path, ("nft", "list", "ruleset", kind)).text
-        for kind in ("ip" if family == 4 else "ip6", "inet")
-    ]
-    found = re.search(rf"^.*\bredirect to :{port}\b.*$", "\n".join(texts), re.MULTILINE)
-    return None if found is None else f"nft: {found[0].strip()}"
+    """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules.
+    They are read as JSON, in which a comment cannot be taken for anything else.
+    """
+    kinds = ("ip" if family == 4 else "ip6", "inet")
+    texts = [_run(path, ("nft", "-j", "list", "ruleset", kind)).text for kind in kinds]
+    return next((rule for text in texts for rule in _find_native(text, port)), None)
+
+
+def _find_native(text: str, port: int) -> Iterator[str]:
+    """Yield the rules of a listing in JSON that redirect to a port."""
+    try:
+        listing = msgspec.json.decode(text, type=_NftListing)
+    except (msgspec.MsgspecError, UnicodeError):
+        return
+    for held in listing.nftables:
+        for words in () if held.rule is None else held.rule.expr:
+            target = words.get("redirect")
+            if isinstance(target, dict) and _names_nft_port(target.get("port"), port):
+                where = f"{held.rule.family} {held.rule.table} {held.rule.chain}"
+                yield f"nft: {where}: redirect to :{port}"
+
+
+def _names_nft_port(told: object, port: int) -> bool:
+    ends = told.get("range") if isinstance(told, dict) else [told, told]
+    if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(end, int) for end in ends):
+        return False
+    return bool(ends[0] <= port <= ends[1])
 
 
 def _lines(chain: ChainText) -> tuple[str, ...]:

@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from podpath_protect.processes import list_programs
 from podpath_protect.sysctl.claims import OtherWriter
 from podpath_protect.sysctl.dropins import DropinLine, lookup_winner, parse_dropin, read_assignments
 from podpath_protect.sysctl.keys import Key
 from podpath_protect.sysctl.rivals_network import read_networkd, read_networkmanager
-from podpath_protect.sysctl.rivals_programs import known_writers, list_programs
+from podpath_protect.sysctl.rivals_programs import known_writers
 from podpath_protect.sysctl.rivals_tuned import read_tuned
 from podpath_protect.sysctl.rivals_units import read_units
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from podpath.net.owners import load_owners
 from podpath_protect.sysctl.claims import OtherWriter
@@ -11,26 +10,6 @@ from podpath_protect.sysctl.keys import parse_key
 
 _COMM_LENGTH = 15
 """The kernel keeps no more of a program's name (TASK_COMM_LEN)."""
-
-
-def list_programs(proc: Path) -> dict[str, int]:
-    """Return the names of running programs, each with one process number; a container sees only its
-    own.
-    """
-    found: dict[str, int] = {}
-    try:
-        processes = [entry.name for entry in proc.iterdir() if entry.name.isdigit()]
-    except OSError:
-        return {}
-    for process in processes:
-        try:
-            found.setdefault(
-                (proc / process / "comm").read_text(encoding="utf-8", errors="replace").strip(),
-                int(process),
-            )
-        except OSError:
-            continue
-    return found
 
 
 def known_writers(programs: Mapping[str, int]) -> tuple[OtherWriter, ...]:

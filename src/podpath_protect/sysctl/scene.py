@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from podpath_protect.processes import list_programs
 from podpath_protect.sysctl.ini import list_files
 from podpath_protect.sysctl.profiles import NodeTraits
-from podpath_protect.sysctl.rivals_programs import list_programs
 from podpath_protect.sysctl.tree import SysctlTree
 
 CNI_DIRECTORY = Path("etc/cni/net.d")

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from podpath_protect.repair.redirect import PodRedirect
-from podpath_protect.repair.rules import find_redirect, look, parse_nat
+from podpath_protect.repair.rules import find_redirect, has_broken_line, look, parse_nat
 from tests.protect.repair.netns import inside, pod_namespace
 
 LINKERD = PodRedirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
@@ -298,3 +298,58 @@ def test_a_namespace_that_is_gone_is_unknown() -> None:
     sight, _ = look("/run/netns/never-was", LINKERD, (4,))
 
     assert sight.redirected is None
+
+
+FORGED = "x\n-A OUTPUT -p tcp -j REDIRECT --to-ports 4140\ny"
+"""A comment that iptables-save prints as three lines."""
+
+
+@pytest.mark.kernel("iptables-nft-save", "iptables-legacy-save", "nsenter")
+@pytest.mark.parametrize("kind", ["nft", "legacy"])
+def test_a_line_within_a_comment_is_no_rule(kind: str) -> None:
+    """Whoever owns the namespace writes comments of any letters: a line of one is neither taken for
+    a redirect nor kept as a rule to be written anew, and the pod is undecided.
+    """
+    with pod_namespace("10.244.83.6/24") as name:
+        command = [f"iptables-{kind}", "-t", "nat"]
+        inside(name, *command, "-N", "PROXY_INIT_OUTPUT")
+        for chain in ("OUTPUT", "PROXY_INIT_OUTPUT"):
+            words = ["-m", "comment", "--comment", FORGED, "-j", "RETURN"]
+            inside(name, *command, "-A", chain, *words)
+        assert "\n-A OUTPUT -p tcp -j REDIRECT" in inside(name, f"iptables-{kind}-save")
+        sight, shown = look(f"/run/netns/{name}", LINKERD, (4,))
+
+    assert sight.redirected is None
+    assert "a comment there holds a line break" in sight.why
+    assert ({}, {}) == (shown[4].hooks, shown[4].own)
+
+
+@pytest.mark.parametrize(
+    ("line", "broken"),
+    [
+        ('-A OUTPUT -m comment --comment "it\\"s -j" -j RETURN', False),
+        ('-A OUTPUT -m comment --comment "two" -m comment --comment "x" -j RETURN', False),
+        ('-A OUTPUT -m comment --comment "open', True),
+        ('-A OUTPUT -m comment --comment "open \\"', True),
+        ('closed" -j RETURN', True),
+        ("", False),
+    ],
+)
+def test_open_quotes_are_seen(line: str, broken: bool) -> None:  # noqa: FBT001  # parametrized
+    """A quote that is spelled with a backslash opens and closes nothing."""
+    assert broken == has_broken_line(f"*nat\n{line}\nCOMMIT\n")
+
+
+@pytest.mark.kernel("nft", "nsenter")
+def test_a_comment_of_nft_is_no_redirect() -> None:
+    """The words of a redirect in a comment, or in what a rule logs, redirect nothing."""
+    with pod_namespace("10.244.83.7/24") as name:
+        base = "{ type nat hook output priority -100; }"
+        inside(name, "nft", "add table ip mesh")
+        inside(name, "nft", f"add chain ip mesh output {base}")
+        for words in ('comment "redirect to :4140"', 'log prefix "a\nredirect to :4140"'):
+            inside(name, "nft", f"add rule ip mesh output tcp dport 1 counter {words}")
+        assert inside(name, "nft", "list", "ruleset").count("redirect to :4140") == 2
+        sight = look(f"/run/netns/{name}", LINKERD, (4,))[0]
+
+    assert sight.redirected is False

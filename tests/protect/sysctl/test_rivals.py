@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from podpath.net.owners import load_owners
+from podpath_protect.processes import list_programs
 from podpath_protect.sysctl.keys import parse_key
 from podpath_protect.sysctl.rivals import describe_rivals, gather_rivals
-from podpath_protect.sysctl.rivals_programs import known_writers, list_programs
+from podpath_protect.sysctl.rivals_programs import known_writers
 
 KEY = parse_key("net.ipv4.conf.all.rp_filter")
 
