@@ -87,9 +87,7 @@ class RealInstaller(ABC):
             "KUBERNETES_SERVICE_PORT": "443",
         }
         with (self.own / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command(), env=environment, stdout=log, stderr=log
-            )
+            self.process = subprocess.Popen(self.command(), env=environment, stdout=log, stderr=log)
 
     def revive(self) -> None:
         """Begin it anew where it has ended by itself."""

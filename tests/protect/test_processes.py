@@ -46,7 +46,10 @@ def test_a_tenants_process_is_no_program_of_the_node(tmp_path: Path, name: str) 
     program = [sys.executable, "-c", CALLED.format(name)]
     proc, tree = Path("/proc"), SysctlTree(root=tmp_path)
     with pod_namespace() as tenant:
-        for command, is_nodes in ((["ip", "netns", "exec", tenant, *program], False), (program, True)):
+        for command, is_nodes in (
+            (["ip", "netns", "exec", tenant, *program], False),
+            (program, True),
+        ):
             with subprocess.Popen(command, stdin=subprocess.PIPE) as running:
                 comm = proc / str(running.pid) / "comm"
                 until(lambda comm=comm: comm.read_text() == f"{name}\n", "it has its name")  # type: ignore[misc]

@@ -305,19 +305,23 @@ def _find_native(text: str, port: int) -> Iterator[str]:
         listing = msgspec.json.decode(text, type=_NftListing)
     except (msgspec.MsgspecError, UnicodeError):
         return
-    for held in listing.nftables:
-        for words in () if held.rule is None else held.rule.expr:
+    for rule in (held.rule for held in listing.nftables if held.rule is not None):
+        for words in rule.expr:
             target = words.get("redirect")
-            if isinstance(target, dict) and _names_nft_port(target.get("port"), port):
-                where = f"{held.rule.family} {held.rule.table} {held.rule.chain}"
+            if isinstance(target, dict) and port in _nft_ports(target.get("port")):
+                where = f"{rule.family} {rule.table} {rule.chain}"
                 yield f"nft: {where}: redirect to :{port}"
 
 
-def _names_nft_port(told: object, port: int) -> bool:
-    ends = told.get("range") if isinstance(told, dict) else [told, told]
-    if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(end, int) for end in ends):
-        return False
-    return bool(ends[0] <= port <= ends[1])
+def _nft_ports(told: object) -> range:
+    """Return the ports that a statement of nft's JSON names; none where it is something else."""
+    match told:
+        case int():
+            return range(told, told + 1)
+        case {"range": [int(first), int(last)]}:
+            return range(first, last + 1)
+        case _:
+            return range(0)
 
 
 def _lines(chain: ChainText) -> tuple[str, ...]:
