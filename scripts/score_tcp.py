@@ -158,7 +158,7 @@ def _count_kind(kind: Kind, counts: Counter[tuple[str, str]]) -> None:
 
 def render_kinds(counts: Counter[tuple[str, str]]) -> Iterator[str]:
     """Render a row for each thing that is said."""
-    yield "| of a packet | both | tshark alone | podpath alone | same | one alone, explained |"
+    yield "| packet marked as | both | tshark only | podpath only | same | why only one marks it |"
     yield "|---|--:|--:|--:|--:|---|"
     for name in dict.fromkeys(name for name, _ in counts):
         both, theirs, mine = (counts[name, who] for who in ("both", "tshark", "mine"))
