@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,11 @@ from podpath.node.case import Case
 
 QUOTED = 4
 """Messages that are quoted: more say the same again."""
+_OF_CONTAINER = re.compile(
+    r"\b(?:kubectl|oc|docker(?:[ -]compose)?|podman|nerdctl|crictl)\b.*\b(?:logs?|exec|run)\b"
+)
+_ECHOED = re.compile(r"\s*(?:\++|\[#\]|[$#])\s*(?:\S+\s)*?(?:/\S*/)?(?:ip|route)\s")
+"""A command that a shell prints before it runs it (set -x), or wg-quick does."""
 
 
 class Meaning(NamedTuple):
@@ -45,12 +51,30 @@ def is_of_proxy(span: Span) -> bool:
     return own or "kube-proxy" in (span.source.command or "")
 
 
+def is_of_container(span: Span) -> bool:
+    """Tell whether a line is out of a container, as its command says: it may have files, addresses
+    and programs of its own.
+    """
+    return _OF_CONTAINER.search(span.source.command or "") is not None
+
+
 def get_value(said: Sequence[Message], *names: str, default: str = "") -> str:
     """Return the first value of any of these names that the messages have; the default where none
     has one.
     """
     values = (message.values[name] for message in said for name in names if name in message.values)
     return next(values, default)
+
+
+def find_command(span: Span) -> str | None:
+    """Return the command that was answered: the one at the prompt, or that a shell echoed on the
+    line above; None where none is shown.
+    """
+    index = span.line - span.source.first_line - 1
+    above = span.source.lines[index] if index >= 0 else ""
+    if _ECHOED.match(above):
+        return above
+    return span.source.command or None
 
 
 def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:

@@ -22,7 +22,7 @@ from podpath.checks.links import (
 )
 from podpath.checks.netfilter import dropped_by_rule
 from podpath.checks.registry import MESSAGES
-from podpath.checks.routing import no_route, shadowed_range
+from podpath.checks.routing import no_route, router_advertisements_ignored, shadowed_range
 from podpath.checks.services import (
     endpoint_not_ready,
     no_endpoints,
@@ -288,7 +288,7 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
         if finding.severity != Severity.CAUSE
         and finding.check not in names
         and not _is_covered(told, finding)
-        and not _is_joined(rest, finding)
+        and not any(_tells_more(one, finding) for one in rest)
     ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
@@ -298,16 +298,25 @@ def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
     return any(_covers(one, finding) for one in told)
 
 
-def _is_joined(found: Sequence[Finding], finding: Finding) -> bool:
-    """Tell whether a line of a log is told with a second fact beside it by a check that is certain:
-    what the line alone would mean is then not told again.
+def _tells_more(one: Finding, finding: Finding) -> bool:
+    """Tell whether a certain check has more to say of another's lines, so that these are not told
+    again: it joins a line of a log with a second fact, or says why something is so.
     """
-    return finding.check in _LINES and any(
-        other.certainty == 1
-        and other.severity in WEIGHTY
-        and other.check not in _LINES
-        and set(finding.evidence) < set(other.evidence)
-        for other in found
+    if one.certainty < 1 or one.severity not in WEIGHTY or one.check == finding.check:
+        return False
+    if finding.check in DEEPER.get(one.check, frozenset()):
+        return any(_lies_within(span, one.evidence) for span in finding.evidence)
+    joins = finding.check in _LINES and one.check not in _LINES
+    return joins and all(_lies_within(span, one.evidence) for span in finding.evidence)
+
+
+def _lies_within(span: Span, others: Sequence[Span]) -> bool:
+    """Tell whether a line is one of some others' lines."""
+    return any(
+        span.source == other.source
+        and other.line <= span.line
+        and span.last_line <= other.last_line
+        for other in others
     )
 
 
@@ -367,6 +376,7 @@ DEEPER = {
     endpoint_not_ready.NAME: frozenset({no_endpoints.NAME, dropped_by_rule.NAME}),
     pod_range.NAME: _UNANSWERED | {pod_route.NAME},
     pod_ranges_overlap.NAME: _UNANSWERED | {pod_route.NAME},
+    router_advertisements_ignored.NAME: frozenset({no_route.NAME}),
     service_rejected.NAME: frozenset({no_endpoints.NAME}),
     proxy_behind.NAME: _UNANSWERED | {no_endpoints.NAME, dropped_by_rule.NAME},
 }

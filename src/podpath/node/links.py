@@ -194,6 +194,9 @@ class InterfaceAddress:
     """The far end of a point-to-point address."""
     noprefixroute: bool = False
     tentative: bool = False
+    """True while duplicate address detection has not passed: nobody can use it yet."""
+    dad_failed: bool = False
+    """True where duplicate address detection found somebody else with it."""
     leased: bool = False
     """True where it ends by itself (`dynamic`): a DHCP client or a router's announcement set it."""
     span: Span | None = None

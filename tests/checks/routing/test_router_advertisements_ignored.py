@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+
 import pytest
 
-from podpath.checks.routing.router_advertisements_ignored import check
+import podpath
+from podpath.checks.routing.router_advertisements_ignored import BY_PROGRAM, check
+from podpath.library.given import Pasted
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
+from tests.kernel.router import run
 
 FAULT = """\
 ```
@@ -81,3 +89,105 @@ def test_a_refusal_of_ipv4_says_nothing_of_advertisements() -> None:
     found = next(check(case_of_document(ticket)))
 
     assert found.certainty == 0.5
+
+
+SHOWN = """\
+{prose}
+
+```
+$ ip -6 route
+fe80::/64 dev eth0 proto kernel metric 256 pref medium
+2001:db8:5::/64 dev eth0 proto kernel metric 256 pref medium
+$ sysctl -a | grep ipv6
+{sysctls}
+```
+"""
+PROSE = "IPv6 from the node to the internet fails: Network is unreachable."
+FORWARDS = "net.ipv6.conf.eth0.forwarding = {}\nnet.ipv6.conf.eth0.accept_ra = 1"
+OFF = "net.ipv6.conf.eth0.accept_ra = 0"
+
+
+def sure(sysctls: str, prose: str = PROSE) -> list[float]:
+    """Return how sure each finding is."""
+    return [one.certainty for one in check(ticket_of(SHOWN.format(prose=prose, sysctls=sysctls)))]
+
+
+def test_the_devices_own_forwarding_counts() -> None:
+    """The kernel asks the device's switch, which that of all devices only writes."""
+    assert [1.0] == sure(FORWARDS.format(1))
+    assert [] == sure(FORWARDS.format(0) + "\nnet.ipv6.conf.all.forwarding = 1")
+    assert [0.5] == sure(FORWARDS.format(1), "IPv4 names do not resolve.")
+
+
+def test_what_accepts_none_at_all_may_leave_them_to_a_program() -> None:
+    """Network managers set 0 and receive advertisements themselves: that is asked."""
+    (found,) = check(ticket_of(SHOWN.format(prose=PROSE, sysctls=OFF)))
+
+    assert found.certainty == BY_PROGRAM
+    assert found.asks
+    assert [] == sure(OFF, "The web server is slow.")
+
+
+def test_devices_of_pods_hear_no_router() -> None:
+    """What they accept is no matter."""
+    assert [] == sure(OFF.replace("eth0", "veth12"))
+    assert [] == sure(OFF.replace("eth0", "docker0"))
+
+
+def test_it_stands_for_the_missing_route_that_it_explains() -> None:
+    """The route is not told again."""
+    text = UNREACHABLE.format(routes=OWN)
+    checks = [one.check for one in podpath.diagnose(Pasted(text, "ticket.md")).findings]
+
+    assert checks == ["router-advertisements-ignored"]
+
+
+ADVERTISE = """\
+import socket, struct
+s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+at = socket.if_nametoindex("v1")
+s.bind(("fe80::1", 0, 0, at))
+s.sendto(struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0), ("ff02::1", 0, 0, at))
+"""
+SETTLES = 2.0
+"""Seconds within which the kernel has taken an advertisement."""
+
+
+@pytest.mark.kernel("ip")
+@pytest.mark.parametrize(
+    ("settings", "taken"),
+    [
+        (("v0.accept_ra=1",), True),
+        (("v0.accept_ra=1", "v0.forwarding=1"), False),
+        (("all.forwarding=1", "v0.accept_ra=1", "v0.forwarding=0"), True),
+        (("all.forwarding=1", "v0.accept_ra=2"), True),
+        (("v0.accept_ra=0",), False),
+    ],
+)
+def test_the_kernel_takes_advertisements_as_the_page_says(
+    settings: tuple[str, ...],
+    taken: bool,  # noqa: FBT001 - a column
+) -> None:
+    """By the device's own forwarding and accept_ra."""
+    host, router = f"ra-{os.getpid()}", f"rtr-{os.getpid()}"
+    try:
+        for name in (host, router):
+            run("ip", "netns", "add", name)
+        run(*f"ip -n {host} link add v0 type veth peer name v1 netns {router}".split())
+        run(*f"ip -n {router} addr add fe80::1/64 dev v1 nodad".split())
+        for setting in settings:
+            run("ip", "netns", "exec", host, "sysctl", "-w", f"net.ipv6.conf.{setting}")
+        run(*f"ip -n {router} link set v1 up".split())
+        run(*f"ip -n {host} link set v0 up".split())
+        run(*f"ip -n {host} addr add fe80::2/64 dev v0 nodad".split())
+        ends = time.monotonic() + SETTLES
+        got = ""
+        while not got and time.monotonic() < ends:
+            run("ip", "netns", "exec", router, sys.executable, "-c", ADVERTISE)
+            time.sleep(0.2)
+            got = run("ip", "-n", host, "-6", "route", "show", "default")
+        assert ("proto ra" in got) is taken
+    finally:
+        for name in (host, router):
+            run("ip", "netns", "del", name)

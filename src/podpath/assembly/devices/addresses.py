@@ -84,7 +84,8 @@ def _make_address(record: AddressRecord, link: IfName) -> InterfaceAddress:
         broadcast=record.broadcast,
         peer=record.peer,
         noprefixroute="noprefixroute" in record.flags,
-        tentative="tentative" in record.flags,
+        tentative=not {"tentative", "dadfailed"}.isdisjoint(record.flags),
+        dad_failed="dadfailed" in record.flags,
         leased="dynamic" in record.flags,
         span=record.span,
     )

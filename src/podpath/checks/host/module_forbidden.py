@@ -32,7 +32,7 @@ from types import MappingProxyType
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
-from podpath.checks.said import QUOTED, Meaning, find_said, get_value, tell
+from podpath.checks.said import QUOTED, Meaning, find_said, get_value, is_of_container, tell
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
@@ -67,8 +67,6 @@ _DEVICE_TYPES: Mapping[str, str] = MappingProxyType({
 """Types of devices whose module has another name."""
 _TYPE = re.compile(r"\bip (?:-\S+ )*link add .*\btype (?P<type>\w+)")
 _MODULES = re.compile(r"\b(?:ip_vs\w*|nf_conntrack\w*|wireguard|sctp|l2tp_?\w*)\b")
-_INSIDE = re.compile(r"\b(?:kubectl|oc|docker|podman|nerdctl|crictl)\b.*\b(?:logs?|exec|run)\b")
-"""Commands whose output is a container's, which may have files of modprobe of its own."""
 _ABOVE = 2
 """Lines above an answer of the kernel in which the command stands that it answers."""
 ASK = FollowUp(
@@ -117,9 +115,8 @@ def _is_made_by_it(message: Message) -> bool:
     """Tell whether an install line of the host makes an error: it is none that modprobe reports of
     a module that it tried to load, and was not met by a modprobe with a configuration of its own.
     """
-    inside = message.kind is MessageKind.PROXY_MODULES_MISSING or _INSIDE.search(
-        message.span.source.command or ""
-    )
+    proxy = message.kind is MessageKind.PROXY_MODULES_MISSING
+    inside = proxy or is_of_container(message.span)
     return not inside and _OTHER_ERRORS.search(message.span.text) is None
 
 

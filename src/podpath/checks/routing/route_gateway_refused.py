@@ -27,11 +27,10 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.said import find_said
+from podpath.checks.said import find_command, find_said
 from podpath.checks.told import LOSSES
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress
 
@@ -45,8 +44,6 @@ QUOTED = 3
 _UNREACHABLE = ("Network is unreachable", "No route to host", "Nexthop has invalid gateway")
 _SETS = re.compile(r"\bip\s+(?:-\S+\s+)*r\w*\s+(?:a|ap|app|re|ch)\w*\s|\broute\s+add\b")
 _VIA = re.compile(r"\b(?:via|gw)\s+(?:inet6?\s+)?(?P<gateway>[0-9A-Fa-f.:]+)")
-_ECHOED = re.compile(r"\s*(?:\++|\[#\]|[$#])\s*(?:\S+\s)*?(?:/\S*/)?(?:ip|route)\s")
-"""A command that a shell prints before it runs it (set -x), or wg-quick does."""
 _ASK = FollowUp(
     "which command was refused, and whether a network of the host's own contains its gateway",
     "ip -br addr; ip route show table all; the script with `sh -x`",
@@ -83,7 +80,7 @@ def _report_answer(case: Case, message: Message) -> Iterator[Finding]:
     """Report that netlink knows no way to a gateway: that of the command above it, where that is
     shown and sets a route.
     """
-    error, command = message.values["error"], _find_command(message.span)
+    error, command = message.values["error"], find_command(message.span)
     if command is not None and _SETS.search(command) is None:
         return
     named = None if command is None else _VIA.search(command)
@@ -107,17 +104,6 @@ def _report_answer(case: Case, message: Message) -> Iterator[Finding]:
         marks=(error,),
         asks=() if apart else (_ASK,),
     )
-
-
-def _find_command(span: Span) -> str | None:
-    """Return the command that was answered: the one at the prompt, or that a shell echoed on the
-    line above; None where none is shown.
-    """
-    index = span.line - span.source.first_line - 1
-    above = span.source.lines[index] if index >= 0 else ""
-    if _ECHOED.match(above):
-        return above
-    return span.source.command or None
 
 
 def _is_apart(case: Case, gateway: Address) -> bool:
