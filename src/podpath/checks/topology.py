@@ -97,8 +97,10 @@ def find_attachments(node: Node) -> Iterator[Attachment]:
 
 
 def known_sysctl(namespace: Netns, key: str) -> Known[str] | None:
-    """Return a sysctl that the evidence states; None where it does not."""
-    fact = namespace.sysctls.get(key)
+    """Return a sysctl that the evidence states, however its key is spelled; None where it does
+    not.
+    """
+    fact = namespace.sysctls.get(key.replace("/", "."))
     return fact if isinstance(fact, Known) else None
 
 

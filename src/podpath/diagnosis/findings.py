@@ -288,7 +288,7 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
         if finding.severity != Severity.CAUSE
         and finding.check not in names
         and not _is_covered(told, finding)
-        and not any(_tells_more(one, finding) for one in rest)
+        and not _is_told_better(rest, finding)
     ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
@@ -296,6 +296,10 @@ def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[F
 
 def _is_covered(told: Sequence[Finding], finding: Finding) -> bool:
     return any(_covers(one, finding) for one in told)
+
+
+def _is_told_better(found: Sequence[Finding], finding: Finding) -> bool:
+    return any(_tells_more(one, finding) for one in found)
 
 
 def _tells_more(one: Finding, finding: Finding) -> bool:

@@ -71,7 +71,7 @@ def _report(case: Case, message: Message, asked: re.Match[str]) -> Iterator[Find
     device, sort = asked["device"], _SORTS[asked["sort"]]
     netns = case.node.namespaces.get(message.netns, case.node.host)
     own = device_key(6, IfName(device), "disable_ipv6")
-    switch = known_sysctl(netns, f"net.ipv6.conf.{device}.disable_ipv6")
+    switch = known_sysctl(netns, own)
     if switch is not None and switch.value != "1":
         return
     every = known_sysctl(netns, OF_ALL)
