@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 
 from podpath_lab.agree import _look, predict, spread  # noqa: E402  # the folder above is only now on the path
 from podpath_lab.agreement import ObservedEvidence, compare  # noqa: E402
-from podpath_lab.cases.generate import GeneratedCase, generate_case  # noqa: E402
+from podpath_lab.cases.generate import GeneratedCase, generate_mixed  # noqa: E402
 from podpath_lab.drops import DropTracer  # noqa: E402
 from scripts.mutation_suite import functions, name_of, observer, replacements  # noqa: E402
 from scripts.planted import Mutant, argument_for, read_arguments  # noqa: E402
@@ -164,7 +164,7 @@ def observe_missing(store: Store, cases: range, jobs: int, until: float) -> None
             continue
         if time.monotonic() > until:
             return
-        for ran in spread(block, jobs, observe):
+        for ran in spread(block, jobs, observe, generate_mixed):
             store.keep(ran)
 
 
@@ -214,7 +214,7 @@ def differs(store: Store, seed: int) -> bool:
     """Predict a case anew, and compare it with what the kernel did."""
     signal.alarm(HANGS)
     empty_caches()
-    case = generate_case(seed, os.uname().release)
+    case = generate_mixed(seed, os.uname().release)
     return bool(compare(predict(case), store.seen(seed)))
 
 

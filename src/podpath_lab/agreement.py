@@ -238,12 +238,13 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
     of_icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
     ports = "" if of_icmp else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
+    mss = f" mss {packet.mss}" if packet.mss else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if of_icmp else ""
     unfragmented = packet.dont_fragment and packet.family == 4
     size = f" length {packet.length}{' DF' if unfragmented else ''}"
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
     return (
-        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl "
+        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{mss}{icmp} ttl "
         f"{packet.ttl} tos {packet.tos:#x}{size}{macs}"
     )
 

@@ -25,6 +25,7 @@ _PACKET_OUTGOING = 4
 _OF_ITSELF = frozenset({*range(130, 138), 143})
 """Types of ICMPv6 that discover listeners, routers and neighbors (RFC 4861, 2710, 3810)."""
 _TIMESPEC = struct.Struct("qq")
+_END_OF_OPTIONS, _NO_OPERATION, _MSS = 0, 1, 2
 
 
 class Arp(NamedTuple):
@@ -141,7 +142,22 @@ def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
     packet = parse_packet(ethertype, data[14:])
     if packet is None or _is_of_itself(packet):
         return None, None
-    return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12])), None
+    offered = _find_mss(packet, data[14:])
+    return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12]), mss=offered), None
+
+
+def _find_mss(packet: Packet, data: bytes) -> int:
+    """Return the MSS that a SYN offers (RFC 9293, 3.2); 0 where none stands in it."""
+    if not packet.may_offer_mss:
+        return 0
+    header = 40 if packet.family == 6 else (data[0] & 15) * 4
+    segment = data[header:]
+    options = segment[20 : (segment[12] >> 4) * 4]
+    while len(options) >= 4 and options[0] != _END_OF_OPTIONS:
+        if options[0] == _MSS:
+            return int.from_bytes(options[2:4], "big")
+        options = options[1 if options[0] == _NO_OPERATION else max(options[1], 1) :]
+    return 0
 
 
 def _is_of_itself(packet: Packet) -> bool:

@@ -376,6 +376,8 @@ def _route(route: Route) -> str:
         words.append(f"mtu {'lock ' if route.mtu_locked else ''}{route.mtu}")
     if route.advmss:
         words.append(f"advmss {route.advmss}")
+    if route.advmss:
+        words.append(f"advmss {route.advmss}")
     if len(route.nexthops) > 1:
         words += [
             f"nexthop {_nexthop(route, i)} weight {hop.weight}"

@@ -35,6 +35,23 @@ def test_tcp_segment() -> None:
     )
 
 
+def test_the_mss_of_a_syn() -> None:
+    """It stands behind options without a length; whatever is no SYN has none."""
+    syn = TCP[:13] + b"\x02" + TCP[14:20] + bytes.fromhex("0101020405b4030307000000")
+
+    found = [decode_frame(ETHERNET + HEADER + segment)[0] for segment in (syn, TCP)]
+    assert [1460, 0] == [packet.mss for packet in found if packet is not None]
+
+
+def test_an_option_without_end_is_no_mss() -> None:
+    """Nonsense of a SYN ends the search."""
+    syn = TCP[:13] + b"\x02" + TCP[14:20] + bytes.fromhex("fd00000000000000000000")
+    packet, _ = decode_frame(ETHERNET + HEADER + syn)
+
+    assert packet is not None
+    assert packet.mss == 0
+
+
 def test_arp_request() -> None:
     """Who asks for what, with the sender's MAC."""
     body = bytes.fromhex("000108000604000102000000010a0a010002000000000000a9fea9fe")

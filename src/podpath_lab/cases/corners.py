@@ -1,7 +1,7 @@
 """Corners of the model that no other draw comes by, as its wrong copies showed (scripts/
 wrong_models.py): chains long enough for an index, chains at devices and before defragmentation,
-dormant tables, zones of one direction, bridges with settings of their own, second gateways, and
-errors of ICMP that answer nothing.
+dormant tables, zones of one direction, bridges with settings of their own, second gateways, local
+routes of other networks, segment sizes of a route, and errors of ICMP that answer nothing.
 
 They are drawn by a chance of their own, so that no other draw of a case changes.
 """
@@ -42,6 +42,10 @@ MTUS = tuple(LENGTH + more + less for more in (0, 20) for less in (-5, -4, -1, 0
 EARLY = -450
 """A priority before that of defragmentation (-400)."""
 _ERRORS = ((3, 1), (3, 3), (3, 4), (4, 0), (5, 1), (11, 0), (12, 0))
+STRANGERS = ("203.0.113.0/24", "198.51.100.0/24")
+"""Networks of which a host may say that they are its own: of sources that nobody has, and of the
+world's.
+"""
 _COUNTER = nft.Counter()
 _OF_IP = nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip"))
 _PATTERNS = {"tcp": ("80", "443"), "udp": ("53", "8080")}
@@ -62,16 +66,26 @@ def draw_corners(chance: Random, topology: Topology, flavour: str) -> None:
         _draw_bridge_settings(chance, host)
     if chance.random() < 0.3:
         _draw_second_gateway(chance, topology, flavour)
-    if chance.random() < 0.2:
+    if chance.random() < 0.3:
         _draw_mtu(chance, host, topology)
+    if chance.random() < 0.15:
+        host.add_route(chance.choice(STRANGERS), "lo", type="local", table=255, scope="host")
+    if chance.random() < 0.15:
+        _draw_segment_size(chance, topology)
 
 
-def draw_odd_frame(chance: Random, frame: Packet) -> Packet:
+def draw_odd_frame(chance: Random, topology: Topology, frame: Packet) -> Packet:
     """Return an ICMP error instead of a crafted frame, or one of the length that devices' MTUs are
     drawn for.
     """
-    if chance.random() < 0.4:
+    sized = any(link.mtu in MTUS for link in topology.draft.namespaces[HOST].links)
+    if chance.random() < (0.1 if sized else 0.4):
         return draw_error(chance, frame)
+    if sized and chance.random() < 0.8:
+        frame = frame._replace(
+            protocol=protocols.UDP, sport=frame.sport or 40000, dport=frame.dport or PORTS[0],
+            flags=0, icmp_type=0, seq=0, ack=0, ttl=64,
+        )  # fmt: skip
     if frame.protocol == protocols.UDP:
         return frame._replace(payload=LENGTH - 28, length=LENGTH)
     return frame
@@ -97,10 +111,10 @@ def _draw_long_chain(chance: Random, host: DraftNetns, topology: Topology, flavo
     chain = chance.choice(BASE_CHAINS[name])
     rules = chains[chain]
     for _ in range(chance.choice(LONG) - len(rules)):
-        rules.insert(chance.randrange(len(rules) + 1), _draw_pinned(chance, topology, chain))
+        rules.insert(chance.randrange(len(rules) + 1), _draw_pinned(chance, topology, name, chain))
 
 
-def _draw_pinned(chance: Random, topology: Topology, chain: str) -> Rule:
+def _draw_pinned(chance: Random, topology: Topology, table: str, chain: str) -> Rule:
     addresses = [VIP, *(address for _, address in topology.speakers)]
     fields: dict[str, object] = {}
     for end in ("src", "dst"):
@@ -122,6 +136,9 @@ def _draw_pinned(chance: Random, topology: Topology, chain: str) -> Rule:
         value = chance.choice(("0x0", "0x1", "0x0/0xff", "0x4000/0x4000"))
         fields["matches"] = (Match("mark", (MatchOption("mark", (value,)),)),)
     target = chance.choice((None, None, None, Target("ACCEPT"), Target("RETURN")))
+    if table == "mangle" and chance.random() < 0.3:
+        marks = ("0x1/0xffffffff", "0x4000/0x4000", "0x0/0xff")
+        target = Target("MARK", (MatchOption("set-xmark", (chance.choice(marks),)),))
     return make_rule(target, **fields)
 
 
@@ -156,6 +173,14 @@ def _draw_mtu(chance: Random, host: DraftNetns, topology: Topology) -> None:
     host.links[:] = [replace(link, mtu=mtu) if link.name == name else link for link in host.links]
 
 
+def _draw_segment_size(chance: Random, topology: Topology) -> None:
+    """Let a route of some namespace say what MSS its connections offer."""
+    netns = topology.draft.namespaces[chance.choice(sorted(topology.draft.namespaces))]
+    for place, route in enumerate(netns.routes):
+        if route.type == "unicast" and chance.random() < 0.5:
+            netns.routes[place] = replace(route, advmss=chance.choice((536, 1000, 1400)))
+
+
 def _draw_second_gateway(chance: Random, topology: Topology, flavour: str) -> None:
     """Give the uplink a second network and a way out through its gateway: what is masqueraded there
     has the address of that network.
@@ -184,12 +209,18 @@ def _draw_early_table(chance: Random, topology: Topology) -> NftTable:
     held = NftSet(
         name="ends", types=("ip daddr", "tcp dport"), elements=_distinct(elements), typeof=True
     )
+    marks = NftSet(
+        name="marks", types=(chance.choice(("meta mark", "ct mark")),), typeof=True,
+        elements=(nft.Element(nft.Literal("0x1")), nft.Element(nft.Literal("0x4000"))),
+    )  # fmt: skip
+    read = nft.Meta("mark") if marks.types == ("meta mark",) else nft.Ct("mark")
     pair = nft.Concat((nft.Payload("ip", "daddr"), nft.Payload("tcp", "dport")))
     protocol = chance.choice(("tcp", "udp"))
     ports = nft.SetOf(tuple(nft.Element(nft.Literal(port)) for port in _PATTERNS[protocol]))
     rules: tuple[tuple[nft.Statement, ...], ...] = (
         (nft.NftMatch(chance.choice(("==", "!=")), pair, nft.SetRef("ends")), _COUNTER),
         (nft.NftMatch("!=", nft.Payload(protocol, "dport"), ports), _COUNTER),
+        (nft.NftMatch("==", read, nft.SetRef("marks")), _COUNTER),
         (_change_mark(chance), _COUNTER),
     )
     name = "early"
@@ -198,7 +229,7 @@ def _draw_early_table(chance: Random, topology: Topology) -> NftTable:
         policy="accept", rules=_place("ip", name, "first", rules),
     )  # fmt: skip
     return NftTable(
-        family="ip", name=name, chains={"first": chain}, sets={"ends": held},
+        family="ip", name=name, chains={"first": chain}, sets={"ends": held, "marks": marks},
         dormant=chance.random() < 0.3,
     )  # fmt: skip
 

@@ -21,6 +21,8 @@ from podpath_lab.cases.rules import count_states, draw_table, make_sets
 from podpath_lab.draft import DraftNetns
 from podpath_lab.topologies import TOPOLOGIES, Topology
 
+BOTH = 3
+"""Of so many cases that are mixed one has both families."""
 NATIVE_SHARE = 0.2
 """How many cases have native nftables besides what else was drawn; a chance of their own, so that
 no other draw changes.
@@ -101,6 +103,11 @@ def generate_case(
     )  # fmt: skip
 
 
+def generate_mixed(seed: int, kernel: str | None = None) -> GeneratedCase:
+    """Draw a case of IPv4 alone, or for every third seed of both families."""
+    return generate_case(seed, kernel, both_families=seed % BOTH == 0)
+
+
 def _draw_corners(
     chance: Random, topology: Topology, flavour: str, frame: Packet | None
 ) -> Packet | None:
@@ -108,7 +115,7 @@ def _draw_corners(
     if chance.random() >= corners.SHARE:
         return frame
     corners.draw_corners(chance, topology, flavour)
-    return corners.draw_odd_frame(chance, frame) if frame is not None else None
+    return corners.draw_odd_frame(chance, topology, frame) if frame is not None else None
 
 
 def _widen(

@@ -125,10 +125,15 @@ def test_own_addresses_are_no_source(accept_local: str, cause: str | None) -> No
     assert cause == check(given(sysctls), "192.0.2.2", "lxc1").cause
 
 
-@pytest.mark.parametrize(("protocol", "cause"), [("static", "local source"), ("kernel", None)])
+@pytest.mark.parametrize(
+    ("protocol", "cause"),
+    [(" proto static", "local source"), ("", "local source"), (" proto kernel", None)],
+)
 def test_custom_local_routes_refuse_their_sources(protocol: str, cause: str | None) -> None:
-    """`ip route add local X` makes X a source that is refused, although it is no address."""
-    local = f"local 203.0.113.0/24 dev lo table local proto {protocol}"
+    """`ip route add local X`, which is shown without a protocol, makes X a source that is refused,
+    although it is no address.
+    """
+    local = f"local 203.0.113.0/24 dev lo table local{protocol}"
     own = (
         "local 192.0.2.2 dev eth0 table local proto kernel",
         "local 10.7.0.1 dev numbered table local proto kernel",

@@ -49,7 +49,8 @@ def test_native_tables_stand_early_and_at_devices_and_sleep(cases: list[Generate
     assert corners.EARLY in {chain.priority for chain in bases}
     assert {"ingress", "egress"} <= {chain.hook for chain in bases if chain.devices}
     assert {True, False} == {table.dormant for table in tables if table.family == "netdev"}
-    assert any(held.typeof for table in tables for held in table.sets.values())
+    types = {held.types for table in tables for held in table.sets.values() if held.typeof}
+    assert {("ip daddr", "tcp dport"), ("meta mark",), ("ct mark",)} <= types
 
 
 def test_bridges_have_settings_of_their_own(cases: list[GeneratedCase]) -> None:
@@ -74,6 +75,28 @@ def test_there_is_a_second_gateway_and_an_mtu_to_the_byte(cases: list[GeneratedC
     assert "10.78.0.1" in gateways
     assert set(corners.MTUS) <= {link.mtu for host in hosts for link in host.links.items}
     assert corners.LENGTH in {case.frame.length for case in cases if case.frame is not None}
+
+
+def test_hosts_claim_networks_of_others_and_routes_say_an_mss(cases: list[GeneratedCase]) -> None:
+    """A local route of a network, and an MSS that connections by a route offer."""
+    routes = [
+        route
+        for case in cases
+        for netns in case.node.namespaces.values()
+        for route in netns.routes.items
+    ]
+    claimed = {str(each.prefix) for each in routes if each.type == "local" and not each.inferred}
+
+    assert set(corners.STRANGERS) == claimed
+    assert {None, 536, 1000, 1400} == {each.advmss for each in routes}
+
+
+def test_long_chains_change_marks(cases: list[GeneratedCase]) -> None:
+    """Rules behind the change that ask for marks are found by another index then."""
+    long = [rules for case in cases for rules in chains(case) if len(rules) >= min(corners.LONG)]
+    targets = [{rule.target.name for rule in rules if rule.target is not None} for rules in long]
+
+    assert any("MARK" in names for names in targets)
 
 
 def test_errors_quote_what_their_sender_never_got(cases: list[GeneratedCase]) -> None:

@@ -88,12 +88,14 @@ def _needs_lookup(namespace: Namespace) -> bool:
 
 
 def _has_custom_local_routes(netns: Netns) -> bool:
-    """Tell whether somebody added a route of type `local` (`fib_has_custom_local_routes`)."""
+    """Tell whether somebody added a route of type `local` (`fib_has_custom_local_routes`): `ip
+    route` shows no protocol where it is `boot`, which is that of `ip route add`.
+    """
     return any(
         route.type == "local"
         and route.prefix.family == 4
         and not route.inferred
-        and route.protocol not in {"kernel", ""}
+        and route.protocol != "kernel"
         for route in netns.routes.items
     )
 
