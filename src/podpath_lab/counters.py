@@ -41,10 +41,26 @@ def read_counters(node: Node) -> Mapping[CountedRule, int]:
             text = run(ScriptCommand((program, "-c"), netns=netns.name))
             found = _parse(text, netns.name, flavour, family)
             counts |= {place: count for place, count in found if count}
-        if netns.nftables.items:
-            text = run(ScriptCommand(("nft", "-j", "list", "ruleset"), netns=netns.name))
+        for listed in _native_listings(netns):
+            text = run(ScriptCommand(("nft", "-j", "list", *listed), netns=netns.name))
             counts |= {place: count for place, count in _parse_native(text, netns) if count}
     return counts
+
+
+def _native_listings(netns: Netns) -> Iterator[tuple[str, ...]]:
+    """Yield what to list. What nft before 1.0.7 prints for the flags of a table may be no JSON
+    (src/json.c:table_flags_json), so the chains of one that has some are listed by themselves.
+    """
+    tables = netns.nftables.items
+    if tables and not any(table.dormant for table in tables):
+        yield ("ruleset",)
+        return
+    for table in tables:
+        if not table.dormant:
+            yield ("table", table.family, table.name)
+            continue
+        for chain in table.chains:
+            yield ("chain", table.family, table.name, chain)
 
 
 def _parse_native(text: str, netns: Netns) -> Iterator[tuple[CountedRule, int]]:

@@ -242,6 +242,7 @@ _ROUTE: Words = {
     "table": field("table", _table),
     "metric": field("metric", int),
     "mtu": field("mtu", int),
+    "advmss": field("advmss", int),
     "tos": field("tos", lambda text: int(text, 0)),
     "proto": field("protocol"),
     "scope": field("scope"),

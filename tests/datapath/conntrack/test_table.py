@@ -120,6 +120,7 @@ def test_connections_of_a_source_are_found() -> None:
 
     assert [ORIGINAL] == [found.original for found in table.of_source((POD, 40000, protocols.TCP))]
     assert [] == table.of_source((POD, 40001, protocols.TCP))
+    assert [] == table.of_source((SERVER, 80, protocols.TCP))
 
 
 def test_an_echo_entry_is_found_by_its_identifier() -> None:

@@ -62,6 +62,24 @@ def test_a_destination_is_rewritten(rule: str, target: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule", "target"),
+    [
+        ("dnat ip to 10.9.9.9", "10.9.9.9:80"),
+        ("dnat ip6 to [fd00::9]:8080", "198.51.100.7:80"),
+    ],
+)
+def test_a_statement_of_the_other_family_is_passed_over(rule: str, target: str) -> None:
+    """A table of family inet sees both; a translation to IPv6 leaves a packet of IPv4 as it is."""
+    tables = native_tables(TABLE.replace("ip t", "inet t") % ("prerouting", "-100", rule))
+    made = given()
+    netns = replace(made.netns, nftables=Listing(items=tables, complete=True, ask=""))
+    node = replace(made.node, namespaces={"host": netns})
+    _, skb = Sender(Given(node=node)).forward(tcp())
+
+    assert target == f"{skb.packet.dst}:{skb.packet.dport}"
+
+
+@pytest.mark.parametrize(
     ("rule", "source"),
     [
         ("snat to 192.0.2.9", "192.0.2.9:40000"),

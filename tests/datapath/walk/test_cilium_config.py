@@ -8,7 +8,7 @@ from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.net.provenance import Option, Unknown
 from podpath.node.node import Cilium
-from podpath.testing.nodes import given_cilium
+from podpath.testing.nodes import given_cilium, span
 
 
 def test_options_have_defaults_and_may_be_unknown() -> None:
@@ -28,6 +28,15 @@ def test_options_have_defaults_and_may_be_unknown() -> None:
         config.tunnels(choices),
     ]
     assert ["enable-bpf-masquerade"] == [made.fact for made in choices.made]
+
+
+def test_its_lines_are_those_of_the_evidence() -> None:
+    """None where no output shows the options."""
+    shown = span("enable-bpf-masquerade true")
+
+    assert [(shown,), ()] == [
+        CiliumConfig(Cilium(options={}, span=each)).spans for each in (shown, None)
+    ]
 
 
 @pytest.mark.parametrize(
