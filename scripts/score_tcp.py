@@ -36,13 +36,12 @@ FIELDS = (
     "duplicate_ack", "keep_alive", "keep_alive_ack", "reused_ports", "lost_segment", "zero_window",
 )  # fmt: skip
 OPTIONS = ("tcp.desegment_tcp_streams:FALSE", "ip.defragment:FALSE", "ipv6.defragment:FALSE")
-BEFORE, ANOTHER, LATE, RESETS, AHEAD, BARE = (
-    "shown before at this point, so podpath says sent again",
+ANOTHER, LATE, RESETS, AHEAD, ASKED = (
     "a SYN-ACK with another number, not a SYN",
     "data captured after its ACK",
     "a reset that carries bytes",
     "behind a reset whose number is ahead",
-    "never shown before, ends where a bare ACK stood, so tshark says sent again",
+    "tshark says asked for again, by an ACK of data that were not captured",
 )
 """Why the two differ, where it is known."""
 LISTED = JUDGED / "tcp.txt"
@@ -90,13 +89,12 @@ def compare(
     spurious, late = theirs["spurious_retransmission"], theirs["out_of_order"]
     new = LATE, spurious & ~mine_again
     resets = RESETS, columns.flags & RST != 0
-    ahead = AHEAD, _are_behind_resets(columns, flows) & ~mine_again
-    before = BEFORE, late & mine.retransmission
-    bare = BARE, mine.out_of_order & again & ~late
+    ahead = AHEAD, _are_behind_resets(columns, flows)
+    asked = ASKED, mine.out_of_order & theirs["fast_retransmission"]
     answers = ANOTHER, columns.flags & (SYN | ACK) == SYN | ACK
     return [
         Kind("sent again or out of order", again, mine_again, (new, resets, ahead)),
-        Kind("out of order", late, mine.out_of_order, (before, bare, ahead)),
+        Kind("out of order", late, mine.out_of_order, (asked, ahead)),
         Kind("sent again though acknowledged", spurious, mine.spurious, (new,)),
         Kind("duplicate ACK", theirs["duplicate_ack"], mine.duplicate_ack),
         Kind("keep-alive", theirs["keep_alive"], mine.keep_alive),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from podpath_capture.flows.flows import number_flows
-from podpath_capture.flows.tcp import analyse_segments
+from podpath_capture.flows.tcp import OUT_OF_ORDER, analyse_segments
 from podpath_capture.reading.read import read_capture
-from scripts.score_tcp import AHEAD, BEFORE, FIELDS, compare, count_states, render_kinds
+from scripts.score_tcp import AHEAD, ASKED, FIELDS, compare, count_states, render_kinds
 from tests.capture import frames
 
 ENDS = ("10.0.0.1", "10.0.0.2")
@@ -24,20 +25,21 @@ def segment(flags: int, seq: int, ack: int, size: int = 0, *, back: bool = False
 
 
 def test_packets_are_compared_one_by_one() -> None:
-    """What both mark, what tshark alone does, and why, where that is known."""
+    """What both mark, what one alone does, and why, where that is known."""
     made = [segment(0x10, 1, 1, 5), segment(0x10, 6, 1, 5), segment(0x10, 1, 1, 5)]
     columns = read_capture(frames.pcap(made)).packets.columns
     flows = number_flows(columns)
-    mine = analyse_segments(columns, flows)
+    said = np.array([0, 0, OUT_OF_ORDER], np.uint8)
+    mine = replace(analyse_segments(columns, flows), said=said)
     theirs = {name: np.zeros(3, np.bool_) for name in FIELDS}
-    theirs["out_of_order"][2] = True
+    theirs["fast_retransmission"][2] = True
     kinds = {kind.name: kind for kind in compare(columns, flows, mine, theirs)}
 
     both = kinds["sent again or out of order"]
     assert (both.tshark & both.mine).tolist() == [False, False, True]
     late = kinds["out of order"]
-    known = dict(late.reasons)[BEFORE]
-    assert (late.tshark & ~late.mine & known).tolist() == [False, False, True]
+    known = dict(late.reasons)[ASKED]
+    assert (late.mine & ~late.tshark & known).tolist() == [False, False, True]
 
 
 def test_what_comes_behind_a_reset_is_explained() -> None:

@@ -31,7 +31,7 @@ SLAB = 1 << 15
 BLOCK = 1 << 16
 """Packets that are sorted at once to find those of some flows; their places need 16 bits."""
 OVERTAKEN = 3_000_000
-"""Nanoseconds within which a segment that comes late was overtaken, not sent again, where the
+"""Nanoseconds within which a segment that comes behind later ones is out of order, where the
 handshake's round trip is not known, as Wireshark takes it.
 """
 AT_ONCE = 20_000_000
@@ -60,7 +60,7 @@ class SegmentAnalysis:
 
     @property
     def retransmission(self) -> Mask:
-        """Bytes (or a SYN or FIN) that its direction showed before, or jumped over before, and that
+        """Bytes (or a SYN or FIN) that its direction showed before, or jumped over before and that
         are not `out_of_order`.
         """
         return self._is(RETRANSMISSION)
@@ -72,7 +72,9 @@ class SegmentAnalysis:
 
     @property
     def out_of_order(self) -> Mask:
-        """Bytes that come right behind later ones."""
+        """Bytes that come within a round trip of later ones, as Wireshark has it; those that were
+        shown before are a `retransmission` too.
+        """
         return self._is(OUT_OF_ORDER)
 
     @property
@@ -254,7 +256,8 @@ class _Streams:
         again = again[~done]
         late = some.are_overtaken(again)
         said[places[again[late]]] |= np.uint8(OUT_OF_ORDER)
-        said[places[again[~late]]] |= np.uint8(RETRANSMISSION)
+        known = ~late | some.are_seen(again)
+        said[places[again[known]]] |= np.uint8(RETRANSMISSION)
 
 
 def find_latest_of_other(
@@ -286,8 +289,8 @@ class _Repeats:
         self._runs = Runs(self._stream)
 
     def are_overtaken(self, again: Numbers) -> Mask:
-        """Tell which segments that are not new come right behind a later one, and neither repeat
-        what ended last nor what the other side asks for.
+        """Tell which segments that are not new come within a round trip of the latest new one, and
+        neither end where that one does nor are what the other side asks for.
         """
         whole, runs = self._all, self._runs
         expected = whole.expected.take(self.places)
@@ -295,12 +298,11 @@ class _Repeats:
         grows = np.where(reach > expected, np.arange(len(reach)), -1)
         latest = runs.before(runs.running_maximum(grows), -1)
         latest = np.maximum(latest, runs.spread(runs.starts)).take(again)
-        waits = self._time[again] - self._time[latest] < self._round_trips().take(again)
-        ends_last = reach[again] == expected[again]
-        overtaken: Mask = waits & (self._flags[again] & SYN == 0)
-        overtaken &= ~ends_last | (self._length[latest] == 0)
+        waited = self._time[again] - self._time[latest]
+        overtaken: Mask = (waited >= 0) & (waited < self._round_trips().take(again))
+        overtaken &= reach[again] != expected[again]
         if overtaken.any():
-            overtaken &= ~self._are_seen()[again] & ~self._are_asked_for(again)
+            overtaken &= ~self._are_asked_for(again)
         return overtaken
 
     def _round_trips(self) -> Numbers:
@@ -327,19 +329,20 @@ class _Repeats:
         counted = np.cumsum(self._said & np.uint8(DUPLICATE_ACK) != 0)
         latest = find_latest_of_other(self._stream, self._rows, again)
         asked = counted[latest] - counted[changed[latest]] >= ASKED_AGAIN
-        at_once = self._time[again] - self._time[latest] < AT_ONCE
+        waited = self._time[again] - self._time[latest]
+        at_once = (waited >= 0) & (waited < AT_ONCE)
         same = self._ack[latest] == self._seq[again]
         found: Mask = (latest >= 0) & asked & at_once & same
         return found
 
-    def _are_seen(self) -> Mask:
+    def are_seen(self, again: Numbers) -> Mask:
         """Tell which segments begin as an earlier one of their direction does."""
         sending = np.flatnonzero(self._length > 0)
         relative, stream = self._all.relative[self.places[sending]], self._stream[sending]
         order = np.lexsort((relative, stream))
         seen = np.zeros(len(self.places), np.bool_)
         seen[sending[order]] = Runs(stream[order]).repeat(relative[order])
-        return seen
+        return seen[again]
 
     def are_acknowledged(self, again: Numbers) -> Mask:
         """Tell which segments end at or before what the other direction acknowledged last."""

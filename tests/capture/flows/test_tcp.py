@@ -142,6 +142,27 @@ def test_segments_that_were_overtaken() -> None:
     )
 
 
+def test_segment_that_is_repeated_within_a_round_trip() -> None:
+    """It is sent again, since it was shown before, and out of order, as Wireshark has it."""
+    found = Talk().open().send(3, 1, 100).send(3.1, 101, 100).send(3.2, 1, 100).analyse()
+
+    assert ([6], [6]) == (where(found.out_of_order), where(found.retransmission))
+
+
+def test_last_segment_is_sent_again_however_soon() -> None:
+    """What ends where the sender is known to be is its last segment again, never out of order."""
+    found = Talk().open().send(3, 101).send(3.2, 1, 100).analyse()
+
+    assert ([], [5]) == (where(found.out_of_order), where(found.retransmission))
+
+
+def test_where_the_clock_goes_back_nothing_is_out_of_order() -> None:
+    """A capture behind another in one file repeats what that one showed."""
+    found = Talk().open().send(30, 1, 100).send(31, 101, 100).send(3, 1, 100).analyse()
+
+    assert ([], [6]) == (where(found.out_of_order), where(found.retransmission))
+
+
 def test_handshake_that_is_sent_again() -> None:
     """SYN and SYN-ACK that come twice are retransmissions."""
     talk = Talk().send(0, 0, flags=0x02, says=(0, 500)).send(999, 0, flags=0x02, says=(0, 500))
@@ -207,7 +228,7 @@ PACKET = st.builds(
     Packet, st.integers(1, 3), st.booleans(), st.integers(-4, 12), st.integers(-4, 12),
     st.sampled_from((0, 1, 2, 9)),
     st.sampled_from((0x10, 0x10, 0x18, 0x02, 0x12, 0x11, 0x04, 0x14, 0x00)),
-    st.sampled_from((0, 5)), st.sampled_from((1, 1_000_000, 2_999_999, 4_000_000)),
+    st.sampled_from((0, 5)), st.sampled_from((1, 1_000_000, 2_999_999, 4_000_000, -1_000_000)),
 )  # fmt: skip
 
 
@@ -219,7 +240,7 @@ class Receiver:
         self.round_trip = round_trip
         self.first: int | None = None
         self.expected: int | None = None
-        self.grown, self.grown_by = 0, 0
+        self.grown = 0
         self.shown: set[int] = set()
         self.latest: Packet | None = None
         self.latest_time = 0
@@ -257,15 +278,13 @@ class Receiver:
             other.latest is not None
             and other.asked_again >= 2
             and other.latest.ack == packet.seq
-            and time - other.latest_time < 20_000_000
+            and 0 <= time - other.latest_time < 20_000_000
         )
         late = (
             repeats
             and not spurious
-            and time - self.grown < self.round_trip
-            and not packet.flags & 2
-            and relative not in self.shown
-            and (ahead + length != 0 or self.grown_by == 0)
+            and 0 <= time - self.grown < self.round_trip
+            and ahead + length != 0
             and not asked_for
         )
         same = self.latest is not None and (self.latest.ack, self.latest.window) == (
@@ -275,14 +294,15 @@ class Receiver:
         again = plain and asks and length == 0 and packet.window > 0 and same and ahead == 0
         again = again and known
         said = {
-            "keep_alive": kept, "retransmission": repeats and not late, "spurious": spurious,
+            "keep_alive": kept, "spurious": spurious,
+            "retransmission": repeats and (not late or relative in self.shown),
             "out_of_order": late, "gap": known and not reset and ahead > 0,
             "zero_window": plain and packet.window == 0,
             "duplicate_ack": again and not other.latest_is_keep_alive,
             "keep_alive_ack": again and other.latest_is_keep_alive,
         }  # fmt: skip
         if self.expected is None or ahead + length > 0:
-            self.grown, self.grown_by = time, length
+            self.grown = time
         if length:
             self.shown.add(relative)
         if not reset:
@@ -404,6 +424,24 @@ def test_counts_are_tsharks(tmp_path: Path) -> None:
 
     assert asked(path, RETRANSMITTED) == where(found.retransmission | found.out_of_order)
     assert asked(path, "tcp.analysis.spurious_retransmission") == where(found.spurious)
+
+
+@pytest.mark.kernel("tshark")
+def test_what_is_out_of_order_is_tsharks(tmp_path: Path) -> None:
+    """Segments overtaken, repeated soon, repeated last, asked for and late are told apart as tshark
+    does.
+    """
+    talk = Talk().open().send(3, 101, 100).send(3.2, 1, 100).send(3.4, 101, 100)
+    talk.send(3.5, 201).send(3.6, 151, 50).send(3.7, 301, 100)
+    for at in (3.8, 3.9, 4):
+        talk.send(at, 1, back=True, says=(201, 500))
+    talk.send(4.1, 201, 100).send(4.2, 501, 100).send(250, 401, 100).send(251, 1, 100)
+    path = tmp_path / "talk.pcap"
+    path.write_bytes(talk.data)
+    found = talk.analyse()
+
+    assert asked(path, "tcp.analysis.out_of_order") == where(found.out_of_order)
+    assert asked(path, RETRANSMITTED) == where(found.retransmission | found.out_of_order)
 
 
 @pytest.mark.kernel("tshark")
