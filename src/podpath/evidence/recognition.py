@@ -91,6 +91,7 @@ from podpath.evidence.nettools import (
     listed,
     lsof,
     managers,
+    networkctl,
     wireguard,
 )
 from podpath.evidence.nettools import route as route_table
@@ -147,6 +148,7 @@ FORMATS: tuple[Format, ...] = (
     hops.FORMAT,
     wireguard.FORMAT,
     managers.FORMAT,
+    networkctl.FORMAT,
     configured.FORMAT,
     sysctl.FORMAT,
     totals.FORMAT,

@@ -140,6 +140,8 @@ class ManagedDevice(NamedTuple):
     link: IfName
     state: str
     profile: str = ""
+    file: str = ""
+    """The file by which the manager configures it; empty where the output does not name one."""
 
 
 class ConfiguredDevice(NamedTuple):

@@ -3,10 +3,11 @@ plugin or container engine.
 
 What it is
     `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_...,
-    veth...) as connected with its own profile, or `networkctl` lists it as configuring or
-    configured; or the log of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd,
-    ConnMan, wicked) shows that it requests a lease on the device, sets its addresses and routes, or
-    changes its state.
+    veth...) as connected with its own profile, or `networkctl` lists it (or docker0, or another
+    engine's bridge) as configuring or configured, by a file whose [Match] fits it, too; or the log
+    of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked) shows that
+    it requests a lease on the device, sets its addresses and routes, or changes its state; or that
+    it deletes the host's default route right after such a device came or went.
 
 Why it breaks
     The manager treats such a device as its own: it removes addresses, routes and rules that it did
@@ -41,14 +42,15 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
-from podpath.checks.told import LOSSES, WORKLOADS, list_failing
+from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing
 from podpath.net.addresses import Address
-from podpath.net.complaints import EndKind
+from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
-from podpath.net.provenance import Known, list_spans
-from podpath.net.statements import ManagedDevice
+from podpath.net.provenance import Known, Span, list_spans
+from podpath.net.statements import DeviceManager, ManagedDevice
 from podpath.node.case import Case
+from podpath.node.shifts import ShiftKind
 
 CATEGORIES = (Category.NETWORK_MANAGER,)
 NAME = "managed-by-host"
@@ -80,6 +82,8 @@ TAKEN = (
 )
 
 
+_SOON = 8
+"""Lines of a log within which one act follows from another."""
 ASSUMED = "connection-assumed"
 """The reason of a state change of a device that keeps its configuration (NetworkManager,
 NM_DEVICE_STATE_REASON_CONNECTION_ASSUMED).
@@ -115,11 +119,13 @@ def check(case: Case) -> Iterator[Finding]:
 def _list_stated(case: Case) -> Iterator[Finding]:
     for device, stated in statements_of(case, ManagedDevice):
         if (
-            not device.link.startswith(PLUGINS)
+            not _is_plugins(device)
             or device.state.split(" (")[0] not in TAKEN
             or "externally" in device.state
         ):
             continue
+        gone = _find_gone(case, device)
+        sure = _is_acting(case, device) and (gone or device.link.startswith(PLUGINS))
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
@@ -127,16 +133,41 @@ def _list_stated(case: Case) -> Iterator[Finding]:
                 f"{device.manager} manages {device.link}, a device of the network plugin (its "
                 f"state there is {device.state})."
             ),
-            evidence=(stated.span,),
-            reasoning=("A manager removes or replaces whatever it did not set itself.",),
+            evidence=(stated.span, *gone),
+            reasoning=(
+                "A manager removes or replaces whatever it did not set itself.",
+                *((f"It configures it by {device.file}.",) if device.file else ()),
+            ),
             breaks=(
                 "addresses, routes and rules of pods, the next time the manager checks the device",
             ),
             prevention="Tell the manager to leave the plugin's devices alone.",
-            certainty=1.0 if _is_acting(case, device) else 0.5,
+            certainty=1.0 if sure else 0.5,
             marks=(str(device.link), device.state),
         )
         return
+
+
+def _is_plugins(device: ManagedDevice) -> bool:
+    """Tell whether a device is a plugin's or engine's. NetworkManager lists every bridge as
+    connected; networkd sets up only what a file matches.
+    """
+    if device.link.startswith(PLUGINS):
+        return True
+    networkd = device.manager is DeviceManager.NETWORKD
+    return networkd and _OF_CONTAINERS.match(device.link) is not None
+
+
+def _find_gone(case: Case, device: ManagedDevice) -> tuple[Span, ...]:
+    """Return the line of an address that the device had and then has not."""
+    return tuple(
+        shift.good
+        for shift in case.shifts
+        if shift.kind is ShiftKind.ADDRESS
+        and shift.link == device.link
+        and shift.good is not None
+        and shift.bad is None
+    )[:1]
 
 
 def _is_acting(case: Case, device: ManagedDevice) -> bool:
@@ -170,12 +201,51 @@ def _list_told(case: Case) -> Iterator[Finding]:
         ]
         found = _tell(fitting or done, severity=Severity.FAULT, certainty=1.0 if fitting else 0.7)
         yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
+    elif seen and (lost := _find_lost_routes(case, seen)):
+        first = lost[0]
+        found = _tell((first, *seen), severity=Severity.FAULT, certainty=0.7)
+        told = fails and find_told(case, Circumstance.AT_CONTAINER_START) is not None
+        daemon, device = first.values.get("daemon", "A daemon of the host"), first.values["device"]
+        yield replace(
+            found,
+            claim=(
+                f"{daemon} treats {seen[0].values['device']}, a container device, as one of the "
+                f"host's own, and then takes routes from {device} ({first.values['act']})."
+            ),
+            certainty=1.0 if told else 0.7,
+            asks=() if told else found.asks,
+        )
     elif left:
         found = _tell(left, severity=Severity.FAULT, certainty=0.7 if fails else 0.4)
         yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
     elif seen:
         severity = Severity.FAULT if fails else Severity.RISK
         yield _tell(seen, severity=severity, certainty=0.4)
+
+
+def _find_lost_routes(case: Case, seen: Sequence[Message]) -> list[Message]:
+    """Return the lines with which a daemon deletes a default route of the host, soon after one of
+    it about a device of containers.
+    """
+    noted = find_said(case, MessageKind.DEVICE_SEEN)
+    down = {one.values.get("device") for one in noted if one.values.get("act") == "carrier lost"}
+    return [
+        one
+        for one in find_said(case, MessageKind.DEVICE_TAKEN)
+        if one.values.get("act", "").startswith("deleting default route")
+        and one.values.get("device") not in down
+        and _follows(one, seen)
+    ]
+
+
+def _follows(message: Message, seen: Sequence[Message]) -> bool:
+    """Tell whether a line stands shortly below one of the same daemon."""
+    return any(
+        one.span.source.name == message.span.source.name
+        and one.values.get("daemon") == message.values.get("daemon")
+        and 0 < message.span.line - one.span.last_line <= _SOON
+        for one in seen
+    )
 
 
 def _list_assumed(case: Case) -> frozenset[str]:

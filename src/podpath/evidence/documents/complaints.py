@@ -82,6 +82,7 @@ _FAILS = re.compile(
     r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong(?:ly)?\b|\bunstable\b|"
     r"\bflaps?\b|\bflapping\b|\b(?:sessions?|peerings?) (?:[\w-]+ ){0,5}(?:falls?|closes?)\b|"
     r"\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|\bdelay(?:s|ed)\b|"
+    r"\bthen (?:no longer|not any ?more|not any longer|never again)\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
     r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"

@@ -215,7 +215,7 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
     **dict.fromkeys(("reboot", "shutdown", "poweroff", "dhclient", "kexec"), _always),
     **dict.fromkeys(
         ("docker", "podman", "crictl", "nerdctl"),
-        _first("restart", "stop", "start", "rm", "rmi", "kill", "stopp", "rmp"),
+        _first("restart", "stop", "start", "wait", "rm", "rmi", "kill", "stopp", "rmp"),
     ),
     **dict.fromkeys(("kill", "pkill", "killall"), _has_arguments),
     "update-alternatives": _words("--set", "--config", "--auto"),
