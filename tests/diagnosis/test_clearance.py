@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
-from podpath.diagnosis.clearance import forbid_failure
+from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear, forbid_failure
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.forbids import (
     Forbids,
     NothingWalked,
     NotShown,
+    RestsOnInference,
     RulesLeftOut,
     SomeBranchesFail,
 )
@@ -34,6 +36,7 @@ from podpath.report.diagnosis_text import render_diagnosis
 from podpath.report.json_documents import render_diagnosis_json
 from podpath.report.style import Style
 from tests.checks.nodes import span
+from tests.clusters import healthy
 from tests.diagnosis.scenes import GOOD, OUTSIDE, POD, case, cilium_node, known, whole
 from tests.diagnosis.test_repairs import DROP, cause_of, node
 from tests.report.diagnoses import diagnoses
@@ -63,6 +66,19 @@ def test_a_whole_node_that_works_is_cleared() -> None:
     answer = diagnose(SOUND, (PROBE,))
     assert (Verdict.NONE, (), 0) == (answer.verdict, answer.forbids, answer.exit_code)
     assert () == answer.questions
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_a_tunnel_carries_away_forbids_it_where_somebody_asks(*, asked: bool) -> None:
+    """Of a connection that any such node carries the node is in question, not the far end of its
+    tunnel.
+    """
+    found = healthy()["node1"].facts
+    probe = Probe.parse("tcp 10.244.1.2 > 10.244.0.3:8080")
+    walked = WalkedConnection(probe, converse(found.node, probe), asked=asked)
+    forbids = forbid_all_clear(found, (walked,))
+
+    assert [RestsOnInference] * asked == [type(one) for one in forbids]
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [(True, Verdict.NONE), (False, Verdict.POSSIBLE)])

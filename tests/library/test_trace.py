@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from podpath.diagnosis.forbids import RestsOnInference
+from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
 from podpath.library.trace import EXIT_CODES, UNDECIDED, TraceResult, trace
+from tests.clusters import RECORDED
 from tests.library.samples import NO_FORWARDING, PROBE, RP_FILTER
 
 
@@ -25,6 +27,17 @@ def test_what_nobody_knows_is_undecided() -> None:
     assert result.exit_code == EXIT_CODES.get(result.verdict, UNDECIDED)
     assert isinstance(result, TraceResult)
     assert result.gaps == ()
+
+
+@pytest.mark.parametrize("node", ["node1", "node2"])
+def test_what_a_tunnel_carries_to_a_node_without_evidence_is_undecided(node: str) -> None:
+    """No packet is said to go astray, and none to arrive."""
+    bundle, probe = str(RECORDED / f"{node}.tar.gz"), "tcp 10.244.1.2 > 10.244.0.3:8080"
+    result, answer = trace(bundle, probe), diagnose(bundle, [probe])
+
+    assert answer.exit_code == UNDECIDED
+    assert (result.verdict, result.exit_code) == ("UNDECIDED", UNDECIDED)
+    assert [RestsOnInference] == [type(each) for each in result.forbids]
 
 
 SHORT = (

@@ -200,6 +200,62 @@ def test_an_end_on_a_node_that_is_not_given_is_no_all_clear() -> None:
     assert told.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    "source", ["shop/web-node1", "pod/shop/web-node1", "web-node1", "10.244.1.2"]
+)
+def test_with_the_servers_node_alone_nothing_is_claimed(source: str) -> None:
+    """Its answer leaves by the tunnel that the client is behind, over a veth as nodes in containers
+    have: nothing says what the node at the far end does with it, whose snapshot is asked for.
+    """
+    second = {"node2": HEALTHY["node2"]}
+    for destination in ("pod/shop/far:8080", "10.244.0.3:8080"):
+        answer = why(source, destination, nodes=second, objects=str(OBJECTS))
+        assert (answer.verdict, answer.findings) == ("possible", ())
+        assert "run on the node that has 10.199.0.11" in answer.questions[0].ask
+
+
+def test_one_node_without_objects_does_not_clear_what_a_tunnel_carries() -> None:
+    """Neither way: what leaves by a tunnel ends on a node of which there is no evidence."""
+    for node, bundle in HEALTHY.items():
+        answer = why("10.244.1.2", "10.244.0.3:8080", nodes={node: bundle})
+        assert (answer.verdict, answer.findings) == ("possible", ())
+        assert answer.questions[0].ask.startswith("podpath snapshot")
+
+
+@pytest.mark.parametrize(
+    ("source", "destination"),
+    [
+        ("web-node1", "pod/api-node1"),
+        ("shop/web-node1", "node1:30180"),
+        ("shop/web-node1", "10.199.0.11:30180"),
+        ("web-node1", "pods/far:8080"),
+        ("po/web-node1", "service/api:http"),
+    ],
+)
+def test_an_end_without_its_namespace_on_a_node_that_is_not_given(
+    source: str, destination: str
+) -> None:
+    """However an end is spelled, the objects tell which nodes it is on."""
+    near = destination == "pod/api-node1"
+    answer = why(source, destination, nodes={"node1": HEALTHY["node1"]}, objects=str(OBJECTS))
+
+    assert answer.exit_code == (0 if near else 3)
+    assert ("node node2" in answer.text()) is not near
+
+
+def test_a_bare_name_of_two_namespaces_is_asked_about() -> None:
+    """Nothing is walked from a pod that may not be meant."""
+    second = """\
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: web-node1, namespace: other}
+  status: {podIP: 10.244.1.99}
+"""
+    said = OBJECTS.read_text(encoding="utf-8").replace("items:\n", f"items:\n{second}", 1)
+    with pytest.raises(UsageError, match="pod/other/web-node1 or pod/shop/web-node1: write which"):
+        why("web-node1", "pod/shop/far", nodes=HEALTHY, objects=Pasted(said, "api"))
+
+
 def test_where_no_node_has_routes_to_the_others_pods_the_network_may_have_them(
     tmp_path: Path,
 ) -> None:

@@ -32,7 +32,11 @@ from podpath.diagnosis.forbids import (
     SomeBranchesFail,
 )
 from podpath.diagnosis.left_for_service import forbid_left_for_services
-from podpath.diagnosis.resting import list_guesses, list_routes_taken_for_best
+from podpath.diagnosis.resting import (
+    list_far_ends,
+    list_guesses,
+    list_routes_taken_for_best,
+)
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.diagnosis.untranslated import list_translations_left_out
@@ -53,6 +57,10 @@ class WalkedConnection(NamedTuple):
     conversation: Conversation
     works: bool | None = None
     """What the evidence says became of it; None where it says nothing."""
+    asked: bool = True
+    """False where nobody names it, and it is one that any such node carries: then the node is in
+    question, and no other.
+    """
 
 
 def forbid_all_clear(
@@ -66,6 +74,9 @@ def forbid_all_clear(
         found += _judge(one)
         found += judge_alternatives(case, one)
         guesses = list_guesses(case.node, one.conversation)
+        if not one.asked:
+            beyond = set(list_far_ends(one.conversation))
+            guesses = tuple(guess for guess in guesses if guess not in beyond)
         found += (
             [RestsOnInference(probe=one.probe, guesses=guesses)]
             if guesses and not one.works

@@ -355,7 +355,7 @@ def _walk_in_question(
     for probe in count(flows, tell):
         conversation = _fork(base, probe)
         if not all(_says_nothing(probe, branch) for branch in conversation.branches):
-            walked.append(WalkedConnection(probe, conversation))
+            walked.append(WalkedConnection(probe, conversation, asked=False))
     return tuple(walked)
 
 

@@ -21,6 +21,7 @@ from podpath.datapath.tracing.trace import (
     Rejected,
     Step,
     Trace,
+    Transmitted,
 )
 from podpath.datapath.vocabulary import StageName
 from podpath.diagnosis.connections import ConnectionFrame
@@ -102,6 +103,17 @@ def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]
     origins += [node.namespaces[name].inferred for name in sorted(places & set(node.namespaces))]
     guesses = (_guess(origin) for origin in origins)
     return tuple(dict.fromkeys(guess for guess in guesses if guess is not None))
+
+
+def list_far_ends(conversation: Conversation) -> Iterator[Inferred]:
+    """Yield what is taken for granted of the nodes at the far ends of tunnels of which there is no
+    evidence.
+    """
+    for branch in conversation.branches:
+        for trace in branch.traces:
+            outcome = trace.outcome
+            if isinstance(outcome, Transmitted) and outcome.tunnel is not None:
+                yield from filter(None, (trace.deciding.rests_on,))
 
 
 def list_routes_taken_for_best(branch: Branch) -> Iterator[Inferred]:

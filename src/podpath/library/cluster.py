@@ -4,7 +4,8 @@ missing, and all of them as one sees them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from podpath.datapath.conversations.own_address import bind_source
 from podpath.diagnosis.across import NodeView, see_from
@@ -15,6 +16,7 @@ from podpath.library.case import Case
 from podpath.library.given import Given
 from podpath.library.progress import Progress
 from podpath.library.reading import ReadEvidence, read
+from podpath.net.end_names import EndName, NameKind, parse_end
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.node.cluster import move_node
@@ -23,9 +25,12 @@ from podpath.node.node import NetnsRole
 
 _SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
-_CONTAINERS = ("container/", "containers/", "co/")
-"""What stands before the name of a container."""
 _ABSENT = "expected a snapshot of this node, which the connection passes; there is none"
+
+
+class _ObjectKey(NamedTuple):
+    namespace: str
+    name: str
 
 
 class ClusterViews:
@@ -62,39 +67,84 @@ def list_absent(
     ends: Sequence[str], nodes: Collection[str], shared: ReadEvidence | None
 ) -> Iterator[str]:
     """Yield the nodes that the ends' pods and endpoints are on and that are not given, by what the
-    API says.
+    API says. A name without a Kubernetes namespace may be that of one in any.
     """
     readings = () if shared is None else shared.readings
     records = [record for _, reading in readings for record in reading.records]
-    bare = {end.partition("/")[2] if end.startswith(("pod/", "svc/")) else end for end in ends}
-    named = bare | {end.rpartition(":")[0] for end in bare}
-    held_by = (end for end in ends if end.startswith(_CONTAINERS))
-    holding = {end.partition("/")[2].partition(":")[0] for end in held_by}
-    for record in records:
-        if holding and isinstance(record, ApiObjectRecord) and record.kind == "Pod":
-            held = {each.text_at("name") for each in record.tree.items_at("spec", "containers")}
-            if held & holding:
-                named.add(f"{record.namespace}/{record.name}")
-        if isinstance(record, ServiceRecord) and {str(each) for each in record.addresses} & named:
-            named.add(f"{record.namespace}/{record.name}")
+    named = _name_objects(tuple(map(parse_end, ends)), records)
     for record in records:
         for node in _list_nodes(record, named):
             if node and node not in nodes:
                 yield node
 
 
-def _list_nodes(record: Record, named: Collection[str]) -> Iterator[str | None]:
+class _NamedObjects(NamedTuple):
+    """The objects that ends may stand for, by their namespaces and names, and the addresses."""
+
+    pods: frozenset[_ObjectKey]
+    services: frozenset[_ObjectKey]
+    nodes: frozenset[str]
+    addresses: frozenset[str]
+
+
+def _name_objects(ends: Sequence[EndName], records: Sequence[Record]) -> _NamedObjects:
+    """Return what ends may stand for."""
+    pods: set[_ObjectKey] = set()
+    services: set[_ObjectKey] = set()
+    nodes: set[str] = set()
+    addresses = {end.name for end in ends if end.kind is NameKind.ADDRESS}
+    held = {end.name for end in ends if end.kind is NameKind.CONTAINER}
+    ports = {end.port for end in ends if end.port.isdigit()}
+    for record in records:
+        if isinstance(record, PodRecord):
+            key = _key_of(record)
+            if _is_meant(record, NameKind.POD, ends):
+                pods.add(key)
+        elif isinstance(record, ServiceRecord):
+            key = _key_of(record)
+            by_name = _is_meant(record, NameKind.SERVICE, ends)
+            by_port = any(str(port.node_port) in ports for port in record.ports)
+            if by_name or by_port or {str(each) for each in record.addresses} & addresses:
+                services.add(key)
+        elif isinstance(record, ApiObjectRecord) and record.kind == "Pod":
+            containers = record.tree.items_at("spec", "containers") if held else ()
+            if held & {each.text_at("name") for each in containers}:
+                pods.add(_ObjectKey(record.namespace, record.name))
+        elif isinstance(record, ApiObjectRecord) and record.kind == "Node":
+            known = record.tree.items_at("status", "addresses")
+            by_address = addresses & {each.text_at("address") for each in known}
+            if by_address or any(end.may_name(NameKind.NODE, "", record.name) for end in ends):
+                nodes.add(record.name)
+    return _NamedObjects(
+        frozenset(pods), frozenset(services), frozenset(nodes), frozenset(addresses)
+    )
+
+
+def _key_of(record: PodRecord | ServiceRecord) -> _ObjectKey:
+    return _ObjectKey(record.namespace or "", record.name or "")
+
+
+def _is_meant(record: PodRecord | ServiceRecord, kind: NameKind, ends: Iterable[EndName]) -> bool:
+    """Tell whether an end may name an object; one whose namespace no output tells is of any."""
+    return any(
+        end.may_name(kind, record.namespace or end.namespace, record.name or "") for end in ends
+    )
+
+
+def _list_nodes(record: Record, named: _NamedObjects) -> Iterator[str | None]:
     """Yield the nodes that a pod, or a service's endpoints, are on if they are named."""
     if isinstance(record, PodRecord):
-        if f"{record.namespace}/{record.name}" in named or str(record.address) in named:
+        if _key_of(record) in named.pods or str(record.address) in named.addresses:
             yield record.node
     elif isinstance(record, ApiObjectRecord) and record.kind in {"Endpoints", "EndpointSlice"}:
         tree = record.tree
         owner = tree.text_at("metadata", "labels", _SERVICE_NAME) or record.name
-        if f"{record.namespace}/{owner}" in named:
+        if _ObjectKey(record.namespace, owner) in named.services:
             for subset in tree.items_at("subsets"):
                 yield from (each.text_at("nodeName") for each in subset.items_at("addresses"))
             yield from (each.text_at("nodeName") for each in tree.items_at("endpoints"))
+    elif isinstance(record, ApiObjectRecord) and record.kind == "Node":
+        yield record.name if record.name in named.nodes else None
 
 
 def _say_absent(names: Sequence[str]) -> ReadEvidence:

@@ -6,11 +6,12 @@ address, `outside`; and the probe that asks about it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.end_names import EndName, NameKind, parse_end
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.trees import Tree
@@ -18,67 +19,61 @@ from podpath.node.node import Node, Pod, Service
 from podpath.node.objects import ApiObject
 from podpath.node.probe_names import resolve_probe, suggest
 
-OUTSIDE = "outside"
-"""The word for a client that is not of the cluster."""
 CLIENT = Address.parse("198.51.100.7")
 """An address that stands for one outside, where none is named (RFC 5737)."""
-_KINDS = {"po": "pod", "pods": "pod", "service": "svc", "services": "svc", "no": "node"}
-"""Other spellings of the kinds."""
-_END = re.compile(
-    r"(?:(?P<kind>po|pods?|svc|services?|no|node)/)?"
-    r"(?:(?P<space>[a-z0-9][a-z0-9.-]*)/)?(?P<name>[a-z0-9][a-z0-9.-]*)(?::(?P<port>[\w-]+))?"
-)
-_NETNS = re.compile(r"(?:netns/|(?:/var)?/run/netns/)\S+")
-_CONTAINER = re.compile(r"(?:co|containers?)/(?P<name>[^/:\s]+)(?P<port>:[\w-]+)?")
-_NUMBER = re.compile(r"[0-9.]+(?::\d+)?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?(?::\d+)?")
 _SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
 _SHOWN = 6
 """Names that an error lists."""
-_EXAMPLES = (
-    "pod/shop/web-0, svc/shop/api:http, shop/web-0, node/node1, container/nginx, /run/netns/blue, "
-    "10.0.0.1:80 or outside"
-)
 
 
 def make_probe(
     source: str, destination: str, node: Node, objects: Sequence[ApiObject], protocol: str = ""
 ) -> Probe:
     """Return the probe of a connection whose ends are named; `UsageError` says what there is."""
-    start = _spell_source(_place_container(source, objects), node)
-    end, assumed = _spell_destination(_place_container(destination, objects), node, objects)
+    start = _spell_source(_place(source, objects), node)
+    end, assumed = _spell_destination(_place(destination, objects), node, objects)
     probe = resolve_probe(f"{protocol or assumed} {start} > {end}", node)
     return _with_source(probe, node) if start.startswith("node/") else probe
 
 
-def _place_container(text: str, objects: Sequence[ApiObject]) -> str:
-    """Spell the pod that a container is in; whatever names none stays as it is."""
-    found = _CONTAINER.fullmatch(text)
-    if found is None:
-        return text
-    holders = [one for one in objects if found["name"] in _list_containers(one)]
-    pods = [f"pod/{one.namespace}/{one.name}" for one in holders]
-    if len(pods) == 1:
-        port = found["port"] or _own_port(found["name"], holders[0])
-        return f"{pods[0]}{port}"
+class _PlacedName(NamedTuple):
+    """An end whose kind is one that a walk knows, and how it was written."""
+
+    text: str
+    end: EndName
+
+
+def _place(text: str, objects: Sequence[ApiObject]) -> _PlacedName:
+    """Take an end apart; a container stands for the pod that it is in."""
+    end = parse_end(text)
+    return _PlacedName(
+        text, _place_container(text, end, objects) if end.kind is NameKind.CONTAINER else end
+    )
+
+
+def _place_container(text: str, end: EndName, objects: Sequence[ApiObject]) -> EndName:
+    """Return the one pod that a container is in."""
+    holders = [one for one in objects if end.name in _list_containers(one)]
+    if len(holders) == 1:
+        port = end.port or _own_port(end.name, holders[0])
+        return EndName(NameKind.POD, holders[0].name, holders[0].namespace, port)
     if holders:
-        spelled = ", ".join(pods[:_SHOWN])
+        spelled = ", ".join(f"pod/{one.namespace}/{one.name}" for one in holders[:_SHOWN])
         raise UsageError(f"{text!r} is in {len(holders)} pods: name one of {spelled}")
     names = dict.fromkeys(name for one in objects for name in _list_containers(one))
     shown = ", ".join(list(names)[:_SHOWN]) or "none: give --objects"
-    near = suggest(found["name"], list(names))
+    near = suggest(end.name, list(names))
     raise UsageError(
         f"expected a container that the objects show, saw {text!r}; {near}they show {shown}"
     )
 
 
 def _own_port(name: str, pod: ApiObject) -> str:
-    """Return the first port that a container declares, behind a colon; nothing where it has
-    none.
-    """
+    """Return the first port that a container declares; nothing where it has none."""
     own = (one for one in pod.tree.items_at("spec", "containers") if one.text_at("name") == name)
     ports = (port.text_at("containerPort") for one in own for port in one.items_at("ports"))
-    return next((f":{port}" for port in ports), "")
+    return next(ports, "")
 
 
 def _list_containers(one: ApiObject) -> list[str]:
@@ -100,78 +95,88 @@ def _with_source(probe: Probe, node: Node) -> Probe:
     return probe._replace(src=next(near, probe.src))
 
 
-def _spell_source(text: str, node: Node) -> str:
+def _spell_source(placed: _PlacedName, node: Node) -> str:
     """Spell where a connection starts, as a probe does."""
-    if text == OUTSIDE:
-        return str(CLIENT)
-    if _NUMBER.fullmatch(text) or _NETNS.fullmatch(text):
-        return text
-    kind, space, name, port = _name(text, node)
-    if kind == "svc":
-        raise UsageError(f"expected a pod, a node or an address as the source, saw {text!r}")
-    return f"{kind}/{space}{name}{f':{port}' if port and port.isdigit() else ''}"
+    end = _find_meant(placed, node)
+    match end.kind:
+        case NameKind.OUTSIDE:
+            return str(CLIENT)
+        case NameKind.ADDRESS:
+            return placed.text
+        case NameKind.SERVICE:
+            raise UsageError(
+                f"expected a pod, a node or an address as the source, saw {placed.text!r}"
+            )
+        case _:
+            return f"{_spell(end)}:{end.port}" if end.port.isdigit() else _spell(end)
 
 
-def _spell_destination(text: str, node: Node, objects: Sequence[ApiObject]) -> tuple[str, str]:
+def _spell_destination(
+    placed: _PlacedName, node: Node, objects: Sequence[ApiObject]
+) -> tuple[str, str]:
     """Spell where a connection goes, with the protocol that it has where nobody says."""
-    if _NUMBER.fullmatch(text):
-        return text, "tcp" if _has_port(text) else "icmp"
-    if _NETNS.fullmatch(text):
-        return text, "tcp" if ":" in text else "icmp"
-    kind, space, name, port = _name(text, node)
-    spelled = f"{kind}/{space}{name}"
-    if kind == "netns":
-        return (f"{spelled}:{port}", "tcp") if port else (spelled, "icmp")
-    if kind == "svc":
-        service = _find(node.services, space, name)
-        if isinstance(service, Service) and not service.addresses:
-            ends = list(dict.fromkeys(_list_behind(service, port, objects)))
-            if len(ends) == 1:
-                return ends[0], "tcp" if _has_port(ends[0]) else "icmp"
-            if ends:
-                shown = ", ".join(ends[:_SHOWN])
-                raise UsageError(
-                    f"{spelled} has no address of its own, its name is that of {len(ends)} pods: "
-                    f"name one of {shown}"
-                )
-        protocol = _service_protocol(service, port)
-        return f"{spelled}:{port}" if port else spelled, protocol
-    if kind == "node":
-        return (f"{spelled}:{port}", "tcp") if port else (spelled, "icmp")
-    pod = _find(node.pods, space, name)
-    number, protocol = _pod_port(node, pod, port, objects)
-    return f"{spelled}:{number}" if number else spelled, protocol
+    end = _find_meant(placed, node)
+    spelled = _spell(end)
+    match end.kind:
+        case NameKind.OUTSIDE:
+            raise UsageError("expected where the connection goes, saw 'outside': name an address")
+        case NameKind.ADDRESS:
+            return placed.text, "tcp" if end.port else "icmp"
+        case NameKind.POD:
+            pod = _find(node.pods, end)
+            number, protocol = _pod_port(node, pod, end.port, objects)
+            return f"{spelled}:{number}" if number else spelled, protocol
+        case NameKind.SERVICE:
+            return _spell_service(spelled, end, node, objects)
+        case _:
+            return (f"{spelled}:{end.port}", "tcp") if end.port else (spelled, "icmp")
 
 
-def _has_port(text: str) -> bool:
-    return text.count(":") == 1 or "]:" in text
+def _spell_service(
+    spelled: str, end: EndName, node: Node, objects: Sequence[ApiObject]
+) -> tuple[str, str]:
+    """Spell a service with the protocol of its port; one without an address is its one pod."""
+    service = _find(node.services, end)
+    if isinstance(service, Service) and not service.addresses:
+        ends = list(dict.fromkeys(_list_behind(service, end.port, objects)))
+        if len(ends) == 1:
+            return ends[0], "tcp" if parse_end(ends[0]).port else "icmp"
+        if ends:
+            shown = ", ".join(ends[:_SHOWN])
+            raise UsageError(
+                f"{spelled} has no address of its own, its name is that of {len(ends)} pods: "
+                f"name one of {shown}"
+            )
+    protocol = _service_protocol(service, end.port)
+    return f"{spelled}:{end.port}" if end.port else spelled, protocol
 
 
-def _name(text: str, node: Node) -> tuple[str, str, str, str]:
-    """Take a name apart: its kind, its namespace with a slash, its name and port."""
-    found = _END.fullmatch(text)
-    if found is None:
-        raise UsageError(f"expected {_EXAMPLES}, saw {text!r}")
-    kind = _KINDS.get(found["kind"] or "", found["kind"] or "")
-    space, name = found["space"] or "", found["name"]
-    kind = kind or _guess_kind(text, space, name, node)
-    return kind, f"{space}/" if space else "", name, found["port"] or ""
+def _spell(end: EndName) -> str:
+    """Spell an end as a probe does, without its port."""
+    within = f"{end.namespace}/" if end.namespace else ""
+    return f"{end.kind}/{within}{end.name}"
 
 
-def _guess_kind(text: str, space: str, name: str, node: Node) -> str:
-    """Say what a bare name is of; `UsageError` where it is of nothing, or of two things."""
-    kinds = [
-        *(["pod"] if _find(node.pods, space, name) is not None else []),
-        *(["svc"] if _find(node.services, space, name) is not None else []),
-        *(["node"] if not space and name in {node.name, *node.beside} else []),
+def _find_meant(placed: _PlacedName, node: Node) -> EndName:
+    """Return what a name is of, with its Kubernetes namespace where the evidence shows it;
+    `UsageError` where a bare one is of nothing, and where it may be of two things.
+    """
+    text, end = placed
+    if end.kind in {NameKind.ADDRESS, NameKind.NETNS, NameKind.OUTSIDE}:
+        return end
+    found = [
+        each for each in _list_named(node) if end.may_name(each.kind, each.namespace, each.name)
     ]
-    if len(kinds) == 1:
-        return kinds[0]
-    if kinds:
-        spelled = " or ".join(f"{kind}/{text}" for kind in kinds)
+    if len(found) == 1:
+        return found[0]._replace(port=end.port)
+    if found:
+        spelled = " or ".join(_spell(each) for each in found[:_SHOWN])
         raise UsageError(f"{text!r} may be {spelled}: write which")
-    if f"{space}{name}" in node.namespaces:
-        return "netns"
+    if end.kind is not NameKind.BARE:
+        return end
+    within = f"{end.namespace}/{end.name}" if end.namespace else end.name
+    if within in node.namespaces:
+        return EndName(NameKind.NETNS, within, port=end.port)
     pods = [f"{pod.namespace}/{pod.name}" for pod in node.pods]
     services = [f"svc/{service.namespace}/{service.name}" for service in node.services]
     known = ", ".join([*pods[:4], *services[:3]]) or "no pods and services: give --objects"
@@ -183,9 +188,19 @@ def _guess_kind(text: str, space: str, name: str, node: Node) -> str:
     )
 
 
-def _find(items: Sequence[Pod] | Sequence[Service], space: str, name: str) -> Pod | Service | None:
-    space = space.rstrip("/")
-    fitting = (item for item in items if item.name == name and space in {"", item.namespace})
+def _list_named(node: Node) -> Iterator[EndName]:
+    """Yield what the evidence has a name for."""
+    pods = {(pod.namespace, pod.name) for pod in node.pods}
+    services = {(service.namespace, service.name) for service in node.services}
+    yield from (EndName(NameKind.POD, name, namespace) for namespace, name in sorted(pods))
+    yield from (EndName(NameKind.SERVICE, name, namespace) for namespace, name in sorted(services))
+    yield from (EndName(NameKind.NODE, name) for name in dict.fromkeys((node.name, *node.beside)))
+
+
+def _find(items: Sequence[Pod] | Sequence[Service], end: EndName) -> Pod | Service | None:
+    fitting = (
+        item for item in items if item.name == end.name and end.namespace in {"", item.namespace}
+    )
     return next(fitting, None)
 
 

@@ -173,6 +173,21 @@ def test_which_places_may_be_one_host(
     assert same == placed(*one).same(placed(*other))
 
 
+@pytest.mark.parametrize(("carrier", "kind"), [("eth0", "veth"), ("eth1", "")])
+def test_what_left_by_a_tunnel_is_behind_it(carrier: str, kind: str) -> None:
+    """Whatever device carries a tunnel's packets: on nodes that are containers it is a veth, which
+    otherwise leads to one other end.
+    """
+    shown = given_netns("host", "eth0 192.0.2.2/24 kind veth", "eth1", "flannel.1 vni 1", "cali7")
+    walk = given_walk(given_node(shown))
+    device, tunnel = (host(walk).link(name) for name in (carrier, "flannel.1"))
+    left = ConnectionEnd("host", device, tunnel=tunnel)
+
+    assert kind == device.kind
+    assert left.same(ConnectionEnd("host", tunnel))
+    assert ConnectionEnd("host", tunnel).same(left)
+
+
 def test_a_place_is_told_as_an_end() -> None:
     """A place is a process of a namespace, or a host behind a device."""
     assert [EndPlace("pod", None), EndPlace("host", "eth0")] == [

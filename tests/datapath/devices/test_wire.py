@@ -35,3 +35,7 @@ def test_the_inner_packet_of_a_tunnel_is_what_the_far_end_sees() -> None:
 
     assert isinstance(outcome, Transmitted)
     assert (inner, outer, "flannel.1") == (outcome.packet, outcome.outer, outcome.tunnel)
+    rests_on = walk.trace.steps[-1].rests_on
+    assert rests_on is not None
+    assert rests_on.is_guess
+    assert "192.0.2.9" in rests_on.ask

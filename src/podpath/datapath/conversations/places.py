@@ -77,9 +77,9 @@ class ConnectionEnd(NamedTuple):
             return self.netns == other.netns and self.link is other.link
         if self.switch is not None and self.switch == other.switch:
             return True
-        return self.link.name == other.link.name or not (
-            leads_to_one(self.link) or leads_to_one(other.link)
-        )
+        # What left by a tunnel is behind it, and not behind the device that carries its packets.
+        one, another = self.tunnel or self.link, other.tunnel or other.link
+        return one.name == another.name or not (leads_to_one(one) or leads_to_one(another))
 
 
 def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:

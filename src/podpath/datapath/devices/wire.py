@@ -12,6 +12,7 @@ from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
+from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
 
 _PRIVATE = frozenset({"ppp", "tun", "wireguard"})
@@ -38,6 +39,7 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted | Dropped:
         link.name, link.inferred.why if link.inferred is not None else ""
     )
     namespace = walk.engine.namespace(skb.netns.name)
+    rests_on = _far_end(skb, skb.tunnel) if skb.tunnel is not None else None
     master = link.bond_slave_of or link.master
     if master is not None and skb.port is None:
         reason = LeftByPort(link.name, namespace.mac(link), master)
@@ -49,6 +51,7 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted | Dropped:
         StepDecision.TRANSMIT,
         reason,
         link=link.name,
+        rests_on=rests_on,
     )
     outer = skb.packet if skb.inner is not None else None
     device = skb.tunnel.name if skb.tunnel is not None else None
@@ -56,3 +59,14 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted | Dropped:
     return Transmitted(
         netns=skb.netns.name, link=link.name, packet=inside, outer=outer, tunnel=device
     )
+
+
+def _far_end(skb: Skb, tunnel: Link) -> Inferred:
+    """Say what is taken for granted of the node that unwraps a packet and is not in the model."""
+    inside = skb.inner if skb.inner is not None else skb.packet
+    why = (
+        f"the far end of {tunnel.name} at {skb.packet.dst}, of which there is no evidence, passes "
+        f"on what is sent to {inside.dst}"
+    )
+    ask = f"podpath snapshot -o node.tar.gz, run on the node that has {skb.packet.dst}"
+    return Inferred(Basis.GUESSED, why, tunnel.span, ask)
