@@ -279,11 +279,11 @@ def _questions(
     concluded: Conclusion,
     unplaced: Sequence[Unplaced],
 ) -> tuple[Question, ...]:
-    """Return what to ask next, the most telling first; commands that are asked for once are not
-    asked for again.
+    """Return what to ask next, the most telling first; a command stands where it is first asked
+    for.
 
-    Where prose speaks of something, and nothing that it says is understood as a failure, the
-    connection is asked for first.
+    Where prose speaks of something, and nothing that it says is understood as a failure, an expert
+    asks before anything is asked that the all-clear needs, such as which connection fails.
     """
     verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
@@ -305,7 +305,6 @@ def _questions(
     leading = asked[:LEADING] if assumed else asked
     questions = (
         *settling[:1],
-        *(clearing[:1] if unheard else ()),
         *leading,
         *settling[1:],
         *assumed,

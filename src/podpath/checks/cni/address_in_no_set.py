@@ -5,9 +5,9 @@ What it is
     by its labels, on a node with Calico.
 
 Why it breaks
-    Calico keeps what a policy selects in IP sets. A pod that it does not know (it was made before
-    Calico was installed, by another plugin, or its WorkloadEndpoint is missing) is in none of them,
-    so that the rule that would allow it never matches.
+    Calico keeps what a policy selects in IP sets. A pod that it does not know (created before
+    Calico was installed, set up by another plugin, or without its WorkloadEndpoint) is in none of
+    them, so the rule that would allow it never matches.
 
 How to confirm
     ipset list | grep ADDRESS

@@ -16,7 +16,7 @@ How to fix
     Policy denied: allow the identity in a policy (fromEntities: remote-node, host, or world if that
     is intended). Fragments: give pods an MTU with room for encryption and tunnels, so that nothing
     is fragmented on the way. Full maps: raise bpf-ct-global-tcp-max, bpf-nat-global-max. FIB and
-    tunnel endpoints: see why the node has no route, neighbor or entry for the destination.
+    tunnel endpoints: find out why the node has no route, neighbor or entry for the destination.
 
 References
     Cilium, Troubleshooting: Policy; Cilium, bpf/lib/drop.h

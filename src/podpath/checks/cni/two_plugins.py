@@ -1,8 +1,8 @@
 """two-plugins: the folder of CNI configurations holds files of two network plugins.
 
 What it is
-    A listing of /etc/cni/net.d shows a file of one plugin beside a file of another one, such as
-    10-calico.conflist and 10-flannel.conflist, or the runtime's own bridge before the cluster's.
+    A listing of /etc/cni/net.d shows files of two plugins, such as 10-calico.conflist and
+    10-flannel.conflist, or the runtime's own bridge before the cluster's.
 
 Why it breaks
     The runtime takes the first file by name and ignores the others. Pods are then added to the

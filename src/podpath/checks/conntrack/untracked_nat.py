@@ -1,14 +1,14 @@
-"""untracked-nat: a rule takes packets out of connection tracking that have to be translated.
+"""untracked-nat: a rule exempts packets from connection tracking that need to be translated.
 
 What it is
-    A NOTRACK rule (raw PREROUTING of iptables, `notrack` of nft) takes what a DNAT rule translates,
-    or an IPVS service with masquerading while net.ipv4.vs.conntrack is 1; or it takes ports to
-    whatever destination on a host whose containers open connections to them.
+    A NOTRACK rule (raw PREROUTING of iptables, `notrack` of nft) matches what a DNAT rule
+    translates, or an IPVS service with masquerading while net.ipv4.vs.conntrack is 1; or it matches
+    ports, whatever the destination, on a host whose containers connect to those ports.
 
 Why it breaks
-    NAT works on connections alone: an untracked packet passes every NAT rule untouched, and no rule
-    for established connections knows it. Containers' packets leave with their own addresses, a
-    published port is not forwarded, and of IPVS one direction is tracked without the other.
+    NAT works only on tracked connections: an untracked packet passes every NAT rule unchanged, and
+    no rule for established connections matches it. Containers' packets leave with their own
+    addresses, a published port is not forwarded, and with IPVS only one direction is tracked.
 
 How to confirm
     iptables -t raw -nvL; nft list ruleset | grep -n -B3 notrack
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Limit the rule to the host's own addresses (-d ADDRESS, `ip daddr ADDRESS`; `ip saddr ADDRESS`
-    for replies), or take it away.
+    for replies), or delete it.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c v6.12): no entry, no translation; xt_CT.c;

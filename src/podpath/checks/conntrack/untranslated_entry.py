@@ -4,13 +4,13 @@ translation that they need.
 What it is
     An UNREPLIED entry of one of two kinds: its reply is expected at a container's private address
     although it goes to another network, while other entries to the same destination are translated;
-    or it goes to a service's address, and the reply is expected from that same address.
+    or it goes to a service's address, and the reply is expected from that very address.
 
 Why it breaks
     NAT is decided once, for a connection's first packet. An entry created while the rules were
     missing (before Docker or kube-proxy wrote them, or after a flush) stays untranslated as long as
     packets refresh it: for UDP from one port (statsd, SIP, syslog, DNS over a long-lived socket,
-    QUIC), that is forever. The packets leave with an address that nobody can answer.
+    QUIC), that is forever. The packets leave with a source address that nobody can reply to.
 
 How to confirm
     conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED

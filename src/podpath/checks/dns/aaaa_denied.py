@@ -1,5 +1,5 @@
-"""aaaa-denied: a name server has an IPv4 address for a name, and denies the name when it is asked
-for one of IPv6.
+"""aaaa-denied: a name server has an IPv4 address for a name, but denies that the name exists when
+asked for an IPv6 address.
 
 What it is
     The question for A is answered, the one for AAAA of the same name with NXDOMAIN, SERVFAIL,

@@ -6,8 +6,8 @@ What it is
     Or modprobe itself says so: `Error running install command '/bin/false' for module MODULE`.
 
 Why it breaks
-    modprobe runs the command of an install line instead of loading the module, whoever asks for
-    it: a person by its name, or the kernel by an alias. With /bin/true it even reports success.
+    modprobe runs the command in an install line instead of loading the module, no matter who asks
+    for it: a person by its name, or the kernel by an alias. With /bin/true it even reports success.
     Hardening guides add such lines. A line `blacklist MODULE` does less: it only ignores aliases,
     and `modprobe MODULE` loads the module all the same.
 

@@ -1,9 +1,9 @@
-"""program-dies: a program exits with its own error, and is not there to answer.
+"""program-dies: a program exits with an error of its own, so nothing is there to answer.
 
 What it is
-    A log line with which a program gives up (fatal, emerg, panic, abort by a signal, a flag or
-    configuration that it does not accept, a file that cannot be executed), and a pod in
-    CrashLoopBackOff, a failed unit, or a ticket that says that it does not stay up.
+    A log line in which a program gives up (fatal, emerg, panic, killed by a signal, a flag or
+    configuration that it rejects, a file that cannot be executed), together with a pod in
+    CrashLoopBackOff, a failed unit, or a ticket that says that the program does not stay up.
 
 Why it breaks
     Nothing listens where the program should: connections are refused, probes fail, and a supervisor

@@ -6,8 +6,8 @@ What it is
     which a server gives its leases, or a fixed address that was copied.
 
 Why it breaks
-    Each neighbor keeps the MAC of whoever answered ARP last. Connections to the address reach one
-    host or the other, and break off when that changes.
+    Each neighbor keeps the MAC of the host that answered ARP last. Connections to the address reach
+    one host or the other, and break off when that changes.
 
 How to confirm
     cat /etc/machine-id                        # on both hosts

@@ -6,8 +6,8 @@ What it is
 
 Why it breaks
     A bridge that had ports has a carrier while one of them has one. Without it no container hangs
-    on it: their host ends (veth...) were taken out of it, by NetworkManager, systemd-networkd or a
-    bridge that was deleted and made again under the same name. Nobody answers there.
+    on it: NetworkManager or systemd-networkd took their host ends (veth...) out of it, or the
+    bridge was deleted and created again under the same name. Nobody answers there.
 
 How to confirm
     bridge link; ip link show master BRIDGE; ip -br link show type veth

@@ -5,8 +5,8 @@ What it is
     tcpdump prints at least three requests for one address (`who-has`, `neighbor solicitation ...
     who has`), and no output in the ticket shows an answer for it. Names and masked addresses count
     as written. Or the neighbor table shows `(incomplete)`, INCOMPLETE or FAILED for an address that
-    is reported unreachable. For an address of IPv6 that the host has behind it (a pod, a container,
-    a guest) within the LAN's own network, the host itself has to answer (proxy_ndp).
+    is reported unreachable. For an IPv6 address in the LAN's own network that is behind the host (a
+    pod, a container, a guest), the host itself has to answer (proxy_ndp).
 
 Why it breaks
     Without the MAC, nothing is sent to that address: connections to it, or through it as a gateway,

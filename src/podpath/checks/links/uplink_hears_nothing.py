@@ -11,9 +11,9 @@ Why it breaks
     does not receive.
 
 How to confirm
-    tcpdump -eni DEVICE for a minute: any frame at all, with which tag?
-    the switch port's VLANs and counters; ethtool -S DEVICE; bridge vlan (for a virtual machine, on
-    its host)
+    tcpdump -eni DEVICE for a minute: do any frames come in, and with which tag?
+    ethtool -S DEVICE; bridge vlan (for a virtual machine, on its host)
+    the switch port's VLANs and counters
 
 How to fix
     Give the port the VLAN that the device uses, connect the virtual switch, or update the driver.

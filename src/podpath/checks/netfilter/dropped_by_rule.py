@@ -1,4 +1,4 @@
-"""dropped-by-rule: a rule of iptables, or a chain's policy, ends the packet.
+"""dropped-by-rule: an iptables rule, or a chain's policy, drops or rejects the packet.
 
 What it is
     The packet reached a matching rule with DROP or REJECT, or the end of a base chain whose policy

@@ -3,8 +3,8 @@ engine's guests or of machines behind the host.
 
 What it is
     The policy of FORWARD is DROP (Docker sets it when it turns forwarding on), or its last rule
-    drops or rejects everything, and each accepting rule above it is for devices other than those of
-    whoever is cut off.
+    drops or rejects everything, and every accepting rule above it is for other devices than those
+    that the lost traffic uses.
 
 Why it breaks
     The policy applies to what no rule accepts. Docker accepts only for docker0 and its br-...

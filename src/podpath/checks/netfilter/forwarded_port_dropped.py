@@ -6,8 +6,8 @@ What it is
 
 Why it breaks
     What a workload sends to another machine, and its lookups by a name server elsewhere, traverse
-    FORWARD, from which Docker jumps to DOCKER-USER first. A rule that was meant for somebody else
-    takes them, too, unless it names a device, a source or a destination.
+    FORWARD, from which Docker jumps to DOCKER-USER first. A rule that was meant for other traffic
+    matches them, too, unless it names a device, a source or a destination.
 
 How to confirm
     iptables -nvL DOCKER-USER --line-numbers; iptables -nvL FORWARD --line-numbers

@@ -4,8 +4,8 @@ frames back.
 What it is
     The `hairpin_mode` files of a bridge's ports contain 0, and the ticket says that a workload
     cannot reach itself through its own service or published address; or that it can while a capture
-    runs on the bridge, which the kernel logs as promiscuous. Or somebody typed a rule that maps an
-    address to the workload.
+    is running on the bridge, which the kernel logs as promiscuous mode. Or somebody typed a rule
+    that maps an address to the workload.
 
 Why it breaks
     The packet leaves the pod, is translated to the pod's own address, and has to go back out of the

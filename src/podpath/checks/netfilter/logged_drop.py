@@ -16,8 +16,8 @@ How to confirm
     journalctl -k -g 'DST=ADDRESS'; iptables-save | grep -B1 -A1 'log-prefix'
 
 How to fix
-    ufw: `ufw route allow in on cni0` for forwarded traffic, `ufw allow in on docker0 to any port
-    5432` for the host itself. firewalld: put the device into the trusted zone. Otherwise accept
+    ufw: `ufw route allow in on DEVICE` for forwarded traffic, `ufw allow in on DEVICE to any port
+    PORT` for the host itself. firewalld: put the device into the trusted zone. Otherwise accept
     above the LOG rule.
 
 References

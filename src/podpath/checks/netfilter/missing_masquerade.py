@@ -1,18 +1,20 @@
-"""missing-masquerade: packets leave the node with a source whose answers do not come back to it.
+"""missing-masquerade: packets leave the node with a source address that replies cannot come back
+to.
 
 What it is
     No rule translates the source of packets that pods send outside the cluster, so they leave with
     an address that nobody outside can reply to. Or kube-proxy marks a connection to a service for
-    masquerading (KUBE-MARK-MASQ), sends it to a pod of another node, and no rule of POSTROUTING
-    masquerades it: somebody flushed KUBE-POSTROUTING, or kube-proxy is stopped.
+    masquerading (KUBE-MARK-MASQ), sends it to a pod on another node, and no rule in POSTROUTING
+    masquerades it: something flushed KUBE-POSTROUTING, or kube-proxy is stopped.
 
 Why it breaks
     The packets arrive, but the replies go nowhere (or to another node's pod with the same address).
     Connections to the outside time out, while pods reach each other. A packet that conntrack marks
     INVALID or UNTRACKED is not translated either, whatever the rules say. If the network routes the
-    pods' range (BGP, cloud routes), nothing needs to be translated, and this is not a fault.
-    A service's client outside gets its answer from the pod's node, past the node that it asked and
-    that would translate it back, and resets it.
+    pods' range (BGP, cloud routes), nothing needs to be translated, and this is not a fault. A
+    client outside the cluster gets the service's answer straight from the pod's node, not through
+    the node that it asked and that would have translated the answer back, so it resets the
+    connection.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING
@@ -20,8 +22,9 @@ How to confirm
 
 How to fix
     iptables -t nat -A POSTROUTING -s POD_CIDR ! -d POD_CIDR -j MASQUERADE, or turn on the plugin's
-    own: ipMasq (bridge, ptp), --ip-masq (flannel), natOutgoing (Calico), enable-bpf-masquerade or
-    enable-ipv4-masquerade (Cilium). Restart kube-proxy where its chain is empty.
+    own option: ipMasq (bridge, ptp), --ip-masq (flannel), natOutgoing (Calico),
+    enable-bpf-masquerade or enable-ipv4-masquerade (Cilium). If kube-proxy's chain is empty,
+    restart kube-proxy.
 
 References
     nf_nat_masquerade_ipv4 (net/netfilter/nf_nat_masquerade.c); the ip-masq-agent of Kubernetes

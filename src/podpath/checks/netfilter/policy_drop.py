@@ -18,8 +18,8 @@ How to confirm
 
 How to fix
     Accept what belongs there, before the policy decides:
-        iptables -I FORWARD 1 -i cni0 -j ACCEPT; iptables -I FORWARD 1 -o cni0 -j ACCEPT
-    on a host with Docker in DOCKER-USER, which Docker leaves alone; or set the policy back to
+        iptables -I FORWARD 1 -i BRIDGE -j ACCEPT; iptables -I FORWARD 1 -o BRIDGE -j ACCEPT
+    (on a host with Docker, in DOCKER-USER, which Docker leaves alone); or set the policy back to
     ACCEPT:
         iptables -P FORWARD ACCEPT
 

@@ -10,7 +10,7 @@ Why it breaks
     of pods created since are dropped, and addresses of deleted pods are still admitted. Policies of
     the plugin's own kinds (Calico's GlobalNetworkPolicy, AdminNetworkPolicy) count in addition to
     those of Kubernetes. A plugin that knows no policies (flannel, kindnet before 1.31) lets
-    everything through; one that enforces them with BPF programs shows no rules at all.
+    everything through; one that enforces them with BPF programs shows no rules.
 
 How to confirm
     kubectl get networkpolicy -A; kubectl get pods -A -o wide | grep -e calico -e kube-router

@@ -1,5 +1,5 @@
-"""private-source-leaves: a capture on the host's own NIC shows a container's packets leave with its
-private address for a public one, and no reply.
+"""private-source-leaves: a capture on the host's own NIC shows a container's packets leaving for a
+public address with a private source, and no reply.
 
 What it is
     tcpdump on the uplink prints requests from an address of a container engine's or plugin's range

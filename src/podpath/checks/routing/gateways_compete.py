@@ -5,8 +5,8 @@ What it is
     metric or none, and no table of their own.
 
 Why it breaks
-    The host has one default route at a time, or two of which the kernel uses the first: which that
-    is depends on the order in which devices come up. Whatever should leave by the other device,
+    The host has one default route at a time, or two, and the kernel uses the first: which that is
+    depends on the order in which devices come up. Whatever should leave by the other device,
     answers to its clients included, leaves by the wrong one.
 
 How to confirm

@@ -1,8 +1,8 @@
 """ip-forward: the host does not forward packets.
 
 What it is
-    net.ipv4.ip_forward is 0, or net.ipv4.conf.DEVICE.forwarding of the device on which the packets
-    come in.
+    net.ipv4.ip_forward is 0, or net.ipv4.conf.DEVICE.forwarding is 0 for the device that the
+    packets come in on.
 
 Why it breaks
     A packet for another host is dropped when it is routed, for IPv4 without an ICMP error (drop

@@ -5,10 +5,10 @@ What it is
     default route.
 
 Why it breaks
-    Link-local addresses are of one link: no router passes them on. Plugins give them to pods (the
-    IPv4 side of pods with IPv6 alone), VPNs to the ends of tunnels; the host then has a route to
-    each, by a veth or the tunnel. Where that route is missing, the default route takes the packets,
-    and nobody answers.
+    Link-local addresses belong to a single link: no router passes them on. Plugins give them to
+    pods (the IPv4 side of pods with IPv6 alone), VPNs to the ends of tunnels; the host then has a
+    route to each, by a veth or the tunnel. Where that route is missing, the default route takes the
+    packets, and nobody answers.
 
 How to confirm
     ip route get ADDRESS; ip route show ADDRESS

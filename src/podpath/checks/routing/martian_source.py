@@ -1,4 +1,5 @@
-"""martian-source: the kernel dropped packets whose source address may not come in on that device.
+"""martian-source: the kernel dropped packets whose source address is not allowed on the device that
+they came in on.
 
 What it is
     `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the route back

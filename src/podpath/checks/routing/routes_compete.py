@@ -1,9 +1,10 @@
-"""routes-compete: two routes of one prefix and one metric compete, and the kernel uses the first.
+"""routes-compete: two routes with the same prefix and metric compete, and the kernel uses the
+first.
 
 What it is
     `ip route` or `route -n` lists two routes for the same destination in one table, with the same
-    metric and different next hops: two default routes by two cards, or the route of a connected
-    network beside one that leads to the same network through a gateway.
+    metric and different next hops: two default routes over two cards, or the route of a connected
+    network and one that leads to the same network through a gateway.
 
 Why it breaks
     The kernel uses the one that it lists first. If that is the default route of a card without a

@@ -30,7 +30,7 @@ How to fix
 
 References
     fib_validate_source, __fib_validate_source (net/ipv4/fib_frontend.c);
-    Documentation/networking/ip-sysctl.rst, rp_filter RFC 3704
+    Documentation/networking/ip-sysctl.rst, rp_filter; RFC 3704
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ Why it breaks
     In the raw or mangle hook, the rule looks up the route back to the sender without the marks and
     policy rules that apply to the real reply: with wg-quick (fwmark), policy routing or several
     NICs, it finds another device or none, and drops packets whose replies would take the right
-    path. With --validmark the mark of the packet counts, which its reply need not have. A request
-    for a lease has the source 0.0.0.0: kernels before 4.11 look up a way back to that, too, which
-    is at best the default route, and drop it on every other device; newer ones let it pass.
+    path. With --validmark, the packet's own mark counts, but the reply may not carry that mark. A
+    DHCP request has the source 0.0.0.0: kernels before 4.11 look up a route back to that, too, find
+    the default route at best, and drop the request on every other device; newer kernels let it
+    pass.
 
 How to confirm
     uname -r

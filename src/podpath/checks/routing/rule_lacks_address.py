@@ -3,8 +3,8 @@ one that fails.
 
 What it is
     `ip rule` lists rules for single addresses, as plugins write one or two for each pod (`from all
-    to 10.0.1.5 lookup main`, `from 10.0.1.5 lookup 3`), and the address of the pod that fails is in
-    none of them.
+    to 10.0.1.5 lookup main`, `from 10.0.1.5 lookup 3`), and none of them is for the address of the
+    pod that fails.
 
 Why it breaks
     The pod's packets take the main table's default route, through the node's first card, although

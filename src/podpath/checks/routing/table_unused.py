@@ -1,14 +1,14 @@
 """table-unused: a routing table with a default route of its own is looked up by no rule.
 
 What it is
-    A table beside `main` has a default route, and the whole list of rules (`ip rule`) has none that
-    names the table.
+    A table other than `main` has a default route, and the full list of rules (`ip rule`) has none
+    that looks the table up.
 
 Why it breaks
-    Routes of a table count only for packets that a rule sends there. Whoever made the table (the
-    AWS plugin for the pods of a second interface, a script for a second card, a VPN) also makes the
-    rules; where they are gone, the packets take the main table's default by the wrong device, and
-    the network behind it drops their source.
+    Routes of a table count only for packets that a rule sends there. Whatever created the table
+    (the AWS plugin for the pods on a second interface, a script for a second card, a VPN) also
+    creates the rules; where they are gone, the packets take the main table's default by the wrong
+    device, and the network behind it drops their source.
 
 How to confirm
     ip rule; ip route show table all | grep 'table NUMBER'

@@ -1,4 +1,4 @@
-"""networks-not-shared: a container asks for another one that is in none of its networks.
+"""networks-not-shared: a container looks up another one that shares no network with it.
 
 What it is
     `docker inspect` or a Compose file shows the networks of both containers, and they have none in

@@ -6,7 +6,7 @@ What it is
 
 Why it breaks
     Clients get "Connection refused" immediately. No pod matches the service's selector, none of
-    those that do is ready, or the EndpointSlice's port has another name than the service's.
+    those that do is ready, or the EndpointSlice's port is named differently from the service's.
 
 How to confirm
     kubectl get endpointslices -l kubernetes.io/service-name=SERVICE; kubectl get pods -l SELECTOR

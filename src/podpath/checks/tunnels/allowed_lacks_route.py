@@ -2,7 +2,7 @@
 
 What it is
     `ip route` sends a range by a WireGuard device, or people say that it is behind one, and `wg
-    show` lists the device's peers: none of their allowed IPs holds any address of that range.
+    show` lists the device's peers: none of their allowed IPs includes an address in that range.
 
 Why it breaks
     WireGuard chooses the peer by allowed IPs. Without one it drops the packet: the sender gets

@@ -1,5 +1,5 @@
 """jumbo-uplink: the host's uplink has an MTU above 1500, which the path to other networks may not
-carry.
+support.
 
 What it is
     The device of the default route, or a bridge for containers, is set to jumbo frames (9000).

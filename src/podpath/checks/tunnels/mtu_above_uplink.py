@@ -1,13 +1,13 @@
 """mtu-above-uplink: containers send larger packets than the host's uplink accepts.
 
 What it is
-    The MTU of a bridge for containers, or of a container's own device, is larger than that of the
-    device of the host's default route: the host is itself a guest on a tunnel (a cloud's or
-    Proxmox's overlay, a VPN, PPPoE).
+    The MTU of the containers' bridge, or of a container's own device, is larger than that of the
+    device that the host's default route uses, because the host itself is behind a tunnel (a cloud's
+    or Proxmox's overlay, a VPN, PPPoE).
 
 Why it breaks
     The container announces an MSS that fits its own MTU, so servers answer with packets that do not
-    fit the path to it. Routers there have to report that with ICMP; if ICMP is filtered, large
+    fit the path back. Routers on that path have to report it with ICMP; if ICMP is filtered, large
     answers are lost: TLS handshakes and downloads hang, small requests work.
 
 How to confirm
@@ -16,8 +16,9 @@ How to confirm
 
 How to fix
     Set the containers' MTU to the uplink's: `mtu` in /etc/docker/daemon.json and
-    com.docker.network.driver.mtu of each network; the plugin's MTU minus its overhead; or clamp the
-    MSS: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu.
+    com.docker.network.driver.mtu for each network; for a plugin, the uplink's MTU minus its
+    overhead; or clamp the MSS: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j
+    TCPMSS --clamp-mss-to-pmtu.
 
 References
     RFC 1191, RFC 4821, RFC 2923; docs.docker.com, com.docker.network.driver.mtu

@@ -2,9 +2,9 @@
 node's own.
 
 What it is
-    A node has a second address of keepalived, kube-vip or the like on its card (`inet .../32`), in
-    the network of the first; Calico finds the node's address by itself (by a range, a device, or
-    the first that fits), and pods of this node and others do not reach each other.
+    A node has a second address from keepalived, kube-vip or a similar program on its card (`inet
+    .../32`), in the network of the first; Calico autodetects the node's address (by range, by
+    device, or the first that fits), and pods on this node and on others do not reach each other.
 
 Why it breaks
     The agent announces what it finds as the end of tunnels and as BGP's next hop. If that is the

@@ -66,12 +66,12 @@ _ENDS = (
     Boundary(
         BoundaryName.CILIUM_NODEPORT,
         "Cilium's translation of a service is not modeled where its maps are not shown, the "
-        "backend is on another node, or a proxy or a policy stands before it",
+        "backend is on another node, or a proxy or a policy comes first",
         "cilium bpf lb list",
     ),
     Boundary(
         BoundaryName.CILIUM_ENDPOINT,
-        "the address is of the range of the node's own pods, and no output shows which pod has it, "
+        "the address is in the node's own pod range, and no output shows which pod has it, "
         "or that none has",
         "cilium-dbg endpoint list; kubectl get pods -A -o wide",
     ),
@@ -99,12 +99,12 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.MIDWAY,
-        "how a connection that stands already was translated when it began is not in evidence",
+        "the evidence does not show how a connection that is already open was first translated",
         "conntrack -L -o extended",
     ),
     Boundary(
         BoundaryName.FLOW_TABLES,
-        "what the flows of an Open vSwitch bridge do with it is not known",
+        "no output shows what the flows of an Open vSwitch bridge do with it",
         "ovs-appctl ofproto/trace BRIDGE FLOW; ovs-ofctl dump-flows BRIDGE",
     ),
     Boundary(
@@ -177,7 +177,7 @@ _PASSED = (
     ),
     Boundary(
         BoundaryName.CONNTRACK_TIMEOUTS,
-        "entries in the evidence are assumed to be there still, and to last through the walk",
+        "entries in the evidence are assumed to still exist, and to last through the walk",
         "conntrack -L",
     ),
     Boundary(
@@ -192,7 +192,7 @@ _PASSED = (
     ),
     Boundary(
         BoundaryName.SET_TARGETS,
-        "what SET and recent add to sets and lists shows in no later packet",
+        "what SET and recent add to sets and lists has no effect on later packets",
         "ipset save",
     ),
     Boundary(

@@ -1,5 +1,5 @@
-"""nc, wget, telnet, ssh and clients of databases: programs that connect to a port and say in a line
-what came of it.
+"""nc, wget, telnet, ssh and clients of databases: programs that connect to a port and report the
+result in one line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""curl's output: its exit code decides, whatever language its message is in (curl/curl.h,
+"""curl's output: its exit code decides, no matter what language its message is in (curl/curl.h,
 `CURLcode`).
 
 With `-v` its lines name the address that a name has. A request without a response means that the

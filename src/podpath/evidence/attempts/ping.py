@@ -1,4 +1,4 @@
-"""ping's output (iputils and busybox): answers, errors, and the sum at the end."""
+"""ping's output (iputils and busybox): answers, errors, and the summary at the end."""
 
 from __future__ import annotations
 

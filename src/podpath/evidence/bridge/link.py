@@ -1,5 +1,5 @@
-"""`bridge [-d] link`: ports of bridges, from text and from JSON. What is switched is `on` or `off`
-in both.
+"""`bridge [-d] link`: ports of bridges, from text and from JSON. Switches are `on` or `off` in
+both.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """`docker inspect`, `docker network inspect` and Compose files: containers, networks and services
-as they are asked for.
+as they are configured.
 """
 
 from __future__ import annotations

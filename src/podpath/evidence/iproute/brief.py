@@ -1,4 +1,4 @@
-"""`ip -br link` and `ip -br addr`: one line a device, with its state and its addresses or its MAC
+"""`ip -br link` and `ip -br addr`: one line per device, with its state and its addresses or its MAC
 and flags.
 """
 

@@ -1,5 +1,5 @@
-"""`ip route get`: what the kernel answers to the question for one way, `RTNETLINK answers: ...`
-included.
+"""`ip route get`: the route that the kernel picks for one destination, or its error (`RTNETLINK
+answers: ...`).
 
 An answer is a decision and no route: it holds for that destination (source, mark, device) alone,
 with every rule and table counted.

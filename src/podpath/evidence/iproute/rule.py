@@ -1,5 +1,4 @@
-"""`ip rule`: policy rules, from text and from JSON. Both give the words of a rule to `_assemble`,
-where they become typed.
+"""`ip rule`: policy rules, from text and from JSON.
 
 A selector that is not known stays as it is spelled: whether the rule counts for what meets all
 others is for the walk to ask.

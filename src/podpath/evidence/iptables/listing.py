@@ -1,5 +1,5 @@
-"""Reads `iptables -nvL`: chains as tables for people, in which every extension has words of its
-own.
+"""Reads `iptables -nvL`: chains as tables for people to read, in which each extension has its own
+wording.
 
 A row is read by the columns that the header above it names, in the order they stand: widths tell
 nothing, since long names push the rest aside and a rule without target leaves its column blank.

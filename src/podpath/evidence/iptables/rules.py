@@ -1,4 +1,5 @@
-"""Reads `iptables-save`, `iptables -S` and bare rules: all that spells rules as `-A CHAIN ...`.
+"""Reads `iptables-save`, `iptables -S` and bare rules: everything that spells rules as `-A CHAIN
+...`.
 
 An output may be whole, cut at either end, filtered, elided in the middle or wrapped. Each table
 block gives one record whose chains say of themselves whether they are shown whole; a line that

@@ -1,5 +1,5 @@
-"""`sysctl`, `sysctl -a`, sysctl.d files, and what stands under /proc/sys as cat, grep, head and
-tail print it.
+"""`sysctl`, `sysctl -a`, sysctl.d files, and the files under /proc/sys as cat, grep, head and tail
+print them.
 
 A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`, `conntrack -C`) gets it from the
 command. That a key does not exist is a fact too: its module is not loaded. In a configuration file

@@ -1,5 +1,5 @@
-"""Reads numbers that stand alone, whose command says what they count the lines of: `wc -l
-/proc/net/nf_conntrack`, `conntrack -L | wc -l`, `ip neigh | wc -l`.
+"""Reads a bare number whose command says which lines it counts: `wc -l /proc/net/nf_conntrack`,
+`conntrack -L | wc -l`, `ip neigh | wc -l`.
 """
 
 from __future__ import annotations

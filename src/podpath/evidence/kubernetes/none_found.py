@@ -1,4 +1,4 @@
-"""`kubectl get` of kinds of which there is no object: `No resources found`."""
+"""`kubectl get` that finds no objects: `No resources found`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A part of an object that a path picks: `kubectl get svc web -o jsonpath={.spec.selector}`, `-o
-json | jq .spec.selector`.
+"""The part of an object that a path selects: `kubectl get svc web -o jsonpath={.spec.selector}`,
+`-o json | jq .spec.selector`.
 
 The command says which object it is and where in it the answer belongs.
 """

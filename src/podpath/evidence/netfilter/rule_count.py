@@ -1,5 +1,5 @@
-"""Reads the answers of `iptables-save | wc -l` and `| sort | uniq -c`: how many rules there are,
-and how many copies of each.
+"""Reads the output of `iptables-save | wc -l` and `| sort | uniq -c`: how many rules there are, and
+how many copies of each.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Reads iptables commands as somebody typed them, at a prompt or in a firewall's script: what was
-done to which chain.
+"""Reads iptables commands as people type them, at a prompt or in a firewall script: what was done
+to which chain.
 
 Not modeled: variables of a script, loops and functions: a line with a variable where an address
 should be states no address.

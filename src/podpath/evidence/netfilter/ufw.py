@@ -1,5 +1,5 @@
-"""Reads `ufw status` with and without `verbose` and `numbered`: who may reach what, and what is
-done by default.
+"""Reads `ufw status` with and without `verbose` and `numbered`: who may reach what, and what
+happens by default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that say which devices a host is to have: interfaces(5), netplan, ifcfg of the network
+"""Files that define which devices a host should have: interfaces(5), netplan, ifcfg of the network
 scripts, .network of networkd.
 
 They tell what is wanted and not what is there. What they say beyond devices, ports, addresses and

@@ -1,4 +1,4 @@
-"""`traceroute`, `tracepath` and `mtr --report`: the routers on a way, and where it ends."""
+"""`traceroute`, `tracepath` and `mtr --report`: the routers on a path, and where it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`ethtool DEVICE`, `mii-tool` and lshw's network class: what a card and its partner agreed on."""
+"""`ethtool DEVICE`, `mii-tool` and lshw's network class: what a card and its link partner agreed
+on.
+"""
 
 from __future__ import annotations
 

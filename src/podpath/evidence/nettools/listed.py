@@ -1,5 +1,5 @@
-"""Outputs in rows of which each says by itself what it says: sessions of routing daemons, proxies
-of a mesh, calls of a program, and what a machine consists of.
+"""Outputs in which each row stands on its own: sessions of routing daemons, proxies of a mesh, a
+program's system calls, a machine's parts.
 
 The outputs are tables of `listed.toml`. A row that convicts is a message of its line
 (`evidence.messages`); here every row that is understood is kept, so that what is left is known not

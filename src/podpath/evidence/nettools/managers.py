@@ -1,4 +1,4 @@
-"""`nmcli`, `nmcli device` and `networkctl list`: which devices a manager takes for its own."""
+"""`nmcli`, `nmcli device` and `networkctl list`: which devices a manager considers its own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`wg show`: the peers of a WireGuard device, what they may send, and when they last shook
-hands; `wg show DEVICE allowed-ips`, a line for each peer.
+"""`wg show`: the peers of a WireGuard device, what they may send, and their latest handshake; `wg
+show DEVICE allowed-ips`, a line for each peer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`nft monitor trace` and `xtables-monitor --trace`: the rules that packets met. What dropped one
-is a message of its line.
+"""`nft monitor trace` and `xtables-monitor --trace`: the rules that packets matched. A line that
+drops one becomes a message.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""tcpdump's text, as it stands in tickets: packets of one or more lines, and what people wrote
-between them.
+"""tcpdump's text as people paste it into tickets: packets of one or more lines, and what people
+wrote between them.
 
 A packet is a line that starts one (`tcpdump.frame`), with the lines that go on with it: the second
 line of `-v`, the packet that an ICMP error quotes or a tunnel carries, hex and text dumps. All else

@@ -1,4 +1,4 @@
-"""`-m addrtype`: what kind of address the local table holds an address for
+"""`-m addrtype`: the type that the local table gives an address
 (net/netfilter/xt_addrtype.c v6.12).
 """
 

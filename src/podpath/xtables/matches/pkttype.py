@@ -1,4 +1,4 @@
-"""`-m pkttype`: what the link layer addressed the frame to (net/netfilter/xt_pkttype.c v6.12)."""
+"""`-m pkttype`: whom the link layer addressed the frame to (net/netfilter/xt_pkttype.c v6.12)."""
 
 from __future__ import annotations
 

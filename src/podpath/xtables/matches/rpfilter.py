@@ -1,4 +1,4 @@
-"""`-m rpfilter`: whether the way back to the source is the way the packet came
+"""`-m rpfilter`: whether the route back to the source is the way the packet came
 (net/ipv4/netfilter/ipt_rpfilter.c v6.12).
 """
 

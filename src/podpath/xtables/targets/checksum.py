@@ -1,4 +1,4 @@
-"""`-j CHECKSUM`: the checksum that a socket left to the device, computed
+"""`-j CHECKSUM`: computes the checksum that a socket left to the device
 (net/netfilter/xt_CHECKSUM.c v6.12). Evaluation goes on.
 """
 

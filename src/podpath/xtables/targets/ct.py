@@ -1,4 +1,4 @@
-"""`-j CT` and `-j NOTRACK`: what conntrack shall do with a packet it has not seen yet
+"""`-j CT` and `-j NOTRACK`: what conntrack is to do with a packet it has not seen yet
 (net/netfilter/xt_CT.c v6.12).
 """
 

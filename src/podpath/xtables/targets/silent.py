@@ -158,7 +158,7 @@ TARGETS: tuple[TargetExtension, ...] = (
     ),
     TargetExtension(
         name="LED",
-        effect="lights a lamp",
+        effect="blinks an LED",
         options=make_options("led-trigger-id", "led-delay", flags=("led-always-blink",)),
         not_drawn="this kernel, or IPv4, does not have it",
     ),
@@ -192,7 +192,7 @@ TARGETS: tuple[TargetExtension, ...] = (
     ),
     TargetExtension(
         name="TCPOPTSTRIP",
-        effect="takes options out of a TCP header",
+        effect="strips options from a TCP header",
         options=make_options("strip-options", save={"strip-options": _spell_tcp_options}),
         forms=(make_form("TCPOPTSTRIP", r"TCPOPTSTRIP options (?P<strip_options>\S+)"),),
         not_drawn=_REWRITES,
@@ -207,7 +207,7 @@ TARGETS: tuple[TargetExtension, ...] = (
     ),
     TargetExtension(
         name="SET",
-        effect="adds the packet's addresses to a set, or takes them out",
+        effect="adds the packet's addresses to a set, or removes them",
         audible=frozenset({"map-set", "map-mark", "map-prio", "map-queue"}),
         options=make_options(
             "timeout",
