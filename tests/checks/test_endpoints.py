@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from podpath.checks.endpoints import backends_of, changed_at, listed_at, read_moment
+from podpath.checks.endpoints import (
+    backends_of,
+    changed_at,
+    listed_at,
+    pods_changed_at,
+    read_moment,
+)
 from podpath.checks.objects import see
 from podpath.net.addresses import Address
 from tests.checks.proxied import ENDPOINTS, LONG_AGO, SERVICE, case_of, endpoints, iptables, listed
@@ -48,16 +55,37 @@ def test_slices_alone_are_not_known_to_be_all(tmp_path: Path) -> None:
     (behind,) = backends_of(case, service)
 
     assert not behind.whole
-    assert changed_at(behind.sources) == read_moment("2026-11-23T01:50:00Z")
+    assert changed_at(behind) == read_moment("2026-11-23T01:50:00Z")
 
 
 def test_when_objects_changed_and_were_listed(tmp_path: Path) -> None:
-    """The controller's own note tells where no manager's does."""
+    """The controller's own note tells where no manager's does; what has neither is of no time."""
     objects = listed(SERVICE, endpoints(ENDPOINTS, changed=LONG_AGO))
     case = case_of(tmp_path, iptables(*ENDPOINTS), objects)
-    found = see(case, "Endpoints")
+    (service,) = see(case, "Service")
+    (behind,) = backends_of(case, service)
 
-    assert changed_at(found) == read_moment(LONG_AGO)
-    assert listed_at(case, found[0].span) == read_moment("2026-11-23T01:53:50Z")
-    assert changed_at(see(case, "Service")) is None
+    assert changed_at(behind) == read_moment(LONG_AGO)
+    assert listed_at(case, behind) == read_moment("2026-11-23T01:53:50Z")
+    assert changed_at(replace(behind, sources=(*behind.sources, service))) is None
+    assert changed_at(replace(behind, backends={})) is None
     assert read_moment("soon") is None
+
+
+def test_when_the_pods_behind_a_port_changed(tmp_path: Path) -> None:
+    """By their readiness and their containers; nobody knows it of pods that are not shown."""
+    pod = """
+- kind: Pod
+  metadata: {name: api-0, namespace: shop}
+  status:
+    podIP: 10.244.1.3
+    conditions: [{type: Ready, lastTransitionTime: "2026-11-23T01:41:00Z"}]
+    containerStatuses: [{state: {running: {startedAt: "2026-11-23T01:42:00Z"}}}]
+"""
+    for number, (more, moment) in enumerate((((), None), ((pod,), "2026-11-23T01:42:00Z"))):
+        objects = listed(SERVICE, endpoints(ENDPOINTS), *more)
+        case = case_of(tmp_path / str(number), iptables(*ENDPOINTS), objects)
+        (service,) = see(case, "Service")
+        (behind,) = backends_of(case, service)
+
+        assert pods_changed_at(case, behind) == (moment and read_moment(moment))

@@ -116,3 +116,30 @@ def test_what_may_not_be_listed_ends_it(tmp_path: Path) -> None:
         pytest.raises(LackingRights),
     ):
         gather_cluster(client, ("pod/shop/web",), GatheringOptions())
+
+
+def test_endpoints_are_read_again_after_the_snapshots(tmp_path: Path) -> None:
+    """Those of before say nothing for certain of rules that were read later; what the server does
+    not answer a second time stays as it was.
+    """
+    heard: list[str] = []
+
+    def change(asked: Asked) -> Answer:
+        taken = any("/proxy/" in path for path in heard)
+        heard.append(asked.path)
+        if asked.path.startswith("/api/v1/endpoints"):
+            about = {"name": "api", "namespace": "shop", "labels": {"taken": str(taken)}}
+            return Answer(200, [json.dumps({"items": [{"metadata": about}]}).encode()])
+        if "/endpointslices" in asked.path and taken:
+            return refusal(500, "InternalError", "etcd: too busy")
+        return answer(asked, SHOP + AGENTS)
+
+    with Scripted(change) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        with Client(access.find(path)) as client:
+            found = gather_cluster(client, ("pod/shop/web",), GatheringOptions())
+
+    (endpoints,) = found.objects.items["endpoints"]
+    assert endpoints["metadata"]["labels"] == {"taken": "True"}
+    listed = found.objects.listed
+    assert listed["endpoints"] > listed["endpointslices"] == listed["pods"]

@@ -162,28 +162,63 @@ def _make(address: Tree | None, port: int, item: Tree, *, ready: bool) -> Iterat
     )
 
 
-def changed_at(objects: Sequence[ObjectSightings]) -> float | None:
-    """Return when objects last changed, by what they say of it; None where one says nothing."""
-    moments = [_last_change(one) for one in objects]
+def changed_at(behind: PortBackends) -> float | None:
+    """Return when what stands behind a port last changed, by what its objects say; None where one
+    says nothing, or lists nothing: the API server notes no time of a field that went.
+    """
+    moments = [_last_change(one) for one in behind.sources]
     known = [moment for moment in moments if moment is not None]
-    return max(known) if known and len(known) == len(moments) else None
+    return max(known) if known and behind.backends and len(known) == len(moments) else None
 
 
 def _last_change(one: ObjectSightings) -> float | None:
-    """Return when an object last changed: as its managers wrote down, else as its controller did
-    of what it wrote last.
+    """Return when an object last changed: as its managers wrote down, and as its controller did of
+    what it wrote last.
     """
-    managed = [
-        read_moment(entry.text_at("time")) for entry in one.items_at("metadata", "managedFields")
+    noted = [entry.text_at("time") for entry in one.items_at("metadata", "managedFields")]
+    noted.append(one.text_at("metadata", "annotations", CHANGED))
+    stated = [moment for text in noted if (moment := read_moment(text)) is not None]
+    return max(stated, default=None)
+
+
+def pods_changed_at(case: Case, behind: PortBackends) -> float | None:
+    """Return when a pod behind a port last became ready or unready, or a container of it began or
+    ended; None where no pod says. Such a change reaches the endpoints and the rules after it.
+    """
+    names = {one.pod for one in behind.backends.values() if one.pod}
+    addresses = {str(one.address) for one in behind.backends.values()}
+    moments = [
+        moment
+        for pod in see(case, "Pod")
+        if f"{pod.namespace}/{pod.name}" in names or pod.text_at("status", "podIP") in addresses
+        for text in _list_changes(pod)
+        if (moment := read_moment(text)) is not None
     ]
-    stated = [moment for moment in managed if moment is not None]
-    if stated:
-        return max(stated)
-    return read_moment(one.text_at("metadata", "annotations", CHANGED))
+    return max(moments, default=None)
 
 
-def listed_at(case: Case, span: Span) -> float | None:
-    """Return when the list was read that a line stands in; None where nobody says."""
+def _list_changes(pod: ObjectSightings) -> Iterator[str]:
+    """Yield the times of a pod's changes as its status has them."""
+    for condition in pod.items_at("status", "conditions"):
+        if condition.text_at("type") == "Ready":
+            yield condition.text_at("lastTransitionTime")
+    for container in pod.items_at("status", "containerStatuses"):
+        yield container.text_at("state", "running", "startedAt")
+        yield container.text_at("state", "terminated", "finishedAt")
+        yield container.text_at("lastState", "terminated", "finishedAt")
+
+
+def listed_at(case: Case, behind: PortBackends) -> float | None:
+    """Return when the oldest of the lists was read that say what is behind a port; None where
+    nobody says it of one.
+    """
+    moments = [_listed_at(case, one.span) for one in behind.sources]
+    known = [moment for moment in moments if moment is not None]
+    return min(known) if known and len(known) == len(moments) else None
+
+
+def _listed_at(case: Case, span: Span) -> float | None:
+    """Return when the list was read that a line stands in."""
     if span.source.taken_at is not None:
         return span.source.taken_at
     for one in see(case, LISTING):

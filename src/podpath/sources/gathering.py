@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from podpath.kube.client import Client, KubeError
 from podpath.sources.agents import AgentAccess, ServingAgent, find_agents, read_snapshot
 from podpath.sources.collector import CollectorOptions, collect_node
+from podpath.sources.kinds import ENDPOINTS, SLICES
 from podpath.sources.location import find_nodes
-from podpath.sources.objects import ApiObjects, SourceError, Told, read_objects
+from podpath.sources.objects import ApiObjects, SourceError, Told, read_again, read_objects
 
 MOST_AT_ONCE = 8
 MOST_NODES = 128
@@ -66,6 +67,9 @@ def gather_cluster(
         )
         del wanted[MOST_NODES:]
     bundles, failed = _take_all(client, wanted, find_agents(objects), options, told)
+    if bundles:  # endpoints of a moment before the snapshots say nothing for certain of their rules
+        kinds = [kind for kind in (ENDPOINTS, SLICES) if kind.resource in objects.items]
+        objects = read_again(client, objects, kinds, namespaces=options.namespaces)
     absent = tuple(name for name in concerned if name not in bundles and name not in options.known)
     return ClusterEvidence(
         objects=objects, bundles=bundles, lacking=(*lacking, *failed), absent=absent

@@ -11,11 +11,11 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, NoReturn
 
-from podpath.kube.client import Client, Refused, Unreachable
+from podpath.kube.client import Client, KubeError, Refused, Unreachable
 from podpath.net.errors import PodpathError
 from podpath.sources.kinds import KINDS, ApiItem, ApiKind
 
@@ -66,15 +66,15 @@ class ApiObjects:
     missing: tuple[str, ...] = ()
     """A sentence for each kind that could not be listed, and is not needed for every answer."""
 
-    listed: float | None = None
-    """When they were read, in seconds since the epoch."""
+    listed: Mapping[str, float] = field(default_factory=dict)
+    """When they were read, by resource, in seconds since the epoch."""
 
     def documents(self) -> Iterator[ApiDocument]:
         """Yield the objects as evidence, as `kubectl get -o json` prints them."""
         for resource, items in self.items.items():
             listed: dict[str, Any] = {"apiVersion": "v1", "kind": "List"}
-            if self.listed is not None:
-                moment = datetime.fromtimestamp(self.listed, UTC).isoformat(timespec="seconds")
+            if resource in self.listed:
+                moment = datetime.fromtimestamp(self.listed[resource], UTC).isoformat()
                 listed["metadata"] = {"annotations": {LISTED: moment}}
             listed["items"] = items
             yield ApiDocument(f"api/{resource}.json", json.dumps(listed, indent=1))
@@ -110,7 +110,7 @@ def read_objects(
         told("reading the API", 1.0)
     _judge(client, answers)
     return ApiObjects(
-        listed=listed,
+        listed={kind.resource: listed for kind in KINDS},
         items={
             kind.resource: answer.items
             for kind, answer in answers.items()
@@ -122,6 +122,29 @@ def read_objects(
             if answer.refused is not None
         ),
     )
+
+
+def read_again(
+    client: Client,
+    objects: ApiObjects,
+    kinds: Sequence[ApiKind],
+    *,
+    namespaces: Sequence[str] = (),
+    seconds: float = SECONDS,
+) -> ApiObjects:
+    """Return the objects with those of some kinds as they are now; what was read before stays where
+    the server does not answer.
+    """
+    budget = _Budget(time.monotonic() + seconds, seconds)
+    items, listed = dict(objects.items), dict(objects.listed)
+    for kind in kinds:
+        moment = time.time()
+        try:
+            found = _list_kind(client, kind, namespaces, budget)
+        except (KubeError, SourceError):
+            continue
+        items[kind.resource], listed[kind.resource] = found, moment
+    return replace(objects, items=items, listed=listed)
 
 
 class _KindAnswer(NamedTuple):

@@ -102,6 +102,8 @@ def test_a_service_that_the_rules_do_not_know(tmp_path: Path) -> None:
         (JUST_NOW, "2026-11-23T01:53:50Z", "changed 9 s before"),
         (LONG_AGO, "", "does not show how long"),
         (LONG_AGO, "2026-11-23T01:45:00Z", "does not show how long"),
+        (LONG_AGO, "2026-11-23T01:53:48Z", "does not show how long"),
+        ("2026-11-23T01:53:59Z", "2026-11-23T01:54:30Z", "changed 10 s after"),
         ("", "2026-11-23T01:53:50Z", "does not show how long"),
     ],
 )
@@ -115,6 +117,65 @@ def test_a_change_that_may_be_young(tmp_path: Path, changed: str, at: str, words
     assert found.certainty < 1
     assert words in str(found.reasoning)
     assert found.asks[0].command == "curl -s http://localhost:10256/healthz"
+
+
+SLICE = f"""
+- kind: EndpointSlice
+  metadata:
+    name: api-x
+    namespace: shop
+    labels: {{kubernetes.io/service-name: api}}
+    annotations: {{endpoints.kubernetes.io/last-change-trigger-time: "{LONG_AGO}"}}
+"""
+POD = """
+- kind: Pod
+  metadata: {name: api-0, namespace: shop}
+  status:
+    podIP: 10.244.0.2
+    conditions:
+    - {type: Ready, status: "True", lastTransitionTime: "READY"}
+    containerStatuses:
+    - name: c
+      restartCount: 7
+      state: {running: {startedAt: "STARTED"}}
+      lastState: {terminated: {finishedAt: "ENDED"}}
+"""
+
+
+@pytest.mark.parametrize("time", ["READY", "STARTED", "ENDED"])
+def test_an_endpoint_whose_pod_restarts(tmp_path: Path, time: str) -> None:
+    """Its endpoint comes and goes with it, whatever the endpoints say of their last change: that
+    the rules lack it is only possible.
+    """
+    for number, (moment, certainty) in enumerate(((LONG_AGO, 1.0), (JUST_NOW, 0.6))):
+        pod = POD.replace(time, moment)
+        for word in ("READY", "STARTED", "ENDED"):
+            pod = pod.replace(word, LONG_AGO)
+        objects = listed(SERVICE, endpoints(ENDPOINTS), pod)
+        folder = tmp_path / str(number)
+        (found,) = check(case_of(folder, iptables(*ENDPOINTS[:1]), objects))
+        assert (str(found.claim)[:38], found.certainty) == (
+            "Kube-proxy's rules on this node lack 1",
+            certainty,
+        )
+
+
+def test_the_last_change_is_the_latest_that_is_noted(tmp_path: Path) -> None:
+    """A manager's old time does not hide what the controller notes of its last change."""
+    noted = endpoints(ENDPOINTS, changed=JUST_NOW).replace(
+        "\n  subsets", f'\n    managedFields: [{{manager: m, time: "{LONG_AGO}"}}]\n  subsets'
+    )
+    (found,) = ask(tmp_path, iptables(*ENDPOINTS[:1]), noted)
+
+    assert found.certainty < 1
+
+
+def test_a_service_whose_endpoints_are_all_gone(tmp_path: Path) -> None:
+    """Nothing notes when the last one went."""
+    empty = endpoints(()).replace("  subsets:", "  other:") + SLICE
+    (found,) = ask(tmp_path, iptables(*ENDPOINTS), empty)
+
+    assert found.certainty < 1
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.endpoints import Backend, PortBackends, backends_of, changed_at, listed_at
+from podpath.checks.endpoints import (
+    Backend,
+    PortBackends,
+    backends_of,
+    changed_at,
+    listed_at,
+    pods_changed_at,
+)
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, names_of_service, see
 from podpath.checks.proxy_rules import ProxyRules, ServiceRules, find_proxy_rules
@@ -232,15 +239,16 @@ def _finish(  # noqa: PLR0913  # the parts of a finding
 
 
 def _age(case: Case, seen: _Seen, rule: Span) -> float | None:
-    """Return for how long the rules were behind when they were read; None where a time is not
-    stated, or the objects were read so long before that they may have changed since.
+    """Return for how long the rules were behind when they were read, below zero where the endpoints
+    changed after that; None where a time is not stated, or the objects were read before the rules:
+    an endpoint that was ready then need not have been so later.
     """
     taken = rule.source.taken_at
-    changed = changed_at(seen.behind.sources)
-    listed = listed_at(case, _endpoints_line(seen.behind))
-    if taken is None or changed is None or listed is None or listed < taken - SYNCS:
+    changed = changed_at(seen.behind)
+    listed = listed_at(case, seen.behind)
+    if taken is None or changed is None or listed is None or listed <= taken:
         return None
-    return min(taken, listed) - changed
+    return taken - max(changed, pods_changed_at(case, seen.behind) or changed)
 
 
 def _shows_slices(behind: PortBackends) -> bool:
@@ -255,9 +263,10 @@ def _say_age(age: float | None) -> str:
             "changed, so this may just be a recent change."
         )
     if age < SYNCS:
+        when = "before" if age >= 0 else "after"
         return (
-            f"The endpoints changed {max(age, 0):.0f} s before, so this may just be a recent "
-            "change."
+            f"The endpoints changed {abs(age):.0f} s {when} the rules were read, so this may just "
+            "be a recent change."
         )
     return f"The endpoints changed {age:.0f} s before the rules were read."
 
