@@ -36,7 +36,9 @@ from podpath_protect.repair.policy import Action, Policy
 
 LOG = logging.getLogger("podpath.protect.repair")
 RECHECK = 5.0
-"""Seconds until a pod that is held back by the node's state is considered again."""
+"""Seconds until a pod that is held back by the node's state is considered again, and until rules
+that were missing are looked for again.
+"""
 
 
 class Controller:
@@ -61,7 +63,8 @@ class Controller:
         self._own_pod, self._chain, self._spent = own_pod, chain, spent
         self._memories: dict[str, BrokenPod] = {}
         self._first_seen: dict[str, float] = {}
-        self._sights: dict[str, NamespaceObservation] = {}
+        self._sights: dict[str, tuple[NamespaceObservation, float]] = {}
+        """What was seen in a pod's namespace, and when."""
         self._sent: dict[str, float] = {}
         """When a pod of an owner was last sent away."""
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -75,7 +78,7 @@ class Controller:
         """Judge a pod, and do what is next to it, if anything may be done."""
         uid = pod.metadata.uid
         self._first_seen.setdefault(uid, now)
-        judgement = judge(pod, self._policy, self._see(pod, sight))
+        judgement = judge(pod, self._policy, self._see(pod, sight, now))
         if judgement.state != "broken":
             self._relieve(pod, judgement)
             return judgement
@@ -141,17 +144,22 @@ class Controller:
             for memory in self._memories.values()
         )
 
-    def _see(self, pod: KubePod, sight: NamespaceObservation | None) -> NamespaceObservation | None:
-        """Return what was seen in a pod's namespace; rules that were missing are looked for anew
-        each time.
+    def _see(
+        self, pod: KubePod, sight: NamespaceObservation | None, now: float, *, anew: bool = False
+    ) -> NamespaceObservation | None:
+        """Return what was seen in a pod's namespace; rules that were missing are looked for anew,
+        but not at each change of a pod, which its owner can make many times a second.
         """
         uid = pod.metadata.uid
-        known = sight or self._sights.get(uid)
+        known, seen_at = self._sights.get(uid, (None, now))
         if sight is None and known is not None and known.redirected is False:
-            known = self._actions.see(pod)
-        if known is not None:
-            self._sights[uid] = known
-        return known
+            if not anew and now - seen_at < RECHECK:
+                return known
+            sight = self._actions.see(pod)
+        if sight is None:
+            return known
+        self._sights[uid] = sight, now
+        return sight
 
     def _relieve(self, pod: KubePod, judgement: PodJudgement) -> None:
         """Let a pod that is not broken be: its owner's pauses end if it was born after the last
@@ -217,7 +225,7 @@ class Controller:
             return held
         self._spent()
         began = time.monotonic()
-        outcome = self._do(action, pod, memory)
+        outcome = self._do(action, pod, memory, now)
         self.took.observe(time.monotonic() - began, (("action", action),))
         if sends_away:
             self._settle(outcome, owner, now)
@@ -260,7 +268,7 @@ class Controller:
             self._budget.give_back(owner, now)
             self._actions.cluster.refund("evict")
 
-    def _do(self, action: Action, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
+    def _do(self, action: Action, pod: KubePod, memory: BrokenPod, now: float) -> RepairOutcome:
         """Look once more, tell of the action, do it."""
         try:
             fresh = self._actions.read(pod)
@@ -268,7 +276,7 @@ class Controller:
             return RepairOutcome("fail", str(error))
         if fresh is None:
             return RepairOutcome("skip", "it is gone")
-        judgement = judge(fresh, self._policy, self._see(fresh, None))
+        judgement = judge(fresh, self._policy, self._see(fresh, None, now, anew=True))
         if judgement.state != "broken":
             return RepairOutcome("skip", f"it is {judgement.state} by now: {judgement.why}")
         untold = self._actions.announce(fresh, action, judgement)

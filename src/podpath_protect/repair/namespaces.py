@@ -5,8 +5,9 @@ walk over /proc gives all namespaces with their addresses, each by the file that
 by its oldest process. Where two namespaces claim an address (an old sandbox that is not gone yet,
 or a tenant who gives another's address to a namespace of its own), the control group of the oldest
 process tells which is the pod's, since no tenant can write that; where it does not, neither is
-taken: rules in the wrong pod are worse than none. Namespaces without a process are found where
-runtimes and `ip netns` bind them.
+taken: rules in the wrong pod are worse than none. So only namespaces of the pod's own control group
+are looked into, or those of none. Namespaces without a process are found where runtimes and
+`ip netns` bind them.
 
 Everything here but the control group can be filled by whoever has an unprivileged namespace: names
 of devices are bytes, lists of addresses are read so far and no further, and a namespace that has
@@ -18,8 +19,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -39,6 +41,12 @@ _SECONDS = 5.0
 MOST_TEXT = 1 << 20
 """What is read of a namespace's addresses: 8,000 and more. No pod with that many is looked for."""
 _CGROUP = 8192
+MOST_OF_A_POD = 8
+"""Namespaces that are looked into of those in one pod, the oldest first: its sandbox is the first
+of all, and whoever is in it may make as many as there are processes.
+"""
+READ_SECONDS = 5.0
+"""How long the namespaces of no pod are looked into, for all pods of one look together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,67 +68,100 @@ class NamespaceLookup:
 
 
 class Namespaces:
-    """The network namespaces of a node by the addresses that they hold, as they were at one
-    moment.
+    """The network namespaces of a node as they were at one moment, whose addresses are read when a
+    pod is looked for: of a tenant's many only as many as may be its pod's. Mutable, and of one
+    thread.
     """
 
-    def __init__(self, by_address: Mapping[str, tuple[NamespacePath, ...]], host: int) -> None:
-        """Keep what was seen; `host` is the inode of the node's own namespace."""
-        self._by_address, self._host = by_address, host
+    def __init__(
+        self,
+        places: Iterable[NamespacePath],
+        host: int,
+        read: Callable[[NamespacePath], frozenset[str]],
+    ) -> None:
+        """Keep what was seen, the oldest first; `host` is the inode of the node's own namespace,
+        and `read` returns the addresses of one.
+        """
+        self._host, self._read = host, read
+        self._of_pods: dict[str, list[NamespacePath]] = defaultdict(list)
+        for place in places:
+            self._of_pods[place.pod].append(place)
+        self._known: dict[int, frozenset[str]] = {}
+        self._spent = 0.0
 
     def find(self, addresses: Iterable[str], pod: str = "") -> NamespaceLookup:
         """Return the one namespace that holds all of a pod's addresses; `pod` is its UID."""
-        wanted = [_canonical(address) for address in addresses]
+        wanted = frozenset(map(_canonical, addresses))
         if not wanted:
             return NamespaceLookup(place=None, why="the pod has no address yet")
-        holding = [self._by_address.get(address, ()) for address in wanted]
-        first = {place.inode: place for place in holding[0]}
-        shared = set(first)
-        for places in holding[1:]:
-            shared &= {place.inode for place in places}
-        spelled = ", ".join(wanted)
-        mine = {inode for inode in shared if pod and first[inode].pod == pod}
-        shared = mine or {inode for inode in shared if not (pod and first[inode].pod)}
-        if not shared:
+        spelled = ", ".join(sorted(wanted))
+        mine = self._of_pods.get(pod, ())[:MOST_OF_A_POD] if pod else ()
+        found = [place for place in mine if wanted <= self._addresses(place)]
+        if not found:
+            found = self._search(wanted, "" if pod else None)
+            if self._spent > READ_SECONDS:
+                why = "the node has more network namespaces than can be looked into"
+                return NamespaceLookup(place=None, why=why)
+        if not found:
             return NamespaceLookup(
                 place=None, why=f"no network namespace of this node holds {spelled}"
             )
-        if len(shared) > 1:
+        if len(found) > 1:
             return NamespaceLookup(
                 place=None,
                 why=(
-                    f"{len(shared)} network namespaces hold {spelled}; it is not clear which is "
+                    f"{len(found)} network namespaces hold {spelled}; it is not clear which is "
                     "the pod's"
                 ),
             )
-        place = first[shared.pop()]
-        if place.inode == self._host:
+        if found[0].inode == self._host:
             return NamespaceLookup(place=None, why=f"{spelled} is the node's own")
-        return NamespaceLookup(place=place)
+        return NamespaceLookup(place=found[0])
+
+    def _search(self, wanted: frozenset[str], pod: str | None) -> list[NamespacePath]:
+        """Return the namespaces that hold all of the addresses among those of no pod, or among all
+        where `pod` is None, as far as there is time.
+        """
+        found = []
+        for owner, places in self._of_pods.items():
+            for place in places if pod in {None, owner} else ():
+                began = time.monotonic()
+                if self._spent <= READ_SECONDS and wanted <= self._addresses(place):
+                    found.append(place)
+                self._spent += time.monotonic() - began
+        return found
+
+    def _addresses(self, place: NamespacePath) -> frozenset[str]:
+        if place.inode not in self._known:
+            self._known[place.inode] = self._read(place)
+        return self._known[place.inode]
 
 
 def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespaces:
     """Look at every namespace of the node. `proc` is the node's, wherever it is mounted."""
-    by_address: dict[str, list[NamespacePath]] = defaultdict(list)
     lasting = _mounts(bound)
-    seen: set[int] = set()
-    for place, addresses in _of_processes(proc):
-        seen.add(place.inode)
-        for address in addresses:
-            bound_to = lasting.get(place.inode, place)
-            by_address[address].append(replace(bound_to, pod=place.pod))
-    for inode, place in lasting.items():
-        for address in () if inode in seen else _asked(Path(place.path)):
-            by_address[address].append(place)
-    return Namespaces(
-        {address: tuple(places) for address, places in by_address.items()},
-        _inode(proc / "1/ns/net") or 0,
-    )
+    processes: dict[int, Path] = {}
+    places: list[NamespacePath] = []
+    for place, process in _of_processes(proc):
+        processes[place.inode] = process
+        places.append(replace(lasting.get(place.inode, place), pod=place.pod))
+    places += [place for inode, place in lasting.items() if inode not in processes]
+
+    def read(place: NamespacePath) -> frozenset[str]:
+        process = processes.get(place.inode)
+        if process is not None:
+            found = _read_addresses(process / "net")
+            if _inode(process / "ns/net") == place.inode:
+                return found  # it has not ended meanwhile, and left its number to another
+        bound_to = lasting.get(place.inode)
+        return frozenset() if bound_to is None else _asked(Path(bound_to.path))
+
+    return Namespaces(places, _inode(proc / "1/ns/net") or 0, read)
 
 
-def _of_processes(proc: Path) -> Iterator[tuple[NamespacePath, frozenset[str]]]:
+def _of_processes(proc: Path) -> Iterator[tuple[NamespacePath, Path]]:
     """Yield each namespace once, by its oldest process: the one that lives longest, which is the
-    pod's sandbox.
+    pod's sandbox. Those whose process was born first come first.
     """
     oldest: dict[int, tuple[int, int]] = {}
     around = _pod_of(proc / "1/cgroup")  # a node that lives in a pod itself
@@ -129,18 +170,11 @@ def _of_processes(proc: Path) -> Iterator[tuple[NamespacePath, frozenset[str]]]:
             inode, born = _inode(proc / entry / "ns/net"), _born(proc / entry / "stat")
             if inode is not None and born is not None:
                 oldest[inode] = min(oldest.get(inode, (born, int(entry))), (born, int(entry)))
-    for inode, (_, process) in oldest.items():
-        found = _addresses(proc / str(process) / "net")
-        if found is not None:
-            owner = _pod_of(proc / str(process) / "cgroup")
-            yield (
-                NamespacePath(
-                    path=str(proc / str(process) / "ns/net"),
-                    inode=inode,
-                    pod="" if owner == around else owner,
-                ),
-                found,
-            )
+    for inode, (_, number) in sorted(oldest.items(), key=lambda each: each[1]):
+        process = proc / str(number)
+        owner = _pod_of(process / "cgroup")
+        pod = "" if owner == around else owner
+        yield NamespacePath(path=str(process / "ns/net"), inode=inode, pod=pod), process
 
 
 def _mounts(bound: Iterable[Path]) -> dict[int, NamespacePath]:
@@ -173,12 +207,11 @@ def _asked(path: Path) -> frozenset[str]:
     return frozenset() if told.trouble else parse_addresses(told.text, told.text)
 
 
-def _addresses(net: Path) -> frozenset[str] | None:
-    four = _read(net / "fib_trie", MOST_TEXT)
-    if four is None or len(four) >= MOST_TEXT:
-        return None
+def _read_addresses(net: Path) -> frozenset[str]:
+    """Read the addresses of a process' namespace; none where there are more than any pod has."""
+    four = _read(net / "fib_trie", MOST_TEXT) or ""
     six = _read(net / "if_inet6", MOST_TEXT) or ""  # none where IPv6 is off
-    return None if len(six) >= MOST_TEXT else parse_addresses(four, six)
+    return frozenset() if MOST_TEXT in {len(four), len(six)} else parse_addresses(four, six)
 
 
 def _read(path: Path, most: int) -> str | None:

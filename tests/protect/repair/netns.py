@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+
+from podpath_protect.repair.namespaces import NamespacePath, Namespaces
 
 _NUMBERS = itertools.count(1)
 
@@ -25,6 +27,16 @@ def fresh_addresses() -> tuple[str, str]:
 def bare(address: str) -> str:
     """Return an address without its prefix length."""
     return address.partition("/")[0]
+
+
+def namespaces_of(addresses: Mapping[NamespacePath, str], host: int = 99) -> Namespaces:
+    """Return a node whose namespaces hold these addresses, behind blanks."""
+    read = {place.inode: frozenset(text.split()) for place, text in addresses.items()}
+    return Namespaces(addresses, host, lambda place: read[place.inode])
+
+
+NONE = namespaces_of({})
+"""A node without any pod."""
 
 
 def ip(*arguments: str) -> None:

@@ -13,11 +13,11 @@ from podpath_protect.cluster.events import Recorder
 from podpath_protect.cluster.pods import Evictor
 from podpath_protect.repair.actions import PodActions
 from podpath_protect.repair.judgement import judge
-from podpath_protect.repair.namespaces import Namespaces
 from podpath_protect.repair.policy import Action, Policy
 from tests import kube_objects as kube
 from tests.kube.scripted import Answer, Scripted, refusal
 from tests.protect.repair import pods
+from tests.protect.repair.netns import NONE
 
 POD = pods.pod(kube.CRASH_LOOP, kube.ended(95))
 
@@ -32,7 +32,7 @@ def actions(client: Client, *, dry_run: bool = False) -> PodActions:
         recorder=recorder,
         evictor=Evictor(client),
         applier=Applier(dry_run=dry_run),
-        namespaces=lambda: Namespaces({}, 1),
+        namespaces=lambda: NONE,
     )
 
 

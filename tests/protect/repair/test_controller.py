@@ -14,6 +14,7 @@ from podpath_protect.repair.judgement import NamespaceObservation
 from podpath_protect.repair.namespaces import Namespaces
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY
+from tests.protect.repair.netns import NONE, namespaces_of
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 
 
@@ -426,7 +427,7 @@ def test_g2_mending_that_does_not_help_is_followed_by_eviction(ward: Ward) -> No
     """A pod that cannot be mended in place (its namespace is not on this machine) is evicted by the
     same policy.
     """
-    controller = ward.controller(actions=("mend", "evict"), namespaces=lambda: Namespaces({}, 1))
+    controller = ward.controller(actions=("mend", "evict"), namespaces=lambda: NONE)
     pod = ward.pod("beyond", containers=("app", "linkerd-proxy"), ips=("10.244.99.9",))
 
     for second in (1.0, 2.0, 7.0, 30.0):
@@ -505,7 +506,7 @@ def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> 
     """What was seen in the namespace is enough; while the rules are there again, nothing is
     done.
     """
-    controller = ward.controller(namespaces=lambda: Namespaces({}, 1))
+    controller = ward.controller(namespaces=lambda: NONE)
     pod = ward.pod(
         "unseen",
         init=(),
@@ -523,6 +524,27 @@ def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> 
         "a last look finds no namespace, so nothing is known any more"
     )
     assert ward.there("unseen")
+
+
+def test_a_tenant_who_changes_its_pod_all_the_time_costs_no_more_looks(ward: Ward) -> None:
+    """Whoever owns a pod can change its annotations many times a second: the namespace of one whose
+    rules are missing is looked into once in five seconds, and before an action.
+    """
+    looks: list[None] = []
+
+    def look() -> Namespaces:
+        looks.append(None)
+        return namespaces_of({})
+
+    ward.chain = "no chain today"  # nothing is done
+    controller = ward.controller(namespaces=look)
+    proxied = ("app", "linkerd-proxy")
+    pod = ward.pod("restless", init=(), containers=proxied, ips=("10.244.99.7",), phase="Running")
+    controller.consider(pod, 1.0, NamespaceObservation(redirected=False, why="none"))
+    states = {controller.consider(pod, 1.0 + number / 100).state for number in range(400)}
+
+    assert ({"broken"}, []) == (states, looks)
+    assert ("unknown", [None]) == (controller.consider(pod, 6.5).state, looks)
 
 
 @pytest.mark.parity("I10")

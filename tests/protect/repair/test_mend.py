@@ -19,12 +19,18 @@ from podpath.collect.netns import inside as inside_of
 from podpath_protect.apply import Applier
 from podpath_protect.cluster.objects import EnvironmentVariable, KubePod
 from podpath_protect.repair.mend import MendError, _families, hold, mend, see
-from podpath_protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
+from podpath_protect.repair.namespaces import NamespacePath, read_namespaces
 from podpath_protect.repair.redirect import ISTIO_DUAL, LINKERD_LISTENS
 from tests.kube_objects import LINKERD_PROXY
 from tests.protect.pods import pod as node_and_pod
 from tests.protect.repair import pods
-from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
+from tests.protect.repair.netns import (
+    NONE,
+    fresh_addresses,
+    inside,
+    namespaces_of,
+    pod_namespace,
+)
 
 KERNEL = pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 
@@ -187,9 +193,7 @@ def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
             chain = f"chain {spoiled} early c {{ type nat hook prerouting priority -110; }}"
             rule = f"rule {spoiled} early c tcp dport 15104 redirect to :15104"
             made.exec("nft", f"add table {spoiled} early; add {chain}; add {rule}")
-        found = Namespaces(
-            {address: (_place(made.name),) for address in ("10.9.0.2", "fd00:9::2")}, 1
-        )
+        found = namespaces_of({_place(made.name): "10.9.0.2 fd00:9::2"})
         mending = mend(meshed("10.9.0.2", "fd00:9::2"), found, Applier())
 
     assert ("undone" if spoiled else "mended", not spoiled) == (mending.state, mending.changed), (
@@ -376,7 +380,7 @@ def _cost(who: int, before: resource.struct_rusage) -> float:
 )
 def test_what_cannot_be_mended_is_not_tried(pod: KubePod, why: str) -> None:
     """No proxy, no address, a wish that is not modeled: impossible, saying why."""
-    mending = mend(pod, Namespaces({}, 1), Applier())
+    mending = mend(pod, NONE, Applier())
 
     assert "impossible" == mending.state
     assert why in mending.why
@@ -389,8 +393,8 @@ def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
     pod = meshed("10.244.96.5")
     vanished = NamespacePath(path="/proc/none/ns/net", inode=7)
 
-    missing = mend(pod, Namespaces({}, 1), Applier())
-    gone = mend(pod, Namespaces({"10.244.96.5": (vanished,)}, 1), Applier())
+    missing = mend(pod, NONE, Applier())
+    gone = mend(pod, namespaces_of({vanished: "10.244.96.5"}), Applier())
 
     assert ("failed", "gone") == (missing.state, gone.state)
     assert "no network namespace" in missing.why
@@ -402,7 +406,7 @@ def test_a_pod_that_failed_for_good_is_not_mended() -> None:
         {**_sent(meshed("10.244.96.5")), "status": {"phase": "Failed", "podIP": "10.244.96.5"}}
     )
 
-    assert "impossible" == mend(failed, Namespaces({}, 1), Applier()).state
+    assert "impossible" == mend(failed, NONE, Applier()).state
 
 
 def _sent(pod: KubePod) -> dict[str, object]:

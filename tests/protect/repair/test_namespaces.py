@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from podpath_protect.repair.namespaces import (
     read_namespaces,
 )
 from tests.kube.following import until
-from tests.protect.repair.netns import bare, fresh_addresses, pod_namespace
+from tests.protect.repair.netns import bare, fresh_addresses, namespaces_of, pod_namespace
 
 TRIE = """Main:
   +-- 0.0.0.0/0 3 0 5
@@ -56,7 +57,7 @@ def claimed(*pods: str) -> Namespaces:
         NamespacePath(path=f"/proc/{number}/ns/net", inode=number, pod=pod)
         for number, pod in enumerate(pods, start=1)
     )
-    return Namespaces({"10.0.0.1": places}, host=99)
+    return namespaces_of(dict.fromkeys(places, "10.0.0.1"))
 
 
 @pytest.mark.parametrize(
@@ -144,13 +145,8 @@ def test_no_text_of_a_namespace_is_too_strange(four: str, six: str) -> None:
 
 def known() -> Namespaces:
     """Return a node where an old sandbox still has the address of a new one."""
-    by_address = {
-        "10.0.0.1": (ONE,),
-        "10.0.0.2": (ONE, OTHER),
-        "fd00::2": (OTHER,),
-        "10.0.0.3": (HOST,),
-    }
-    return Namespaces(by_address, host=HOST.inode)
+    held = {ONE: "10.0.0.1 10.0.0.2", OTHER: "10.0.0.2 fd00::2", HOST: "10.0.0.3"}
+    return namespaces_of(held, host=HOST.inode)
 
 
 def test_addresses_are_read_without_loopback_and_link_local() -> None:
@@ -236,6 +232,34 @@ def test_a_file_that_lasts_is_preferred_to_a_process_that_may_end() -> None:
 
     assert found.place is not None
     assert f"/run/netns/{name}" == found.place.path
+
+
+def test_a_tenants_many_namespaces_cost_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a pod's namespaces the oldest few are read, and those of another pod never; where there
+    are more of no pod than there is time for, nothing is taken for the only one.
+    """
+    mine = NamespacePath(path="/proc/1000/ns/net", inode=1000, pod=UID)
+    theirs = [
+        NamespacePath(path=f"/proc/{number}/ns/net", inode=number, pod=UID.replace("a", "b"))
+        for number in range(1, 1000)
+    ]
+    read: list[int] = []
+    clock = iter(range(10_000))
+
+    def addresses(place: NamespacePath) -> frozenset[str]:
+        read.append(place.inode)
+        return frozenset({"10.0.0.1"})
+
+    node = Namespaces([*theirs, mine], 99, addresses)
+    assert mine == node.find(["10.0.0.1"], UID).place
+    assert [1000] == read
+    assert "8 network namespaces hold" in node.find(["10.0.0.1"], theirs[0].pod).why
+    assert "no network namespace" in node.find(["10.0.0.1"], "another").why
+    assert [1000, *range(1, 9)] == read
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    node = Namespaces([replace(place, pod="") for place in theirs], 99, addresses)
+    assert "more network namespaces than can be" in node.find(["10.0.0.1"], UID).why
+    assert len(read) < 9 + 10
 
 
 @pytest.mark.kernel("nsenter")
