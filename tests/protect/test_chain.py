@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import jsonschema
@@ -384,6 +385,46 @@ def test_those_who_watch_the_folder_are_listed(node: CniNode) -> None:
         [f"({one.partition('(')[2]}" for one in seen],
         elsewhere,
     )
+
+
+def test_a_process_with_too_many_watches_is_read_so_far(node: CniNode, tmp_path: Path) -> None:
+    """Whoever runs a pod has as many inotify watches as its user may, and a line of /proc for each:
+    a list of 30 MB costs a fight no memory, and who has a few is named all the same.
+    """
+    there = node.conf.stat()
+    line = f"inotify wd:1 ino:{there.st_ino:x} sdev:0 mask:fc6\n"
+    device = os.major(there.st_dev) << 20 | os.minor(there.st_dev)
+    other = line.replace("ino:", "ino:f")
+    for number, text in ((17, line.replace("sdev:0", f"sdev:{device:x}")), (18, other * 600_000)):
+        for folder in ("fd", "fdinfo"):
+            (tmp_path / "proc" / str(number) / folder).mkdir(parents=True)
+        (tmp_path / "proc" / str(number) / "fd" / "5").symlink_to("anon_inode:inotify")
+        (tmp_path / "proc" / str(number) / "fdinfo" / "5").write_text(text)
+        (tmp_path / "proc" / str(number) / "comm").write_text("installer\n")
+    tracemalloc.start()
+    watchers = list_watchers(node.conf, tmp_path / "proc")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert ("installer (process 17)",) == watchers
+    assert most < 5 << 20
+
+
+def test_an_empty_program_is_none(node: CniNode) -> None:
+    """What a copy that broke off leaves cannot be run, so with its entry no pod starts: it is not
+    ready, the entry is taken out, and chained again once there is a program.
+    """
+    node.write("10-net.conflist", listed(BRIDGE, MESH))
+    node.program("linkerd-cni", "")
+    with pytest.raises(OSError, match="Exec format error"):
+        subprocess.run([node.bin / "linkerd-cni"], check=False)
+    guard = node.guard()
+    first, later = guard.look(1.0), guard.look(4.0)
+
+    assert ((False, ()), ("10-net.conflist",)) == ((first.holds, first.edited), later.edited)
+    assert ["bridge"] == node.types("10-net.conflist")
+    node.program("linkerd-cni")
+    assert guard.look(5.0).holds
 
 
 def test_a_rival_is_named_by_every_sign() -> None:

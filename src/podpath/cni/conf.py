@@ -10,6 +10,7 @@ otherwise (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ _GO_KINDS = {
     list: "[]interface {}",
     dict: "map[string]interface {}",
 }
+_FLOAT_DIGITS = 308
+"""An integer with fewer digits is always a float64 too."""
 _FLAGS = ("disableCheck", "disableGC", "loadOnlyInlinedPlugins")
 
 
@@ -125,9 +128,13 @@ def parse_network(
 
 
 def parse_json(file: ConfFile) -> Mapping[str, object] | ConfProblem:
-    """Read a file's JSON object by Go's rules: no byte order mark, no NaN, nothing behind it."""
+    """Read a file's JSON object by Go's rules: no byte order mark, no NaN, no number that is too
+    large, nothing behind it.
+    """
     try:
-        value: object = json.loads(file.text, parse_constant=_refuse_constant)
+        value: object = json.loads(
+            file.text, parse_constant=_refuse_constant, parse_float=_read_float, parse_int=_read_int
+        )
     except RecursionError:
         return ConfProblem("D2", file.name, 1, "its JSON is nested too deep")
     except ValueError as error:
@@ -148,6 +155,22 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no value of JSON")
+
+
+def _read_float(text: str) -> float:
+    """Read a number as encoding/json reads what it has no type for: what no float64 can be is an
+    error, wherever it stands (`ConfListFromBytes` reads the whole into a map).
+    """
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text[:40]} is larger than a float64")
+    return value
+
+
+def _read_int(text: str) -> int:
+    if len(text) > _FLOAT_DIGITS:
+        _read_float(text)
+    return int(text)
 
 
 def _parse_single(file: ConfFile, value: Mapping[str, object]) -> Network | ConfProblem:
@@ -280,7 +303,7 @@ def _misshapen(fields: Mapping[str, object]) -> Iterator[str]:
     """Name the typed keys of a plugin whose value encoding/json would refuse
     (`types.PluginConf`).
     """
-    capabilities, ipam, dns = fields.get("capabilities"), fields.get("ipam"), fields.get("dns")
+    capabilities, ipam = fields.get("capabilities"), fields.get("ipam")
     if capabilities is not None and not (
         isinstance(capabilities, dict)
         and all(isinstance(held, bool | None) for held in capabilities.values())
@@ -290,8 +313,9 @@ def _misshapen(fields: Mapping[str, object]) -> Iterator[str]:
         isinstance(ipam, dict) and isinstance(ipam.get("type"), str | None)
     ):
         yield "ipam"
-    if dns is not None and not isinstance(dns, dict):
-        yield "dns"
+    for key in ("dns", "prevresult"):
+        if fields.get(key) is not None and not isinstance(fields[key], dict):
+            yield key
 
 
 def _with_drop_ins(

@@ -64,7 +64,10 @@ def read_file(path: Path, name: str) -> ConfFile:
 
 
 def list_programs(directories: Iterable[Path]) -> dict[str, tuple[str, ...]]:
-    """Return the programs in the plugins' directories, without asking them anything."""
+    """Return the programs in the plugins' directories, without asking them anything. An empty file
+    is none, whatever its mode: the kernel cannot run it (ENOEXEC, fs/exec.c:search_binary_handler
+    v6.12).
+    """
     found: dict[str, tuple[str, ...]] = {}
     for directory in directories:
         try:
@@ -72,9 +75,17 @@ def list_programs(directories: Iterable[Path]) -> dict[str, tuple[str, ...]]:
         except OSError:
             continue
         for path in entries:
-            if path.is_file() and os.access(path, os.X_OK):
+            if _is_program(path):
                 found[path.name] = ()
     return found
+
+
+def _is_program(path: Path) -> bool:
+    try:
+        there = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(there.st_mode) and there.st_size > 0 and os.access(path, os.X_OK)
 
 
 def probe_programs(directories: Sequence[Path], kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:

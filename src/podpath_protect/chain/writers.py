@@ -11,6 +11,7 @@ import ctypes
 import os
 import re
 import struct
+from itertools import islice
 from pathlib import Path
 
 from podpath_protect.apply import TEMPORARY
@@ -19,6 +20,11 @@ _FAN_CLOEXEC, _FAN_NONBLOCK, _FAN_MARK_ADD = 0x1, 0x2, 0x1
 _MASK = 0x2 | 0x8 | 0x08000000
 """FAN_MODIFY, FAN_CLOSE_WRITE, FAN_EVENT_ON_CHILD."""
 _EVENT = struct.Struct("=IBBHQii")
+_MOST_TEXT = 1 << 16
+"""What is read of one list of watches: 500 of them. A runtime or an installer has a handful, and
+anybody's process may have as many as the user is allowed.
+"""
+_MOST_DESCRIPTORS = 1024
 _INOTIFY = re.compile(
     r"^inotify wd:\S+ ino:(?P<ino>[0-9a-f]+) sdev:(?P<dev>[0-9a-f]+)", re.MULTILINE
 )
@@ -91,9 +97,10 @@ def list_watchers(directory: Path, proc: Path = Path("/proc")) -> tuple[str, ...
 def _watched_by(process: Path) -> set[tuple[int, int]]:
     watched: set[tuple[int, int]] = set()
     try:
-        for descriptor in (process / "fd").iterdir():
+        for descriptor in islice((process / "fd").iterdir(), _MOST_DESCRIPTORS):
             if descriptor.readlink().name == "anon_inode:inotify":
-                text = (process / "fdinfo" / descriptor.name).read_text(encoding="ascii")
+                with (process / "fdinfo" / descriptor.name).open("rb") as file:
+                    text = file.read(_MOST_TEXT).decode("ascii", "replace")
                 watched |= {
                     (int(found["ino"], 16), int(found["dev"], 16))
                     for found in _INOTIFY.finditer(text)
