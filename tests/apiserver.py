@@ -70,9 +70,9 @@ class ApiServer:
     keep.
     """
 
-    def __init__(self, home: Path, host: str = "127.0.0.1") -> None:
+    def __init__(self, home: Path, host: str = "127.0.0.1", binary: Path = BINARY) -> None:
         """Lay out the folder: tokens, a key for service accounts, kubeconfigs. Nothing runs yet."""
-        self.home, self.host = home, host
+        self.home, self.host, self._binary = home, host, binary
         self.port = free_port()
         self.etcd_port = free_port()
         self.url = f"https://[{host}]:{self.port}" if ":" in host else f"https://{host}:{self.port}"
@@ -145,7 +145,7 @@ class ApiServer:
             ),
             *("--watch-cache=true", "--v=1"),
         ]
-        self._server = self._launch("kube-apiserver", [BINARY, *arguments])
+        self._server = self._launch("kube-apiserver", [self._binary, *arguments])
         self.wait_ready(token)
 
     def kill(self) -> None:

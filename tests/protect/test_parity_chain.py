@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 from inotify_simple import INotify, flags
 
+from podpath_protect.agent.config import load_config
 from podpath_protect.chain.kubeconfig import KubeconfigError, make_server
 from podpath_protect.chain.options import KubeconfigOptions
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 from tests.protect.nodes import CniNode, sample
 
 MESHED = ["bridge", "linkerd-cni"]
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
 
 @pytest.fixture
@@ -223,6 +225,44 @@ def test_l8_g26_a_new_token_is_written_at_once(node: CniNode, tmp_path: Path) ->
         kept.wait(lambda: len(kept.heard) > looked)
 
         assert all(status.ready for status in kept.heard[looked:])
+
+
+@pytest.mark.parity("L8", "N10")
+@pytest.mark.parametrize("mesh", ["linkerd", "istio"])
+def test_l8_n10_as_deployed_the_installer_keeps_its_own_kubeconfig(
+    node: CniNode, mesh: str
+) -> None:
+    """As each variant deploys it the keeper writes no kubeconfig: the mesh's installer makes it and
+    follows its token, and what it wrote stays to the letter while the chain is kept. One is written
+    for a plugin that has no installer, where `[chain.kubeconfig]` asks for it.
+    """
+    chain = load_config(DEPLOY / mesh / "agent.toml")[0].chain
+    assert chain is not None
+    assert chain.kubeconfig is None
+    entry = {"type": chain.type, "name": chain.type, "kubeconfig": "ZZZ-kubeconfig"}
+    theirs = node.write("ZZZ-kubeconfig", "token: first")
+    node.program(chain.type)
+    node.write("10-net.conflist", listed(BRIDGE, entry))
+    with node.kept(entry="", type=chain.type) as kept:
+        kept.wait_ready()
+        theirs.write_text("token: second")
+        before = theirs.stat()
+        node.write("10-net.conflist", listed(BRIDGE))
+        kept.wait(lambda: node.types("10-net.conflist") == ["bridge", chain.type])
+
+    after = theirs.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert "token: second" == theirs.read_text()
+
+
+def test_no_variant_writes_a_kubeconfig() -> None:
+    """Neither a variant of kustomize nor the chart's own configuration asks for one."""
+    assert [] == [
+        str(path)
+        for pattern in ("*/agent.toml", "chart/**/*.tpl")
+        for path in DEPLOY.glob(pattern)
+        if "kubeconfig" in path.read_text(encoding="utf-8")
+    ]
 
 
 @pytest.mark.parity("L9")
