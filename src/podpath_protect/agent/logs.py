@@ -36,8 +36,8 @@ _SECRETS = (
     (re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]{8,}"), rf"\1 {STRUCK}"),
     (
         re.compile(
-            r"(?i)\b((?:[\w-]*(?:token|password|passwd|secret|key-data)|"
-            r"psk)[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"
+            r"(?i)(?<![\w-])([\w-]*(?:token|password|passwd|secret|key-data|psk)"
+            r"[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"
         ),
         rf"\1{STRUCK}",
     ),
