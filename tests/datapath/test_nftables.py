@@ -156,6 +156,14 @@ def test_a_dormant_table_does_nothing() -> None:
     )
 
 
+def test_a_table_with_flags_that_nobody_knows_may_be_dormant() -> None:
+    """Its chains run in one branch, and not in another."""
+    found = walk("table ip t { flags ip; chain c { type filter hook forward priority 0; drop; }\n}")
+
+    assert "SOMETIMES" == found.verdict
+    assert "table ip t in netns host is dormant" in assumed(found)
+
+
 def test_patterns() -> None:
     """A device fits by its name or by its index, and the index that no device has fits none."""
     lxc = Device("lxc1", 3)

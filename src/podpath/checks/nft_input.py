@@ -73,7 +73,7 @@ def find_refusal_at(
 
 
 def _is_at(hook: str, table: NftTable, chain: NftChain) -> bool:
-    shown = table.family in {"ip", "inet"} and not table.dormant
+    shown = table.family in {"ip", "inet"} and table.is_active
     return shown and chain.hook == hook and chain.type == "filter"
 
 

@@ -104,6 +104,13 @@ class NftTable:
     """Named counters, quotas, helpers and flowtables, as they are spelled."""
     dormant: bool = False
     """True: its base chains are not registered."""
+    unread_flags: tuple[str, ...] = ()
+    """Flags that nobody knows, one of which may be that of a dormant table."""
     complete: bool = True
     """False: a chain that is missing here may exist."""
     span: Span | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether its base chains are surely registered."""
+        return not self.dormant and not self.unread_flags

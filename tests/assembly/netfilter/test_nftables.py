@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from podpath.assembly.netfilter.nftables import NftablesAssembly, assemble_nftables
 from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
@@ -96,3 +98,25 @@ def test_counters_make_no_difference() -> None:
     )
 
     assert () == found.gaps
+
+
+@pytest.mark.parametrize(
+    ("flags", "dormant", "unread"),
+    [
+        ('"dormant"', True, ()), ('["owner", "dormant"]', True, ()), ('"owner"', False, ()),
+        ('"ip"', False, ("ip",)),
+    ],
+)  # fmt: skip
+def test_flags_of_json_stand_in_an_array_or_alone(
+    flags: str,
+    dormant: bool,  # noqa: FBT001
+    unread: tuple[str, ...],
+) -> None:
+    """nft before 1.0.7 prints other words where a single one should stand: such a table may be
+    dormant.
+    """
+    text = f'{{"nftables": [{{"table": {{"family": "ip", "name": "t", "flags": {flags}}}}}]}}'
+    (table,) = assemble(text, command="nft -j list ruleset").listing.items
+
+    assert (dormant, unread) == (table.dormant, table.unread_flags)
+    assert table.is_active is not (dormant or bool(unread))

@@ -30,6 +30,8 @@ from podpath.node.nftables_text import emit_rule
 ASK = "nft -a list ruleset"
 _FAMILIES: Mapping[str, Family] = {"ip": 4, "ip6": 6}
 TableKey = tuple[str, str]
+_FLAGS = frozenset({"dormant", "owner", "persist"})
+"""Those that a table may have (nft(8))."""
 _HEX = re.compile(r"\b0x[0-9a-fA-F]+")
 _COUNTED = re.compile(r" packets \d+ bytes \d+")
 
@@ -198,6 +200,7 @@ def _finish(draft: _TableDraft, *, whole: bool, shown: bool) -> NftTable:
         sets=draft.sets,
         objects=tuple(draft.objects),
         dormant="dormant" in record.flags,
+        unread_flags=tuple(flag for flag in record.flags if flag not in _FLAGS),
         complete=whole,
         span=record.span,
     )

@@ -120,7 +120,7 @@ def _find_end(table: NftTable, chain: NftChain) -> Span | None:
     may be accepted before.
     """
     fits = chain.hook == "forward" and chain.type == "filter" and table.family in _FAMILIES
-    if not fits or table.dormant or not chain.complete:
+    if not fits or not table.is_active or not chain.complete:
         return None
     for rule in chain.rules:
         if _lets_new_in(table, rule, DEEPEST):

@@ -19,6 +19,7 @@ from podpath.datapath.tracing.trace import NearMiss
 from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.net import nft
 from podpath.net.provenance import Option
+from podpath.node.nftables import NftTable
 
 ASK = "nft list ruleset"
 
@@ -39,9 +40,12 @@ class NftStage(ChainStage):
     ) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
         """Walk the chain without a Step; None where the packet passes it."""
         del quiet
-        state.table = f"{self.base.table.source.family} {self.base.table.source.name}"
+        table = self.base.table.source
+        state.table = f"{table.family} {table.name}"
         state.decision = None
         state.assumed = ()
+        if table.unread_flags and _is_asleep(state, table):
+            return None, ()
         return traverse(state, self.base), ()
 
 
@@ -93,6 +97,16 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
         else:
             _leave(state, chain)
     return _policy(state, base)
+
+
+def _is_asleep(state: HookState, table: NftTable) -> bool:
+    """Ask whether a table whose flags cannot be read is dormant."""
+    fact = f"table {table.family} {table.name} in netns {state.skb.netns.name} is dormant"
+    options = (
+        Option(False, "it is not, and its chains run"),
+        Option(True, "it is, and none of its chains runs"),
+    )
+    return state.walk.choices.choose(fact, options, ask=ASK)
 
 
 def _refuse(frames: list[NftFrame], jumps: int, level: int, name: str) -> Verdict | None:

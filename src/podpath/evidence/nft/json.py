@@ -131,6 +131,12 @@ def _add(ledger: Ledger, item: JsonObject) -> str | None:
     return None
 
 
+def _flags(table: JsonMapping) -> tuple[str, ...]:
+    """Return a table's flags: nft prints a single one outside of an array."""
+    single = text_of(table, "flags")
+    return words_of(table, "flags") if single is None else (single,)
+
+
 def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
     family, table, name = (
         text_of(body, "family") or "",
@@ -138,7 +144,7 @@ def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
         text_of(body, "name") or "",
     )
     if kind == "table":
-        return NftTableRecord(span=span, family=family, name=name, flags=words_of(body, "flags"))
+        return NftTableRecord(span=span, family=family, name=name, flags=_flags(body))
     if kind == "chain":
         devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
         priority, hook, policy = (

@@ -26,6 +26,9 @@ class NftTableRecord(Record):
     family: str
     name: str
     flags: tuple[str, ...] = ()
+    """As they are spelled: for a single one nft before 1.0.7 prints freed memory in JSON
+    (src/json.c:table_flags_json).
+    """
     objects: tuple[str, ...] = ()
     """Counters, quotas, helpers and flowtables of the table, as they are spelled."""
     managed: bool = False
