@@ -31,8 +31,8 @@ from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 
 _NAMES = (
-    "The names of these devices are in the host's `ip link`, taken while it has them: give its "
-    "output beside this one capture, or a bundle of each host."
+    "To name these devices, pass the host's `ip link`, taken while it has them, together with "
+    "this one capture, or a bundle from each host."
 )
 LISTED = 8
 """Connections, and findings of one kind, that are told to a reader who did not ask for all."""

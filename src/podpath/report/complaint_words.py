@@ -8,7 +8,7 @@ _WORDS: dict[ChosenBy, str] = {
     ChosenBy.NAMED: "named",
     ChosenBy.ONLY: "the only one shown",
     ChosenBy.FIRST: "the first of several shown",
-    ChosenBy.USUAL: "the usual choice, since nothing is said",
+    ChosenBy.USUAL: "the usual choice, since nothing says otherwise",
 }
 
 

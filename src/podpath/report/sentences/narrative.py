@@ -38,36 +38,41 @@ _GROUNDS: Mapping[Ground, str] = {
         "The same step works when done by hand later, so it failed because of when it ran."
     ),
     Ground.AT_CONTAINER_START: (
-        "The failure begins when a container starts or stops, and so does the change to its device."
+        "The failure starts when a container starts or stops, and that is also when its device "
+        "changes."
     ),
     Ground.SAME_MECHANISM: "A second line shows the same mechanism.",
-    Ground.LASTING: ("It occurred more than once, and retrying does not cure this error."),
+    Ground.LASTING: ("It happened more than once, and retrying does not fix this error."),
     Ground.OUTSIDE_NAMES: (
-        "Names outside the cluster fail only at times: the way out is open, and this server is "
-        "the one that does not answer."
+        "Names outside the cluster fail only sometimes, so the path out works: it is this server "
+        "that does not answer."
     ),
     Ground.SERVICE_MASKED: (
-        "What stands in the destination's place says that it is a service's address, which has to "
+        "The placeholder for the destination says that it is a service's address, which has to "
         "be translated."
     ),
     Ground.OTHERS_ANSWERED: (
-        "Names are said to resolve: only the question that the program asks of itself at its start "
+        "Names reportedly resolve: only the query that the program sends to itself at startup "
         "goes unanswered."
     ),
-    Ground.ITS_TASK: "What is reported to be lost is what this program sets up.",
-    Ground.OWN_REJECT: "The address that prohibits is the one that is asked: its own host rejects.",
-    Ground.ONE_NODE: "The cluster is one machine: between its pods there is its bridge alone.",
+    Ground.ITS_TASK: "This program sets up exactly what is reported to be lost.",
+    Ground.OWN_REJECT: (
+        "The ICMP error comes from the destination itself: its own host rejects the packet."
+    ),
+    Ground.ONE_NODE: "The cluster is a single machine: there is only a bridge between its pods.",
     Ground.WHOLE_TTL: "ping was given no TTL: its packets start with more hops than any path has.",
-    Ground.SAME_PORT: "It is the very port that is reported, and the kernel drops its requests.",
-    Ground.INSISTED: "It is said again and again: the sender does not adopt the smaller size.",
+    Ground.SAME_PORT: (
+        "It is the very port that is reported to fail, and the kernel drops requests to it."
+    ),
+    Ground.INSISTED: "The message keeps coming: the sender does not adopt the smaller size.",
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
 }
 
 
 _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.OVER: (
-        "The log continues long after this line without another like it: it was over, and need "
-        "not be what fails now."
+        "The log continues long after this line without another like it: it passed, and may not "
+        "be what fails now."
     ),
     Unsettling.WORKS: "Something was answered over it, so it works at least some of the time.",
     Unsettling.UNREAD_BESIDE: "An output about the same thing was not read, and may say why.",
@@ -76,9 +81,9 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.RECOVERED: "The same log says that it came up again, and it has not failed since.",
     Unsettling.STANDS: "Another output shows that it is up.",
-    Unsettling.OTHER_DEVICE: "What is reported to fail does not go over it.",
+    Unsettling.OTHER_DEVICE: "The connection reported to fail does not use it.",
     Unsettling.OTHER_FAILURE: (
-        "What is reported to fail is a connection, which need not belong to what could not be "
+        "A connection is reported to fail, and it may have nothing to do with what could not be "
         "created."
     ),
     Unsettling.OWN_WORDS: (
@@ -86,19 +91,19 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.OUTSIDE_RANGE: "None of the addresses that fail is in both ranges.",
     Unsettling.ITS_OWN: (
-        "Nothing shows whose device that is: one that the network itself left behind is in the "
-        "way of any range."
+        "Nothing shows whose device that is: one that the network itself left behind conflicts "
+        "with any range."
     ),
     Unsettling.NO_SPEED: (
         "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
-    Unsettling.DONE: "The same log says afterwards that it was done, and does not say this again.",
-    Unsettling.LONG_AGO: "It is days older than what was printed beside it.",
+    Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
+    Unsettling.LONG_AGO: "It is days older than the output next to it.",
     Unsettling.XDP_QUEUE: (
-        "The driver says beside it that a queue hangs on which XDP sends: offloads have no part in "
-        "that."
+        "The driver also says that a queue that XDP sends on hangs: offloads have nothing to do "
+        "with that."
     ),
-    Unsettling.OTHER_PROGRAM: "It is in the log of a program that is not said to fail.",
+    Unsettling.OTHER_PROGRAM: "It is in the log of a program that nobody says is failing.",
     Unsettling.RUNS: "The pods of the program that said so are running and ready.",
 }
 
