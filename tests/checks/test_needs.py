@@ -41,7 +41,7 @@ def first(prose: str, *blocks: str) -> tuple[str, bool]:
 @pytest.mark.parametrize(
     ("prose", "line", "check"),
     [
-        ("New services of worker-3 time out.", LOCKED, "ruleset-not-written"),
+        ("New services of worker-3 time out.", LOCKED, "xtables-lock-held"),
         ("Published ports cannot be reached from other hosts.", UNIT, "firewall-unit-failed"),
         ("The service of type LoadBalancer gets no answer.", NODE, "proxy-node-unknown"),
         ("After the update the ruleset is not loaded anymore.", EXISTS, "ruleset-not-written"),
@@ -57,7 +57,7 @@ def test_what_fails_needs_the_component(prose: str, line: str, check: str) -> No
 @pytest.mark.parametrize(
     ("prose", "line", "check"),
     [
-        ("The web page is slow.", LOCKED, "ruleset-not-written"),
+        ("The web page is slow.", LOCKED, "xtables-lock-held"),
         ("Since the ruleset was loaded, 192.0.2.7 is not reached.", EXISTS, "ruleset-not-written"),
         ("Downloads from the Internet break off.", UNIT, "firewall-unit-failed"),
         ("The page answers with 502.", NODE, "proxy-node-unknown"),

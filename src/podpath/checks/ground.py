@@ -43,6 +43,8 @@ class Unsettling(Enum):
     """It is an event, not a state, and days older than what else was printed."""
     OTHER_PROGRAM = auto()
     """It stands in the log of a program that nobody mentions."""
+    TENTATIVE = auto()
+    """The address is listed, and duplicate address detection has not passed."""
     XDP_QUEUE = auto()
     """Its driver says beside it that a queue hangs on which XDP sends."""
 

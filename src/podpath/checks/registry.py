@@ -191,6 +191,7 @@ from podpath.checks.netfilter import (
     snat_source,
     ufw_not_admitted,
     works_without_firewall,
+    xtables_lock,
     zone_changed,
 )
 from podpath.checks.routing import (
@@ -452,6 +453,7 @@ MODULES: tuple[ModuleType, ...] = (
     ufw_not_admitted,
     drop_counter,
     rules_flushed,
+    xtables_lock,
     wrong_mac,
     answer_on_other_device,
     one_way,

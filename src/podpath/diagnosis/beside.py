@@ -12,7 +12,7 @@ from podpath.checks.finding import Finding
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
-from podpath.net.addresses import IfName, Prefix
+from podpath.net.addresses import IfName, Prefix, read_address
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.messages import Message, MessageKind
@@ -280,6 +280,18 @@ def find_without_speed(case: Case, _: Finding) -> Iterator[Span]:
             if mode.speed is None and _NO_SPEED.search(line):
                 yield Span(source, number, number)
     yield from (gap.span for gap in case.gaps if _NO_SPEED.search(gap.span.text))
+
+
+def find_tentative(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the row of an address that a quoted line says is not the host's, where it is listed as
+    tentative.
+    """
+    named = {one.values.get("address", "").strip("[]") for one in list_quoted(case, finding)}
+    wanted = {read_address(text) for text in named}
+    for netns in case.node.namespaces.values():
+        for item in netns.addresses.items:
+            if item.tentative and item.address in wanted and item.span is not None:
+                yield item.span
 
 
 def find_xdp_queue(case: Case, _: Finding) -> Iterator[Span]:

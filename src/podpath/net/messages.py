@@ -61,6 +61,9 @@ class MessageKind(StrEnum):
     TIME_STAMPS_REFUSED = "time stamps refused"
     IPTABLES_FAILED = "iptables failed"
     XTABLES_LOCKED = "xtables locked"
+    XTABLES_LOCK_AWAITED = "xtables lock awaited"
+    XTABLES_LOCK_HELD = "xtables lock held"
+    TABLE_NOT_INITIALIZED = "table not initialized"
     EXTENSION_MISSING = "extension missing"
     TABLE_MISSING = "table missing"
     RIGHTS_MISSING = "rights missing"
@@ -401,6 +404,6 @@ class Message(NamedTuple):
 DAILY_LIFE = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
     MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED, MessageKind.OWN_ADDRESS_WANTED,
-    MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT,
+    MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT, MessageKind.XTABLES_LOCK_HELD,
 })  # fmt: skip
 """What a capture, a command or a log says of any host's daily life: no fault by itself."""

@@ -8,7 +8,10 @@ import time
 
 import pytest
 
-from podpath.checks.links.address_tentative import OTHER_NETNS, check
+import podpath
+from podpath.checks.links.address_tentative import OPEN, check
+from podpath.diagnosis.doubting import DOUBTED
+from podpath.library.given import Pasted
 from tests.checks.pasted import found, ticket_of
 from tests.kernel.router import run
 
@@ -31,12 +34,24 @@ def listed(flags: str, address: str = "2001:db8:10::5") -> str:
     return LISTED.format(flags=flags, address=address)
 
 
-@pytest.mark.parametrize("flags", ["tentative", "dadfailed tentative", "optimistic tentative"])
-def test_the_listing_and_the_error_are_of_one_address(flags: str) -> None:
-    """The listing's row is quoted first."""
+@pytest.mark.parametrize(
+    ("flags", "sure"),
+    [("tentative", OPEN), ("dadfailed tentative", 1.0), ("optimistic tentative", OPEN)],
+)
+def test_the_listing_and_the_error_are_of_one_address(flags: str, sure: float) -> None:
+    """The listing's row is quoted first. What has not passed yet may have been another moment's."""
     row = f"inet6 2001:db8:10::5/64 scope global {flags} valid_lft forever preferred_lft forever"
 
-    assert [(1.0, row)] == found(check, FAILED + listed(flags))
+    assert [(sure, row)] == found(check, FAILED + listed(flags))
+
+
+def test_a_server_that_does_not_start_settles_the_moment() -> None:
+    """The error and what people say are of one start."""
+    text = f"nginx does not start.\n\n```\n{FAILED}{listed('tentative')}```\n"
+    first, second = podpath.diagnose(Pasted(text, "ticket.md")).findings
+
+    assert ("address-tentative", 1.0) == (first.check, first.certainty)
+    assert ("bind-refused", DOUBTED) == (second.check, second.certainty)
 
 
 def test_a_failed_detection_has_another_cure() -> None:
@@ -65,9 +80,9 @@ def test_a_taken_port_is_another_fault() -> None:
 
 def test_a_container_may_have_other_addresses() -> None:
     """Its log says nothing of the host's."""
-    text = f"$ docker logs web\n{FAILED}\n{listed('tentative')}"
+    text = f"$ docker logs web\n{FAILED}\n{listed('dadfailed')}"
 
-    assert [OTHER_NETNS] == [sure for sure, _ in found(check, text)]
+    assert [OPEN] == [sure for sure, _ in found(check, text)]
 
 
 BIND = """\

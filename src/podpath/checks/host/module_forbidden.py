@@ -45,6 +45,7 @@ OPEN = 0.7
 _LACKS = (
     MessageKind.EXTENSION_MISSING,
     MessageKind.TABLE_MISSING,
+    MessageKind.TABLE_NOT_INITIALIZED,
     MessageKind.DEVICE_TYPE_UNSUPPORTED,
     MessageKind.MODULE_NOT_FOUND,
     MessageKind.SCHEDULER_MISSING,
@@ -128,7 +129,7 @@ def _spell(name: str) -> str:
 def _list_modules(message: Message) -> frozenset[str]:
     """Return the modules without which a message would be said, as far as its words tell."""
     values = message.values
-    if message.kind is MessageKind.TABLE_MISSING:
+    if message.kind in {MessageKind.TABLE_MISSING, MessageKind.TABLE_NOT_INITIALIZED}:
         family = "ip6" if "ip6tables" in message.span.text else "ip"
         table = values.get("table", "filter")
         return frozenset({f"{family}_tables", f"{family}table_{table}", "x_tables"})

@@ -33,6 +33,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import QUOTED, find_said, is_of_container
 from podpath.net.addresses import Address, read_address
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
@@ -40,14 +41,18 @@ from podpath.node.links import InterfaceAddress
 
 CATEGORIES = (Category.IPV6, Category.APPLICATION, Category.DUPLICATE_ADDRESS, Category.DNS_SERVER)
 NAME = "address-tentative"
-OTHER_NETNS = 0.7
-"""The certainty where the program may have addresses of its own."""
+OPEN = 0.7
+"""The certainty where the program may have addresses of its own, or it may have been another moment
+at which it failed.
+"""
+UNSERVED = frozenset({FailureKind.NOT_STARTED, FailureKind.REFUSED})
+"""What people say of a server that does not listen."""
 _ABSENT = ("cannot assign requested address", "address not available")
 _BINDS = (MessageKind.BIND_ADDRESS_ABSENT, MessageKind.NAME_SERVER_NOT_BOUND)
 ASK = FollowUp(
-    "whether the program runs in the network namespace that has the address",
-    "ip -6 addr show tentative (where the program runs)",
-    "it is listed there: the program has to wait for it; otherwise it is another's",
+    "whether the address is tentative where and when the program starts",
+    "ip -6 addr show tentative (where the program runs, right before it); systemctl restart UNIT",
+    "it is listed, and later the program starts: it has to wait for the address",
 )
 
 
@@ -73,8 +78,8 @@ def _names(message: Message, address: Address) -> bool:
 
 
 def _report(item: InterfaceAddress, said: list[Message]) -> Finding:
-    sure = not all(is_of_container(one.span) for one in said)
     failed = item.dad_failed
+    sure = failed and not all(is_of_container(one.span) for one in said)
     state = "found it in use by somebody else" if failed else "has not passed yet"
     cure = (
         f"take the address from whoever else has it, and set it again on {item.link}"
@@ -97,7 +102,8 @@ def _report(item: InterfaceAddress, said: list[Message]) -> Finding:
         breaks=(f"the program that should listen on {item.address}",),
         repairs=(Repair(title=cure, commands=commands if failed else ()),),
         prevention="Start servers after network-online.target, or let them bind early (FreeBind).",
-        certainty=1.0 if sure else OTHER_NETNS,
+        certainty=1.0 if sure else OPEN,
+        proves=UNSERVED,
         asks=() if sure else (ASK,),
         marks=("dadfailed",) if failed else ("tentative",),
     )

@@ -89,6 +89,7 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.OWN_WORDS: (
         "Another line is about the same program: it may say why it is not running, or that it is."
     ),
+    Unsettling.TENTATIVE: "The address is there, and duplicate address detection has not passed.",
     Unsettling.OUTSIDE_RANGE: "None of the addresses that fail is in both ranges.",
     Unsettling.ITS_OWN: (
         "Nothing shows whose device that is: one that the network itself left behind conflicts "
