@@ -6,9 +6,20 @@ from dataclasses import replace
 
 from podpath.checks.finding import Finding, Severity
 from podpath.datapath.tracing.trace import Branch
-from podpath.diagnosis.diagnose import _made_up_names
+from podpath.diagnosis.diagnose import _made_up_names, diagnose
 from podpath.testing.nodes import given_netns, given_node
+from tests.checks.pasted import ticket_of
 from tests.diagnosis.test_repairs import DROP, cause_of, node
+
+UNHEARD = """Marked packets have a rule of their own; once a machine runs, they do not follow it.
+
+```
+# ip rule
+0:      from all lookup local
+32766:  from all lookup main
+32767:  from all lookup default
+```
+"""
 
 
 def test_a_device_that_no_output_names_is_called_a_placeholder() -> None:
@@ -26,3 +37,11 @@ def test_a_device_that_no_output_names_is_called_a_placeholder() -> None:
 
     assert said.startswith("(port of cni0): no output shows the name")
     assert [] == list(_made_up_names(host, (replace(named, shown_by=None),)))
+
+
+def test_what_the_clues_speak_for_is_asked_before_which_connection_fails() -> None:
+    """Where no sentence is understood as a failure, the general question stands behind."""
+    facts = [question.fact for question in diagnose(ticket_of(UNHEARD)).questions]
+
+    assert "which connection fails" in facts[3:]
+    assert any("adds and deletes policy rules" in str(fact) for fact in facts[:3])
