@@ -281,6 +281,8 @@ class MessageKind(StrEnum):
     BOND_SLAVE_DOWN = "bond slave down"
 
     FUNCTION_WITHOUT_PARENT = "function without parent"
+    FUNCTION_VLAN_REFUSED = "function vlan refused"
+    FUNCTION_UNTRUSTED = "function untrusted"
     CARD_NOT_PROBED = "card not probed"
     TRANSCEIVER_REFUSED = "transceiver refused"
 
