@@ -82,12 +82,16 @@ def test_a_device_tells_by_its_name_who_made_it(name: str, family: Family | None
         ("-j LIBVIRT_FWO", DevicePath(Family.LIBVIRT, None), True),
         ("-j LIBVIRT_FWO", DevicePath(Family.LXC, None), False),
         ("-j KUBE-FORWARD", DevicePath(Family.LXC, None), False),
-        ("-j KUBE-FORWARD", DevicePath(Family.PODS, None), True),
+        ("-j KUBE-FORWARD", DevicePath(Family.PODS, None), False),
+        ("-j KUBE-FORWARD", DevicePath(None, Family.PODS, translated=True), True),
+        ("-j KUBE-ROUTER-FORWARD", DevicePath(Family.PODS, None), True),
         ("-j OTHER", DevicePath(Family.LXC, None), True),
     ],
 )
 def test_a_rule_is_for_its_owners_devices(rule: str, route: DevicePath, *, accepted: bool) -> None:
-    """Chains that are known by their owner are for its own devices."""
+    """Chains that are known by their owner are for its own devices; kube-proxy's accept what it
+    marked.
+    """
     assert accepted is (ended("DROP", f"{DOCKER}-A FORWARD {rule}\n", route) is None)
 
 

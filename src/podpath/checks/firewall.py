@@ -4,6 +4,7 @@ output shows of which hook.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -35,6 +36,9 @@ _LEAVES = frozenset(
 """Targets that let nothing in."""
 _FOLLOWING = frozenset({"ESTABLISHED", "RELATED", "DNAT", "SNAT", "UNTRACKED"})
 _ICMP = frozenset({1, 58})
+_DEVICES = ("in-interface", "out-interface")
+_REJECTING = re.compile(r"ufw6?-reject-(?:input|forward|output)$")
+"""Chains that hold nothing but the reject that ufw is set to, or nothing at all."""
 
 
 def tables_named(namespace: Netns, name: str) -> Iterator[Table]:
@@ -68,16 +72,26 @@ def is_plain(rule: Rule) -> bool:
     )
 
 
+def is_plain_where_shown(rule: Rule) -> bool:
+    """Tell whether every packet takes the rule as far as a listing without devices shows it."""
+    return rule.hidden == _DEVICES and is_plain(rule._replace(unread="", hidden=()))
+
+
 def ends(rule: Rule) -> bool:
     """Tell whether a rule drops or rejects what it takes."""
     return rule.target is not None and rule.target.name in DROPS
+
+
+def rejects_by_name(rule: Rule) -> bool:
+    """Tell whether a rule jumps to a chain in which its owner writes nothing but a reject."""
+    return rule.target is not None and _REJECTING.match(rule.target.name) is not None
 
 
 def lets_new_in(rule: Rule) -> bool:
     """Tell whether a rule may let a new connection in: an accept that is no mere return path, or a
     jump to a chain that may.
     """
-    if rule.target is None or rule.target.name in _LEAVES:
+    if rule.target is None or rule.target.name in _LEAVES or rejects_by_name(rule):
         return False
     if rule.in_link is not None and rule.in_link.name == "lo" and not rule.in_link.negated:
         return False

@@ -45,6 +45,12 @@ _CHAINS: Mapping[str, Family] = {
     "ts-": Family.VPN,
 }  # fmt: skip
 """How chains begin whose rules are for their owner's own devices, whatever is in them."""
+_MARKED = re.compile(
+    r"KUBE-(?:FORWARD|SERVICES|EXTERNAL-SERVICES|NODEPORTS|PROXY-FIREWALL|FIREWALL)$"
+)
+"""kube-proxy's chains at FORWARD accept what is marked for masquerade and what is established: of
+new connections neither those of pods nor those to a pod's own address.
+"""
 _ADMIN = "DOCKER-USER"
 """A chain that people fill."""
 
@@ -54,6 +60,8 @@ class DevicePath(NamedTuple):
 
     comes: Family | None
     leaves: Family | None
+    translated: bool = False
+    """True where it may be for a service's or NodePort's address, which kube-proxy marks."""
 
 
 class ForwardEnd(NamedTuple):
@@ -120,8 +128,10 @@ class _ForwardWalk:
         if name == _ADMIN:
             self.doubts.append(rule)
             return False
+        if _MARKED.match(name) and not self.route.translated:
+            return False
         owner = next((one for start, one in _CHAINS.items() if name.startswith(start)), None)
-        return owner is None or owner in self.route
+        return owner is None or owner in {self.route.comes, self.route.leaves}
 
     def _is_doubt(self, rule: Rule) -> bool:
         """Tell whether a listing hides for which devices an accepting rule is, which those of

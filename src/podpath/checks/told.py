@@ -118,7 +118,8 @@ def is_forwarding_asked(case: Case) -> bool:
     """
     failing = tuple(list_failing(case))
     told = {end for one in failing for end in (one.source, one.target)}
-    return not failing or bool(ROUTERS & case.mentions) or bool(told & INNER)
+    routes = find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None
+    return not failing or routes or bool(ROUTERS & case.mentions) or bool(told & INNER)
 
 
 def is_forwarder(case: Case) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.netfilter.drop_counter import check
-from tests.checks.pasted import found
+from tests.checks.pasted import case_of, found, ticket_of
 
 
 def test_the_one_that_counted_most() -> None:
@@ -29,3 +31,27 @@ Chain INPUT (policy ACCEPT 10 packets, 600 bytes)
     0     0 DROP       tcp  --  *      *       10.0.0.0/8           0.0.0.0/0            tcp dpt:6443
 """  # noqa: E501
     assert found(check, text) == []
+
+
+def test_a_row_without_its_chain() -> None:
+    """What it counted is told, and no chain is named."""
+    text = "37 2220 REJECT all -- any any anywhere anywhere reject-with icmp-port-unreachable"
+    (told,) = check(case_of(text))
+
+    assert "?" not in str(told.claim)
+    assert "?" not in told.asks[0].command
+
+
+@pytest.mark.parametrize(("device", "told"), [("virbr0", False), ("eth0", True)])
+def test_a_rule_for_guests_counts_nothing_of_pods(device: str, told: bool) -> None:  # noqa: FBT001
+    """It is for a bridge of virtual machines, and pods are cut off."""
+    row = f"12 720 REJECT all -- {device} * 0.0.0.0/0 0.0.0.0/0 reject-with icmp-port-unreachable"
+    text = f"Pods do not reach a service.\n\n```\n{LISTED}{row}\n```\n"
+
+    assert told == bool(list(check(ticket_of(text))))
+
+
+LISTED = """\
+Chain FORWARD (policy ACCEPT 0 packets, 0 bytes)
+ pkts bytes target     prot opt in     out     source               destination
+"""

@@ -118,3 +118,22 @@ def test_pods_of_another_node_are_cut_off_by_the_policy() -> None:
     said = "Pods on this node cannot be reached from another node, 100% packet loss; flannel."
 
     assert certainty(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("-A FORWARD -j KUBE-FORWARD\n", 1.0),
+        ("-A FORWARD -j KUBE-FORWARD\n-A FORWARD -o cali+ -j ACCEPT\n", None),
+        ("-A FORWARD -j KUBE-FORWARD\n-A FORWARD -j cali-FORWARD\n", None),
+        ("-A FORWARD -i flannel.1 -o cni0 -j ACCEPT\n", None),
+        ("-A FORWARD -i cni0 -o ens3 -j ACCEPT\n", None),
+    ],
+)
+def test_pods_of_two_nodes_may_come_by_the_card_or_an_overlay(
+    rules: str, expected: float | None
+) -> None:
+    """Whatever accepts one of the ways leaves it open."""
+    said = "Pods on worker-3 are not reached from pods of other nodes, pings time out."
+
+    assert certainty(said, rules) == expected

@@ -83,6 +83,8 @@ def test_what_works_is_told_apart() -> None:
         ("Pods cannot reach each other, not even on the same node.", False),
         ("The node that runs no pod gets no answer.", None),
         ("The service times out on both nodes.", None),
+        ("From node n-1 a ping to a pod of node n-2 is lost.", False),
+        ("From node n-1 a ping to a pod of node n-1 is lost.", None),
     ],
 )
 def test_one_node_or_two(sentence: str, *, same: bool | None) -> None:

@@ -4,7 +4,8 @@ have accepted.
 What it is
     INPUT, FORWARD or OUTPUT contains a REJECT or DROP without any condition. On Fedora, CentOS and
     RHEL without firewalld it is the default: `-A FORWARD -j REJECT --reject-with
-    icmp-host-prohibited`. Elsewhere an admin, a security agent, libvirt or LXD put it there.
+    icmp-host-prohibited`. Elsewhere an admin, a security agent, libvirt or LXD put it there. ufw's
+    jump to ufw-reject-forward does the same where it is set to reject what is routed.
 
 Why it breaks
     Rules are tried in order. What Docker, kube-proxy or the CNI plugin append later comes below it
@@ -32,8 +33,18 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.firewall import HOOKS, chains_named, ends, is_plain, lets_new_in, owner_of
-from podpath.checks.told import is_forwarding_asked
+from podpath.checks.firewall import (
+    HOOKS,
+    chains_named,
+    ends,
+    is_plain,
+    is_plain_where_shown,
+    lets_new_in,
+    owner_of,
+    rejects_by_name,
+)
+from podpath.checks.told import is_forwarding_asked, list_failing
+from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.netfilter_text import emit_rule
@@ -41,11 +52,19 @@ from podpath.node.netfilter_text import emit_rule
 CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
 NAME = "catch-all"
 QUOTED = 3
-POSSIBLE = 0.4
+POSSIBLE, LIKELY = 0.4, 0.7
+_FELT = frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE})
+"""How a host-prohibited reject is felt."""
 ASK = FollowUp(
     "whether the rule counts packets of the connection that fails",
     "iptables -L FORWARD -n -v --line-numbers",
     "its counter grows with each attempt: the connection is forwarded and ends there",
+)
+
+ASK_CHAIN = FollowUp(
+    "whether ufw's chain rejects, and what it counts",
+    "iptables -nvL ufw-reject-forward; ufw status verbose",
+    "it has a REJECT that counts with each attempt: admit the containers' range with ufw route",
 )
 
 
@@ -58,6 +77,7 @@ def check(case: Case) -> Iterator[Finding]:
         for _, chain in chains_named(case.node.host, "filter", name):
             found = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
             if found is None:
+                yield from _find_likely(case, chain)
                 continue
             below = [
                 rule for rule in chain.rules if rule.position > found.position and lets_new_in(rule)
@@ -72,6 +92,60 @@ def check(case: Case) -> Iterator[Finding]:
     if alone:
         found_alone = _report_alone([rule for _, rule in alone])
         yield found_alone if is_forwarding_asked(case) else _doubt(found_alone)
+
+
+def _find_likely(case: Case, chain: Chain) -> Iterator[Finding]:
+    """Report a jump to a chain that only rejects, or a rule that rejects everything as far as a
+    listing without devices shows, above rules that accept.
+    """
+    for rule in chain.rules:
+        jumps = is_plain(rule) and rejects_by_name(rule)
+        if not jumps and not _may_reject_all(case, rule):
+            continue
+        below = [one for one in chain.rules if one.position > rule.position and lets_new_in(one)]
+        if below and not any(one.packets for one in below):
+            yield _report_likely(rule, below, sure=jumps and _ends_all(chain, rule), jumps=jumps)
+        return
+
+
+def _may_reject_all(case: Case, rule: Rule) -> bool:
+    """Tell whether a rule rejects all that FORWARD gets, by a listing that hides devices, in the
+    way that people speak of.
+    """
+    target = rule.target
+    if rule.chain != "FORWARD" or target is None or target.name != "REJECT":
+        return False
+    with_ = {word for option in target.options for word in option.values}
+    felt = {one.failure for one in list_failing(case)}
+    kinds = _FELT if any("prohibited" in word for word in with_) else {FailureKind.REFUSED}
+    return is_plain_where_shown(rule) and bool(kinds & felt)
+
+
+def _ends_all(chain: Chain, rule: Rule) -> bool:
+    """Tell whether counters show that no packet went on below a rule: the rest and the policy have
+    none.
+    """
+    below = [one.packets for one in chain.rules if one.position > rule.position]
+    return bool(rule.packets) and set(below) == {0} and chain.packets == 0
+
+
+def _report_likely(rule: Rule, below: Sequence[Rule], *, sure: bool, jumps: bool) -> Finding:
+    name = rule.target.name if rule.target is not None else ""
+    what = f"jumps to {name}, which rejects" if jumps else f"ends with {name}, as far as is shown,"
+    counted = (f"{rule.packets} packets entered it, and nothing below has counted any.",)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"Rule {rule.position} of {rule.chain} {what} every packet: the {len(below)} rules "
+        "below it that would accept are never reached.",
+        evidence=(rule.span, *(one.span for one in below[:QUOTED])),
+        reasoning=("Rules are tried in order.", *(counted if sure else ())),
+        breaks=("packets that only the rules below would have accepted",),
+        prevention="Let the firewall's own configuration admit what containers and pods forward.",
+        certainty=1.0 if sure else LIKELY,
+        asks=() if sure else (ASK_CHAIN if jumps else ASK,),
+        marks=(name,),
+    )
 
 
 def _doubt(finding: Finding) -> Finding:

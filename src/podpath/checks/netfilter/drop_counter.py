@@ -25,12 +25,18 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of, ends, owner_of
+from podpath.checks.forwarded import Family, family_of
+from podpath.checks.told import list_failing
 from podpath.checks.topology import option_values
+from podpath.net.complaints import EndKind
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.RULE_ORDER)
 NAME = "drop-counter"
+UNNAMED = "?"
+"""How the name of a chain begins whose heading no output shows."""
+_GUESTS = frozenset({Family.LIBVIRT, Family.LXC})
 FEW = 12
 """In an excerpt of so many rules a counter stands out; in a whole ruleset there is always one."""
 
@@ -38,9 +44,26 @@ FEW = 12
 def check(case: Case) -> Iterator[Finding]:
     """Report the dropping rule that has counted most in an excerpt of few rules."""
     rules = [rule for _, chain in chains_of(case.node.host, "filter") for rule in chain.rules[:FEW]]
-    counted = [rule for rule in rules if ends(rule) and rule.packets and not _drops_invalid(rule)]
+    counted = [rule for rule in rules if ends(rule) and rule.packets and _may_count(case, rule)]
     if counted and len(rules) <= FEW:
         yield _report(max(counted, key=lambda rule: rule.packets or 0))
+
+
+def _may_count(case: Case, rule: Rule) -> bool:
+    """Tell whether a rule may have counted what people say fails."""
+    return not _drops_invalid(rule) and not (_is_of_guests(rule) and _are_pods_alone(case))
+
+
+def _is_of_guests(rule: Rule) -> bool:
+    """Tell whether a rule is for a bridge of virtual machines or system containers."""
+    links = (link for link in (rule.in_link, rule.out_link) if link is not None)
+    return any(not link.negated and family_of(link.name) in _GUESTS for link in links)
+
+
+def _are_pods_alone(case: Case) -> bool:
+    """Tell whether each sentence about a failure is about pods."""
+    failing = tuple(list_failing(case))
+    return bool(failing) and all(EndKind.POD in {one.source, one.target} for one in failing)
 
 
 def _drops_invalid(rule: Rule) -> bool:
@@ -52,12 +75,13 @@ def _drops_invalid(rule: Rule) -> bool:
 
 def _report(rule: Rule) -> Finding:
     whose = owner_of(rule)
+    chain = "a chain that is not named" if rule.chain.startswith(UNNAMED) else rule.chain
     target = rule.target.name if rule.target is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended "
+            f"A {target} rule of {chain}{f' ({whose})' if whose else ''} has ended "
             f"{rule.packets} packets."
         ),
         evidence=(rule.span,),
@@ -68,8 +92,8 @@ def _report(rule: Rule) -> Finding:
         marks=(target,),
         asks=(
             FollowUp(
-                fact=f"whether the rule in {rule.chain} counts the failing packets",
-                command=f"iptables -Z {rule.chain}; (try again); iptables -nvL {rule.chain}",
+                fact=f"whether the rule in {chain} counts the failing packets",
+                command="iptables -Z; (try again); iptables -nvL --line-numbers",
                 decides="its counter grows with each attempt: this rule ends them",
             ),
         ),

@@ -63,6 +63,12 @@ _MADE_BY = {
 }  # fmt: skip
 """By what is cut off and which software its sentence, or else the ticket, speaks of."""
 _USUAL = {EndKind.POD: Family.PODS}
+_OF_PODS = frozenset({EndKind.POD, EndKind.NODE, None})
+_BETWEEN_PODS = (
+    DevicePath(None, Family.PODS),
+    (DevicePath(Family.PODS, None), DevicePath(Family.PODS, Family.PODS)),
+)
+"""By which devices what pods of two nodes say to each other passes one of them."""
 _REJECTED = frozenset({
     FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST, FailureKind.NETWORK_UNREACHABLE,
     FailureKind.UNREACHABLE, None,
@@ -80,6 +86,8 @@ class CutRoad(NamedTuple):
 
     complaint: Complaint
     route: DevicePath
+    others: tuple[DevicePath, ...] = ()
+    """Other devices by which the same may come in or leave: an overlay's, or the card itself."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -91,8 +99,9 @@ def check(case: Case) -> Iterator[Finding]:
     ]
     for road in list_roads(case):
         for table, chain in chains:
-            end = find_end(table, chain, road.route)
-            if end is not None and _may_be_felt(end, road.complaint):
+            found = [find_end(table, chain, route) for route in (road.route, *road.others)]
+            end = found[0]
+            if end is not None and None not in found and _may_be_felt(end, road.complaint):
                 yield _report(case, road, chain, end)
                 return
     yield from _find_between_devices(case, chains)
@@ -133,11 +142,16 @@ def list_roads(case: Case) -> Iterator[CutRoad]:
         source, target = complaint.source, complaint.target
         family = _find_family(case, complaint)
         away = target is EndKind.OUTSIDE or (is_forwarded(complaint) and source is target)
-        if source in _MADE_BY and away and family is not None:
+        if complaint.same_node is False and {source, target} <= _OF_PODS and source is EndKind.POD:
+            yield CutRoad(complaint, *_BETWEEN_PODS)
+        elif source in _MADE_BY and away and family is not None:
             yield CutRoad(complaint, DevicePath(family, None))
         elif _comes_from_others(complaint) and target in {*_MADE_BY, EndKind.NODE_PORT}:
             if family is not None:
-                yield CutRoad(complaint, DevicePath(None, family))
+                translated = target is EndKind.NODE_PORT or source is EndKind.OUTSIDE
+                overlay = DevicePath(family, family, translated)
+                others = (overlay,) if family is Family.PODS else ()
+                yield CutRoad(complaint, DevicePath(None, family, translated), others)
         elif source in BEHIND and target is EndKind.OUTSIDE:
             if vpn is not None:
                 yield CutRoad(complaint, DevicePath(Family.VPN, None))

@@ -175,6 +175,12 @@ _OTHER_NODE = re.compile(
     r"(?: (?:one|two|three|four|\d+)s?)?$",
     re.IGNORECASE,
 )
+_NAMED_NODE = re.compile(
+    r"\b(?:node|host|worker|machine) [`*\"']*(?P<name>(?=[a-z0-9.-]*[0-9-])[a-z][a-z0-9.-]*"
+    r"[a-z0-9])",
+    re.IGNORECASE,
+)
+"""A machine by its name, which holds a digit or a hyphen."""
 _PORT = re.compile(
     r"(?:\b|node|host)ports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
     r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
@@ -336,7 +342,10 @@ def _find_same_node(text: str) -> bool | None:
         return False
     if _SAME_NODE.search(text):
         return True
-    return False if _OTHER_NODE.search(text) else None
+    if _OTHER_NODE.search(text):
+        return False
+    named = {found["name"] for found in _NAMED_NODE.finditer(text)}
+    return False if len(named) > 1 else None
 
 
 def _find_protocol(text: str) -> int | None:
