@@ -17,6 +17,7 @@ from podpath.node.case import Case
 _NETPLAN_SECTIONS = frozenset({"ethernets", "bridges", "bonds", "vlans", "wifis"})
 _ON = frozenset({"yes", "true", "ipv4", "ipv6", "both", "dhcp", "auto", "bootp"})
 _EVERYWHERE = frozenset({"default", "0.0.0.0/0", "::/0"})
+_HEAD = "[Route]"
 _ROUTES = frozenset({"up", "post-up", "pre-up"})
 
 
@@ -45,6 +46,8 @@ class WantedDevice:
     """True where the file has the gateway reached otherwise: a far end, a route of its own,
     `on-link`.
     """
+    reached: list[Prefix] = field(default_factory=list)
+    """Networks that a route of the same file reaches without a gateway."""
     route: str = ""
     """Where the route goes that is being read."""
 
@@ -188,16 +191,28 @@ def _take_netplan(
         wanted.dhcp = setting.span
 
 
+def unnamed_devices(case: Case) -> tuple[WantedDevice, ...]:
+    """Return what parts of .network files want that do not say of which device."""
+    files = [file for file in case.files if file.kind == "networkd"]
+    return tuple(
+        _take_networkd(WantedDevice("the device", file.span), file)
+        for file in files
+        if file.settings and not any(one.path == ("Match",) for one in file.settings)
+    )
+
+
 def _read_networkd(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read a .network file."""
     head = next((one for one in file.all("Name") if one.path == ("Match",)), None)
-    if head is None or not head.words:
-        return
-    wanted = WantedDevice(head.words[0], head.span)
+    if head is not None and head.words:
+        yield _take_networkd(WantedDevice(head.words[0], head.span), file)
+
+
+def _take_networkd(wanted: WantedDevice, file: SettingsFile) -> WantedDevice:
     for setting in file.settings:
         if setting.name == "Address" and setting.path in {("Network",), ("Address",)}:
             wanted.addresses.append(setting)
-        elif setting.name == "Gateway" and setting.path in {("Network",), ("Route",)}:
+        elif setting.name == "Gateway" and setting.path == ("Network",):
             wanted.gateways.append(setting)
         elif setting.name == "Bridge":
             wanted.bridge = setting.value
@@ -205,11 +220,59 @@ def _read_networkd(file: SettingsFile) -> Iterator[WantedDevice]:
             wanted.dhcp = setting.span
         elif setting.name in {"Metric", "RouteMetric"}:
             wanted.metric = setting.value
-        elif setting.name == "Table" and setting.path == ("Route",):
-            del wanted.gateways[-1:]
-        elif setting.name in {"GatewayOnLink", "Peer", "Destination"}:
+        elif setting.name == "Peer":
             wanted.on_link = True
-    yield wanted
+    for section in _split_sections(file, ("Route",)):
+        _take_route(wanted, section)
+    return wanted
+
+
+def _split_sections(file: SettingsFile, path: tuple[str, ...]) -> Iterator[Mapping[str, Setting]]:
+    """Yield each section of a name by itself, its settings by theirs: between two of them stands
+    the line of a head.
+    """
+    section: dict[str, Setting] = {}
+    line = 0
+    for setting in file.settings:
+        if setting.path != path:
+            continue
+        if section and (setting.name in section or _HEAD in _between(setting.span, line)):
+            yield section
+            section = {}
+        section[setting.name] = setting
+        line = setting.span.line
+    if section:
+        yield section
+
+
+def _between(span: Span, line: int) -> str:
+    """Return the lines of a source between a line and a span."""
+    first = span.source.first_line
+    return "\n".join(span.source.lines[line - first + 1 : span.line - first])
+
+
+def _take_route(wanted: WantedDevice, section: Mapping[str, Setting]) -> None:
+    """Take a [Route] section: what it reaches by itself, or the gateway of a default route."""
+    target, gateway = section.get("Destination"), section.get("Gateway")
+    if gateway is None:
+        reached = _read_prefix(target.value) if target is not None else None
+        wanted.reached += [] if reached is None else [reached]
+        return
+    on_link = section.get("GatewayOnLink")
+    declared = on_link is not None and on_link.value.lower() in _ON
+    wide = target is None or target.value in _EVERYWHERE
+    if wide and not declared and "Table" not in section:
+        wanted.gateways.append(gateway)
+
+
+def _read_prefix(text: str) -> Prefix | None:
+    """Read a network, or one address as the network of itself."""
+    word, _, rest = text.partition("/")
+    address = read_address(word)
+    if address is None:
+        return None
+    length = read_length(rest) if rest else WIDTH[address.family]
+    return Prefix.of(address, length) if length is not None else None
 
 
 def _read_keyfile(file: SettingsFile) -> Iterator[WantedDevice]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.routing.gateway_outside_network import check
 from tests.assembly.evidence_text import case_of_document
 
@@ -67,3 +69,39 @@ def test_a_gateway_that_is_said_to_be_on_link_is_right() -> None:
     """Rented servers have a /32 and say so."""
     assert list(check(case_of_document(NETPLAN.format(more=""))))
     assert not list(check(case_of_document(NETPLAN.format(more="\n          on-link: true"))))
+
+
+NETWORKD = """
+```
+# cat /etc/systemd/network/10-up.network
+[Network]
+Address=198.51.100.77/32
+{between}
+[Route]
+Gateway=203.0.113.1
+{more}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "more", "certainties"),
+    [
+        ("", "", [1.0]),
+        ("", "Destination=0.0.0.0/0", [1.0]),
+        ("", "GatewayOnLink=yes", []),
+        ("", "Table=7", []),
+        ("", "Destination=10.9.0.0/16", []),
+        ("[Route]\nDestination=203.0.113.1", "", []),
+        ("[Route]\nDestination=203.0.113.0/24\nScope=link", "", []),
+        ("[Route]\nDestination=192.0.2.1", "", [1.0]),
+        ("DHCP=ipv4", "", []),
+    ],
+)
+def test_a_route_of_networkd_is_read_by_its_section(
+    between: str, more: str, certainties: list[float]
+) -> None:
+    """A single address holds no gateway, whoever made it up; a route of the file may reach it."""
+    found = check(case_of_document(NETWORKD.format(between=between, more=more)))
+
+    assert certainties == [one.certainty for one in found]

@@ -30,8 +30,8 @@ from collections.abc import Iterator, Sequence
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.said import find_said
-from podpath.checks.wanted import WantedDevice, prefixes, wanted_devices
-from podpath.net.addresses import Address, Prefix, read_address
+from podpath.checks.wanted import WantedDevice, prefixes, unnamed_devices, wanted_devices
+from podpath.net.addresses import WIDTH, Address, Prefix, read_address
 from podpath.net.messages import MessageKind
 from podpath.net.settings import Setting
 from podpath.node.case import Case
@@ -45,13 +45,15 @@ INNER = tuple(Prefix.parse(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "19
 def check(case: Case) -> Iterator[Finding]:
     """Report each gateway that no address of the same device reaches."""
     refused = bool(find_said(case, MessageKind.ROUTE_REFUSED))
-    for wanted in wanted_devices(case):
+    for wanted in (*wanted_devices(case), *unnamed_devices(case)):
         partial = len(list(prefixes(wanted))) < len(wanted.addresses)
         if wanted.on_link or wanted.dhcp is not None or partial:
             continue
         for setting in wanted.gateways:
             gateway = read_address(setting.value.split()[0] if setting.value else "")
             if gateway is None or gateway.is_link_local:
+                continue
+            if any(prefix.covers(gateway) for prefix in wanted.reached):
                 continue
             networks = _list_networks(wanted, gateway)
             if networks and not any(prefix.covers(gateway) for prefix, _ in networks):
@@ -76,6 +78,7 @@ def _report(
 ) -> Finding:
     setting, gateway = told
     near = ", ".join(str(prefix) for prefix, _ in networks)
+    single = all(prefix.length == WIDTH[prefix.family] for prefix, _ in networks)
     masks = [mask.span for mask in wanted.masks[:1]]
     spans = (setting.span, *masks, *(place.span for _, place in networks))
     return Finding(
@@ -97,6 +100,6 @@ def _report(
             ),
         ),
         prevention="Copy address, netmask and gateway together from the provider's data.",
-        certainty=1.0 if refused or any(inner.covers(gateway) for inner in INNER) else 0.8,
+        certainty=1.0 if refused or single or any(one.covers(gateway) for one in INNER) else 0.8,
         marks=(str(gateway),),
     )
