@@ -197,7 +197,7 @@ def unnamed_devices(case: Case) -> tuple[WantedDevice, ...]:
     return tuple(
         _take_networkd(WantedDevice("the device", file.span), file)
         for file in files
-        if file.settings and not any(one.path == ("Match",) for one in file.settings)
+        if file.settings and ("Match",) not in file.blocks()
     )
 
 

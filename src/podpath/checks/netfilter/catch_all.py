@@ -132,6 +132,7 @@ def _ends_all(chain: Chain, rule: Rule) -> bool:
 def _report_likely(rule: Rule, below: Sequence[Rule], *, sure: bool, jumps: bool) -> Finding:
     name = rule.target.name if rule.target is not None else ""
     what = f"jumps to {name}, which rejects" if jumps else f"ends with {name}, as far as is shown,"
+    ask = ASK_CHAIN if jumps else ASK
     counted = (f"{rule.packets} packets entered it, and nothing below has counted any.",)
     return Finding(
         check=NAME,
@@ -143,7 +144,7 @@ def _report_likely(rule: Rule, below: Sequence[Rule], *, sure: bool, jumps: bool
         breaks=("packets that only the rules below would have accepted",),
         prevention="Let the firewall's own configuration admit what containers and pods forward.",
         certainty=1.0 if sure else LIKELY,
-        asks=() if sure else (ASK_CHAIN if jumps else ASK,),
+        asks=() if sure else (ask,),
         marks=(name,),
     )
 

@@ -35,10 +35,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.stated import statements_of
+from podpath.checks.told import LOSSES, list_failing
 from podpath.checks.topology import (
     Attachment,
     best_routes,
@@ -49,14 +53,24 @@ from podpath.checks.topology import (
     strictest,
 )
 from podpath.net.addresses import Address, IfName
-from podpath.net.provenance import Known
+from podpath.net.complaints import Complaint
+from podpath.net.provenance import Known, Span
+from podpath.net.statements import RouteAnswer
 from podpath.node.case import Case, Sighting
 from podpath.node.change import SetSysctl
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import Route
 
 CATEGORIES = (Category.REVERSE_PATH_FILTER, Category.SYSCTL)
 NAME = "rp-filter"
+TOLD, CARD, ALONE = 0.85, 0.8, 0.65
+_FELT = frozenset({None, *LOSSES})
+_KEY = re.compile(r"net\.ipv4\.conf\.(?P<device>[^.]+)\.rp_filter")
+_MADE_LATE = re.compile(
+    r"(?:lxc|cali|veth|eni|gre|gretap|gwi|tun|tap|wg|vti|ipsec|ipip|tunl|sit|ppp|xfrm|vxlan|geneve)"
+    r"(?=[\d_-]|[0-9a-f]{4}|$)"
+)
+"""Devices that agents and tunnels make while the host runs, by the kind in their names."""
 PREVENTION = (
     "Put the setting in a file in /etc/sysctl.d that sorts last, and find out what else writes "
     "it: tuned profiles and systemd-sysctl reset it when their services restart."
@@ -83,7 +97,15 @@ def check(case: Case) -> Iterator[Finding]:
             if item.address.family == 4 and route is not None:
                 yield _report(attachment, item.address, mode, route)
                 break
-    yield from _check_sighted(case)
+    found = list(_check_sighted(case)) or list(_check_told(case))
+    yield from found or _check_alone(case)
+
+
+class WayBack(NamedTuple):
+    """By which device the host answers an address, and the line that says so."""
+
+    device: str
+    span: Span
 
 
 def _check_sighted(case: Case) -> Iterator[Finding]:
@@ -92,38 +114,220 @@ def _check_sighted(case: Case) -> Iterator[Finding]:
     """
     host = case.node.host
     answered = {(one.packet.dst, one.packet.src) for one in case.sightings}
-    for seen in case.sightings if host.routes.complete else ():
+    own_sources = {answer.prefsrc for answer, _ in statements_of(case, RouteAnswer)}
+    for seen in case.sightings:
         source, target = seen.packet.src, seen.packet.dst
-        came = seen.netns == HOST and host.holds(target) and not host.holds(source)
+        held = host.holds(target) or target in own_sources
+        came = seen.netns == HOST and held and not host.holds(source)
         if not came or seen.link is None or (source, target) in answered or source.family != 4:
             continue
         device = IfName(seen.link)
         own = known_sysctl(host, device_key(4, device, "rp_filter"))
-        mode, routes = strictest(host, device, "rp_filter"), best_routes(host, source)
-        ways = {hop.link for hop in routes[0].nexthops} if routes else set()
-        plain = bool(routes) and routes[0].type == "unicast" and routes[0].span is not None
-        if plain and own and mode is not None and mode[0] == 1 and device not in ways:
-            yield _report_sighted(seen, mode, routes[0])
+        mode, back = strictest(host, device, "rp_filter"), _find_back(case, source, device)
+        if back is not None and own and mode is not None and mode[0] == 1:
+            yield _report_sighted(seen, mode, back)
+            return
+        card = _find_card(host, target, device) if not host.routes.complete else ""
+        if card and own and mode is not None and mode[0] == 1:
+            yield _report_card(seen, mode, card)
             return
 
 
-def _report_sighted(seen: Sighting, mode: tuple[int, Known[str]], route: Route) -> Finding:
-    other = ", ".join(str(hop.link) for hop in route.nexthops)
+def _find_card(host: Netns, address: Address, device: IfName) -> str:
+    """Return the device that has an address, where another one in the same network is meant; empty
+    where there is none.
+    """
+    shown = [one for one in host.addresses.items if one.span is not None]
+    beside = [one.prefix for one in shown if one.link == device]
+    held = (one for one in shown if one.address == address and one.link != device)
+    return next((str(one.link) for one in held if one.prefix in beside), "")
+
+
+def _report_card(seen: Sighting, mode: tuple[int, Known[str]], card: str) -> Finding:
+    spans = (seen.span, mode[1].span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Answers to {seen.packet.dst}, the address of {card}, come in on {seen.link}, where "
+            "the reverse-path filter is strict: it drops them if the route back uses "
+            f"{card}."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(
+            "Of two cards in one network each answers ARP for the addresses of both.",
+            f"rp_filter is 1, the larger of all and {seen.link}.",
+        ),
+        breaks=(f"what is bound to {card}",),
+        repairs=(_loosen(IfName(str(seen.link))),),
+        prevention="Let each card answer ARP for its own addresses alone (arp_ignore=1).",
+        certainty=CARD,
+        asks=(
+            FollowUp(
+                "by which card the route back goes, and which MAC its neighbors have for each",
+                f"ip route get {seen.packet.src}; sysctl -a | grep -e arp_ignore -e arp_announce",
+                f"by {card}: what comes in on {seen.link} is dropped",
+            ),
+        ),
+        marks=("rp_filter", mode[1].value, str(seen.link)),
+    )
+
+
+def _find_back(case: Case, source: Address, device: IfName) -> WayBack | None:
+    """Return the way back to an address where it is another device: by a whole table, or by what
+    the kernel answered.
+    """
+    host = case.node.host
+    routes = best_routes(host, source) if host.routes.complete else ()
+    if routes and routes[0].type == "unicast" and routes[0].span is not None:
+        ways = [str(hop.link) for hop in routes[0].nexthops]
+        return None if device in ways else WayBack(", ".join(ways), routes[0].span)
+    for answer, stated in statements_of(case, RouteAnswer):
+        asked = answer.dst == source and answer.src is None and answer.iif is None
+        if asked and answer.type == "unicast" and answer.link not in {None, device}:
+            return WayBack(str(answer.link), stated.span)
+    return None
+
+
+def _check_told(case: Case) -> Iterator[Finding]:
+    """Report what people say comes in by a device with a strict filter, where the table leads back
+    by another one. Which device it comes in by, only they say.
+    """
+    known = {str(link.name) for link in case.node.host.links.items}
+    for complaint in list_failing(case):
+        if complaint.failure not in _FELT:
+            continue
+        named = sorted(complaint.words & known)
+        sources = [
+            *complaint.sources,
+            *(Address(one.family, one.network) for one in complaint.prefixes),
+        ]
+        for name in map(IfName, named):
+            mode = strictest(case.node.host, name, "rp_filter")
+            found = (_find_back(case, one, name) for one in sources)
+            back = next((one for one in found if one is not None), None)
+            if back is not None and mode is not None and mode[0] == 1:
+                yield _report_told(name, complaint, mode, back)
+                return
+
+
+def _report_told(
+    device: IfName, complaint: Complaint, mode: tuple[int, Known[str]], back: WayBack
+) -> Finding:
+    spans = (mode[1].span, back.span, complaint.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The reverse-path filter drops what comes in by {device} from there: the route back "
+            f"uses {back.device}."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(f"rp_filter is 1, the larger of all and {device}.",),
+        breaks=(f"what comes in on {device} from networks that {back.device} leads to",),
+        repairs=(_loosen(device),),
+        prevention="Give each card a table and a rule for its own address, so that answers return.",
+        certainty=TOLD,
+        asks=(
+            FollowUp(
+                f"whether the packets come in by {device}",
+                f"tcpdump -ni {device}; nstat -az TcpExtIPReversePathFilter",
+                "they do, and the counter grows: the filter drops them",
+            ),
+        ),
+        marks=("rp_filter", mode[1].value, back.device),
+    )
+
+
+def _check_alone(case: Case) -> Iterator[Finding]:
+    """Report a device made at run time whose own filter is on, while that of all, or of a device of
+    the same kind, is off.
+    """
+    if not any(one.failure in _FELT for one in list_failing(case)):
+        return
+    values = dict(_list_own_filters(case.node.host))
+    total = values.pop("all", None)
+    if total is not None and total.value != "0":
+        return
+    for name, fact in values.items():
+        sibling = next((one for one in values if _are_alike(name, one, values)), None)
+        on = fact.value in {"1", "2"} and _MADE_LATE.match(name) is not None
+        if on and (total is not None or sibling is not None):
+            yield _report_alone(name, fact, values.get(sibling or "", total))
+            return
+
+
+def _list_own_filters(host: Netns) -> Iterator[tuple[str, Known[str]]]:
+    """Yield the devices whose own value is stated."""
+    for key, fact in host.sysctls.items():
+        found = _KEY.fullmatch(key)
+        if found is not None and isinstance(fact, Known) and fact.span is not None:
+            yield found["device"].replace("/", "."), fact
+
+
+def _are_alike(name: str, other: str, values: Mapping[str, Known[str]]) -> bool:
+    """Tell whether another device is of the same kind by its name, and its filter is off."""
+    mine, its = _MADE_LATE.match(name), _MADE_LATE.match(other)
+    same = mine is not None and its is not None and mine[0] == its[0]
+    return same and name != other and values[other].value == "0"
+
+
+def _report_alone(name: str, fact: Known[str], off: Known[str] | None) -> Finding:
+    spans = (fact.span, off.span if off is not None else None)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The reverse-path filter of {name} is on ({fact.value}), and may drop what comes in "
+            "there: others are off."
+        ),
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(
+            (
+                "A device that is made at run time takes the value of `default`, or that of a file "
+                "that is applied when it appears."
+            ),
+            "On a device without an address of its own, 2 is as strict as 1.",
+        ),
+        breaks=(f"packets that come in on {name} from where the route back uses another device",),
+        repairs=(_loosen(IfName(name), "0"),),
+        prevention=PREVENTION,
+        certainty=ALONE,
+        asks=(
+            FollowUp(
+                f"whether the way back to what comes in on {name} is another device",
+                f"ip route get SOURCE; ip addr show {name}; nstat -az TcpExtIPReversePathFilter",
+                "another device, and the counter grows: the filter drops the packets",
+            ),
+        ),
+        marks=("rp_filter", fact.value),
+    )
+
+
+def _loosen(device: IfName, value: str = "2") -> Repair:
+    key = device_key(4, device, "rp_filter")
+    return Repair(
+        title="let any route back count" if value == "2" else "turn the filter off there",
+        commands=(f"sysctl -w net.ipv4.conf.all.rp_filter={value}", f"sysctl -w {key}={value}"),
+    )
+
+
+def _report_sighted(seen: Sighting, mode: tuple[int, Known[str]], back: WayBack) -> Finding:
     key = device_key(4, IfName(str(seen.link)), "rp_filter")
-    spans = (mode[1].span, seen.span, route.span)
+    spans = (mode[1].span, seen.span, back.span)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The reverse-path filter drops packets from {seen.packet.src}: they come in on "
-            f"{seen.link}, and the route back uses {other}."
+            f"{seen.link}, and the route back uses {back.device}."
         ),
         evidence=tuple(span for span in spans if span is not None),
         reasoning=(
             f"rp_filter is 1, the larger of all and {seen.link}.",
             f"The capture shows the packet on {seen.link}, and no answer to it.",
         ),
-        breaks=(f"what comes in on {seen.link} from networks that {other} leads to",),
+        breaks=(f"what comes in on {seen.link} from networks that {back.device} leads to",),
         repairs=(
             Repair(
                 title="let any route back count, for both devices",
@@ -134,7 +338,7 @@ def _report_sighted(seen: Sighting, mode: tuple[int, Known[str]], route: Route) 
             ),
         ),
         prevention="Give each card a table and a rule for its own address, so that answers return.",
-        marks=("rp_filter", mode[1].value, other),
+        marks=("rp_filter", mode[1].value, back.device),
     )
 
 
