@@ -82,7 +82,7 @@ AWAY, STRAIGHT_BACK = "via 192.0.2.1 dev eth0", "dev gre-b"
     ("total", "own", "more", "certainties"),
     [
         ("0", "1", CAPTURE.format(way=AWAY), [1.0]),
-        ("0", "1", CAPTURE.format(way=STRAIGHT_BACK), [0.65]),
+        ("0", "1", CAPTURE.format(way=STRAIGHT_BACK), []),
         ("0", "1", "", [0.65]),
         ("0", "2", CAPTURE.format(way=AWAY), [0.65]),
         ("0", "0", CAPTURE.format(way=AWAY), []),

@@ -249,10 +249,11 @@ def _check_alone(case: Case) -> Iterator[Finding]:
     total = values.pop("all", None)
     if total is not None and total.value != "0":
         return
+    straight = {str(answer.link) for answer, _ in statements_of(case, RouteAnswer)}
     for name, fact in values.items():
         sibling = next((one for one in values if _are_alike(name, one, values)), None)
         on = fact.value in {"1", "2"} and _MADE_LATE.match(name) is not None
-        if on and (total is not None or sibling is not None):
+        if on and name not in straight and (total is not None or sibling is not None):
             yield _report_alone(name, fact, values.get(sibling or "", total))
             return
 
