@@ -369,6 +369,7 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
             | routes.PolicyRuleRefuses()
             | routes.NoAddressOf()
             | routes.NoDeviceChosen()
+            | routes.NoStreamToMany()
         ):
             return route_localnet.NAME if _leaves_loopback(step) else no_route.NAME
         case routes.IntoOwnTunnel():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Delivered
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.report.sentences import spell_failure
 from podpath.testing.nodes import given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import decisions, last, reason_of, reasons
+
+DROPPING = given_rules("OUTPUT -j DROP")
 
 
 def given(*texts: str, rules: tuple[str, ...] = ()) -> Node:
@@ -84,3 +87,29 @@ def test_output_may_end_it() -> None:
             converse(given(given_rules("OUTPUT -j DROP")), probe("tcp 192.0.2.2 > 8.8.8.8:53"))
         ).outcome
     )
+
+
+def test_no_stream_goes_to_a_broadcast_address() -> None:
+    """The socket refuses before any rule sees a packet; a datagram is sent."""
+    node = given(DROPPING)
+    stream = converse(node, probe("tcp 192.0.2.2 > 192.0.2.255:80 from host"))
+    datagram = converse(node, probe("udp 192.0.2.2 > 192.0.2.255:67 from host"))
+
+    assert "NEVER" == stream.verdict
+    assert "TCP makes no connection to 192.0.2.255, which is a broadcast address" in reasons(
+        stream.branches[0].last
+    )
+    assert () == stream.branches[0].last.matched
+    assert () != datagram.branches[0].last.matched
+
+
+def test_a_connection_to_no_address_is_one_to_the_sender() -> None:
+    """Its own address where the socket is bound to one, else the loopback address."""
+    bound = converse(given(), probe("tcp 192.0.2.2 > 0.0.0.0:80 from host"))
+    left_open = converse(given(), probe("tcp 0.0.0.0 > 0.0.0.0:80 from host"))
+    ends = [found.branches[0].traces[0].outcome for found in (bound, left_open)]
+
+    assert ["ALWAYS", "ALWAYS"] == [bound.verdict, left_open.verdict]
+    assert ["192.0.2.2", "127.0.0.1"] == [
+        str(one.packet.dst) for one in ends if isinstance(one, Delivered)
+    ]

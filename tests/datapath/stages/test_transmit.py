@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted
+from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -73,6 +74,7 @@ def test_the_frame_has_the_devices_mac_and_the_next_hops() -> None:
 
 def test_a_broadcast_goes_to_everybody() -> None:
     """A broadcast packet has the broadcast MAC."""
-    outcome = send(given(), packet("192.0.2.2", "192.0.2.255"))
+    datagram = packet("192.0.2.2", "192.0.2.255", protocol=protocols.UDP, flags=0)
+    outcome = send(given(), datagram)
 
     assert "ff:ff:ff:ff:ff:ff" == (outcome.packet.dmac if isinstance(outcome, Transmitted) else "")

@@ -22,6 +22,7 @@ from podpath.datapath.conversations.full_size import (
     with_sending,
 )
 from podpath.datapath.conversations.midway import doubt
+from podpath.datapath.conversations.own_address import connect_to_self
 from podpath.datapath.conversations.places import (
     ConnectionEnd,
     check_device,
@@ -263,6 +264,7 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     """Walk one branch of the conversation to its end."""
     walk = Walk(engine, choices)
     client = place_sender(walk, probe)
+    probe = connect_to_self(client, probe)
     check_device(walk, client, probe.sending.device)
     ends = _Ends(client, first_packet(probe, script[0]), bound=probe.sending.device)
     traces: list[Trace] = []

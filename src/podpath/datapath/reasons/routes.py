@@ -63,6 +63,15 @@ class NoDeviceChosen(NamedTuple):
 
 
 @distinct
+class NoStreamToMany(NamedTuple):
+    """A stream's other end is one host: no socket connects to a group or broadcast address."""
+
+    address: Address
+    type: str
+    """The type of its route: `broadcast`, `multicast`."""
+
+
+@distinct
 class IntoOwnTunnel(NamedTuple):
     """The way to a tunnel's remote end leads into the tunnel again."""
 
@@ -244,8 +253,9 @@ InputReason = (
 )  # fmt: skip
 """What input routing says besides."""
 OutputReason = (
-    NoAddressOf | LoopbackStays | NoDeviceChosen | NoRoute | RouteRefuses | PolicyRuleRefuses
-)
+    NoAddressOf | LoopbackStays | NoDeviceChosen | NoStreamToMany | NoRoute | RouteRefuses
+    | PolicyRuleRefuses
+)  # fmt: skip
 """Why output routing finds no way."""
 RouteReason = (
     SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost

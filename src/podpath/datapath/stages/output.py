@@ -23,6 +23,7 @@ from podpath.net.packet import USUAL_TTL, Packet
 from podpath.net.provenance import Known
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
+_TO_MANY = ("broadcast", "multicast")
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
 
 
@@ -46,6 +47,10 @@ def route(walk: Walk, skb: Skb) -> Next:
         flow,
         any_source=skb.uid is None or skb.by_kernel or _is_reset6(packet),
     )
+    kind = decided.destination.type if decided.destination is not None else ""
+    if kind in _TO_MANY and _is_connecting(skb):
+        refused = routes.NoStreamToMany(packet.dst, kind)
+        decided = OutputRoute(error="ENETUNREACH", reason=refused, spans=decided.spans)
     if decided.destination is None:
         return _fail(walk, skb, decided)
     if skb.tunnel is not None and decided.destination.link is skb.tunnel:
@@ -70,6 +75,15 @@ def route(walk: Walk, skb: Skb) -> Next:
         skb.packet = skb.packet._replace(mss=offered)
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None
+
+
+def _is_connecting(skb: Skb) -> bool:
+    """Tell whether a socket's `connect` sends this to begin a stream (`tcp_v4_connect`,
+    `tcp_v6_connect`).
+    """
+    begins = skb.packet.flags & (protocols.SYN | protocols.ACK) == protocols.SYN
+    own = skb.inner is None and not skb.by_kernel
+    return begins and own and skb.packet.protocol == protocols.TCP
 
 
 def _is_reset6(packet: Packet) -> bool:

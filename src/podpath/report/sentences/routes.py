@@ -117,6 +117,8 @@ def _spell_output(reason: OutputReason) -> str:
             return f"{source} does not leave on {link}"
         case routes.NoDeviceChosen(address):
             return f"no device is chosen for {address}"
+        case routes.NoStreamToMany(address, kind):
+            return f"TCP makes no connection to {address}, which is a {kind} address"
         case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses():
             return _spell_lookup(reason)
         case _:
