@@ -111,7 +111,7 @@ def _last(part: tuple[int, int]) -> int:
 class LookedRanges(Looked):
     """What a walk was told of its header, field by field."""
 
-    __slots__ = ("_facts", "_names", "_nones", "_told")
+    __slots__ = ("_calculated", "_facts", "_names", "_nones", "_told")
 
     def __init__(self, offsets: Mapping[str, int]) -> None:
         """Start with nothing told; `offsets` says where each field begins."""
@@ -120,6 +120,7 @@ class LookedRanges(Looked):
         self._facts: dict[tuple[int, int, int, bool], None] = {}
         self._nones: dict[tuple[int, int, int], Sequence[int]] = {}
         self._told: set[int] = set()
+        self._calculated: set[int] = set()
 
     def learn(self, offset: int, first: int, last: int, *, inside: bool) -> None:
         """Keep that a field is in a range, or not in it."""
@@ -132,10 +133,19 @@ class LookedRanges(Looked):
     def learn_told(self, offset: int) -> None:
         """Keep that somebody was told a whole field, and not what for."""
         self._told.add(offset)
+        self._calculated.add(offset)
+
+    def learn_hashed(self, offset: int) -> None:
+        """Keep that a whole field was compared, and not with what."""
+        self._told.add(offset)
 
     def is_told(self, offset: int) -> bool:
         """Tell whether a field was used for more than comparisons."""
         return offset in self._told
+
+    def is_calculated(self, offset: int) -> bool:
+        """Tell whether a field was used for more than comparisons and lookups."""
+        return offset in self._calculated
 
     def narrow_field(self, offset: int, ranges: Ranges, pinned: int | None = None) -> Ranges:
         """Return the numbers of a field of which the same would have been told; that it is the

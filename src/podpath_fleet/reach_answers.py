@@ -16,6 +16,7 @@ from podpath.net.addresses import Family
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.report.escape import escape
+from podpath_fleet.alike_pods import AlikePods, list_alike_pods
 from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
 from podpath_fleet.flow_classes import FlowHeader
 from podpath_fleet.rules_met import MetRule, list_places
@@ -43,9 +44,12 @@ class ReachWalker:
         """The node as it is compiled."""
         self.met: set[MetRule] = set()
         """The rules that walks met so far."""
+        self.last_met: frozenset[MetRule] = frozenset()
+        """Those that the last conversation met."""
         self.whole = True
         """False where branches were left out, which may have met others."""
         self._services: dict[Family, tuple[ShapedService, ...]] = {}
+        self._alike: dict[Family, tuple[AlikePods, ...]] = {}
 
     def walk(self, header: FlowHeader) -> ReachAnswer:
         """Return what becomes of a watched header."""
@@ -64,17 +68,28 @@ class ReachWalker:
             self._services[family] = () if none else list_shaped_services(self.case.node, family)
         return self._services[family]
 
+    def alike_pods(self, family: Family) -> tuple[AlikePods, ...]:
+        """Return the groups of pods that the node treats alike; none where the evidence leaves
+        other states of the node possible.
+        """
+        if family not in self._alike:
+            none = bool(self.case.facts.alternatives)
+            self._alike[family] = () if none else list_alike_pods(self.case.node, family)
+        return self._alike[family]
+
     def _answer(self, probe: Probe) -> ReachAnswer:
         try:
             conversation = converse(self.engine, probe)
         except UsageError as error:
+            self.last_met = frozenset()
             return ReachAnswer(refuse_flow(_without_ends(error)), ())
         self.note(conversation, list_places(conversation.branches))
         return summarize(self.case, conversation)
 
     def note(self, conversation: Conversation, met: Iterable[MetRule]) -> None:
         """Keep which rules a conversation met, and whether all of it was walked."""
-        self.met.update(met)
+        self.last_met = frozenset(met)
+        self.met.update(self.last_met)
         self.whole = self.whole and not (conversation.truncated or conversation.pruned)
 
 

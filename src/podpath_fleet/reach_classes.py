@@ -14,7 +14,7 @@ out of what is left, until nothing is left or a bound is met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -28,6 +28,7 @@ from podpath_fleet.header_region import (
     holds,
     join_ranges,
 )
+from podpath_fleet.rules_met import MetRule
 
 A = TypeVar("A")
 _USUAL_PORTS = (443, 80, 53)
@@ -40,6 +41,10 @@ class HeaderSpace(NamedTuple):
     sample: Probe
     """Any of them: it says protocol, family, place and how it is sent."""
     region: HeaderRegion
+    alike: tuple[Probe, ...] = ()
+    """Of other places: of whatever they send the same is true, with the names of the two places
+    exchanged (`alike_pods`).
+    """
 
     def pick(self, region: HeaderRegion) -> Probe:
         """Return one probe of a region; of all, one that people would ask about."""
@@ -66,6 +71,10 @@ class ReachClass(Generic[A]):
     """True where the witness was not walked by itself: parts of its walk are those of others
     (`shared_branches`).
     """
+    met: frozenset[MetRule] = frozenset()
+    """The rules of iptables that matched its packets."""
+    calculated: bool = False
+    """True where the walk used the source's address for more than comparisons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +91,19 @@ def enumerate_classes(
     walk: Callable[[FlowHeader], A],
     most: int,
     known: Sequence[ReachClass[A]] = (),
+    *,
+    parts: Sequence[HeaderRegion] | None = None,
+    met: Callable[[], frozenset[MetRule]] = frozenset,
 ) -> Enumeration[A]:
     """Return the classes of a space, by at most so many walks; those that are known have nothing in
     common.
+
+    `parts` are what of the space is asked about, where that is not all; `met` tells which rules
+    the last walk met.
     """
-    left = _take_out(space.region, known) if space.region else []
+    asked = (space.region,) if parts is None else parts
+    gone = [region for one in known for region in one.regions]
+    left = [rest for region in asked if region for rest in take_out(region, gone)]
     offsets = list_offsets(space.sample.src.family)
     classes: list[ReachClass[A]] = list(known)
     most += len(known)
@@ -95,17 +112,25 @@ def enumerate_classes(
         looked = LookedRanges(offsets)
         answer = walk(FlowHeader(witness, looked))
         learned = looked.narrow(space.region)
-        met, left = _split(left, learned)
-        classes.append(ReachClass(space, met, witness, answer))
+        held, left = _split(left, learned)
+        classes.append(
+            ReachClass(
+                space,
+                held,
+                witness,
+                answer,
+                met=met(),
+                calculated=looked.is_calculated(offsets["src"]),
+            )
+        )
     return Enumeration(tuple(classes), tuple(left))
 
 
-def _take_out(region: HeaderRegion, known: Sequence[ReachClass[A]]) -> list[HeaderRegion]:
-    """Return what of a region is in no known class."""
+def take_out(region: HeaderRegion, gone: Iterable[HeaderRegion]) -> list[HeaderRegion]:
+    """Return what of a region is in none of others, which have nothing in common."""
     alike: dict[HeaderRegion, list[tuple[int, int]]] = {}
-    for one in known:
-        for part in one.regions:
-            alike.setdefault(part._replace(dst=()), []).extend(part.dst)
+    for part in gone:
+        alike.setdefault(part._replace(dst=()), []).extend(part.dst)
     left = [region]
     for rest, parts in alike.items():
         left = _split(left, rest._replace(dst=join_ranges(parts)))[1]

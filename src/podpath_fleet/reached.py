@@ -17,9 +17,10 @@ from podpath.net.packet import endpoint
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.report.escape import escape
+from podpath_fleet.alike_sources import AlikeFound, AlikeSpaces, enumerate_alike, group_spaces
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
-from podpath_fleet.reach_classes import Enumeration, HeaderSpace
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace, take_out
 from podpath_fleet.reach_space import (
     MOST_WALKS,
     ReachQuestion,
@@ -30,7 +31,6 @@ from podpath_fleet.reach_space import (
     spell_regions,
 )
 from podpath_fleet.rules_met import list_unmet
-from podpath_fleet.shared_branches import enumerate_space
 
 SCHEMA = "podpath/reach/v1"
 _WEIGHTS = ("NEVER", "SOMETIMES", "UNDECIDED", "UNREADABLE", "ALWAYS")
@@ -206,8 +206,9 @@ def reach(
     """Enumerate every class of flows that is asked about, by at most so many walks for each source
     and protocol; with `unmet`, list the rules that none of them meets.
     """
-    spaces = list_spaces(question, case.node)
-    result, walker = _reach(case, spaces, walks, progress)
+    walker = ReachWalker(case)
+    spaces = _group(list_spaces(question, case.node), (walker,))
+    result = _flatten(_reach(walker, spaces, 0, walks, progress))
     if not unmet:
         return result
     whole = result.complete and walker.whole
@@ -215,17 +216,36 @@ def reach(
     return replace(result, unmet=spans, unmet_asked=True)
 
 
+def _group(spaces: Sequence[HeaderSpace], walkers: Sequence[ReachWalker]) -> list[AlikeSpaces]:
+    """Put the spaces together whose sources are alike on the node of every walker."""
+    sources = {(space.sample.netns, space.sample.src) for space in spaces}
+    families = {address.family for _, address in sources} if len(sources) > 1 else set()
+    groups = [
+        tuple(group for family in sorted(families) for group in walker.alike_pods(family))
+        for walker in walkers
+    ]
+    return group_spaces(spaces, groups)
+
+
 def _reach(
-    case: Case, spaces: Sequence[HeaderSpace], walks: int, progress: Progress
-) -> tuple[ReachResult, ReachWalker]:
-    walker = ReachWalker(case)
+    walker: ReachWalker,
+    asked: Sequence[AlikeSpaces],
+    number: int,
+    walks: int,
+    progress: Progress,
+) -> list[AlikeFound]:
     found = []
     with stage(progress, "walking a flow of each class") as tell:
-        for place, space in enumerate(spaces):
-            found.append((space, enumerate_space(walker, space, walks)))
-            tell(Counted(place + 1, len(spaces)))
-    joined = [one for space, classes in found for one in _join(space, classes)]
-    return ReachResult(tuple(joined), tuple(found)), walker
+        for place, alike in enumerate(asked):
+            found.append(enumerate_alike(walker, alike, number, walks))
+            tell(Counted(place + 1, len(asked)))
+    return found
+
+
+def _flatten(found: Sequence[AlikeFound]) -> ReachResult:
+    enumerations = tuple(one for alike in found for one in alike.list_all())
+    joined = [one for space, classes in enumerations for one in _join(space, classes)]
+    return ReachResult(tuple(joined), enumerations)
 
 
 def compare_reach(
@@ -239,15 +259,30 @@ def compare_reach(
     """Tell which flows, of those that the first node's sources send, have another answer on the
     second node: another verdict, end, or text of the deciding line.
     """
-    spaces = list_spaces(question, before.node)
-    old, _ = _reach(before, spaces, walks, progress)
-    new, _ = _reach(after, spaces, walks, progress)
+    walkers = (ReachWalker(before), ReachWalker(after))
+    asked = _group(list_spaces(question, before.node), walkers)
+    old = _reach(walkers[0], asked, 0, walks, progress)
+    new = _reach(walkers[1], asked, 1, walks, progress)
     changes = [
         change
-        for (space, was), (_, now) in zip(old.enumerations, new.enumerations, strict=True)
-        for change in _compare(space, was, now)
+        for alike, was, now in zip(asked, old, new, strict=True)
+        for change in _compare_alike(alike, was, now)
     ]
-    return ReachDifference(tuple(changes), old.complete and new.complete)
+    complete = _flatten(old).complete and _flatten(new).complete
+    return ReachDifference(tuple(changes), complete)
+
+
+def _compare_alike(asked: AlikeSpaces, was: AlikeFound, now: AlikeFound) -> Iterator[ReachChange]:
+    """Compare what is common to all sources on both nodes once, and the rest for each of them."""
+    first = asked.spaces[0]
+    common: tuple[HeaderRegion, ...] = ()
+    if was.common is not None and now.common is not None:
+        told, classes = was.common
+        yield from _compare(told, classes, now.common[1])
+        common = tuple(_meet(was.list_common(), now.list_common()))
+    rest = take_out(first.region, common)
+    for space in asked.spaces if rest else ():
+        yield from _compare(space, was.expand(first, space, rest), now.expand(first, space, rest))
 
 
 def _join(space: HeaderSpace, found: Enumeration[ReachAnswer]) -> list[ReachSet]:
@@ -298,7 +333,9 @@ def spell_source(space: HeaderSpace) -> str:
     """Spell protocol, source and place of a space."""
     sample = space.sample
     networks = " ".join(spell_networks(space.region.src, sample.src.family))
-    return f"{_name_protocol(sample)} {networks}{_name_place(sample)}"
+    count = len(space.alike)
+    alike = f", and {count:,} {'pod' if count == 1 else 'pods'} alike" if count else ""
+    return f"{_name_protocol(sample)} {networks}{_name_place(sample)}{alike}"
 
 
 def spell_probe(probe: Probe) -> str:
@@ -334,12 +371,15 @@ def _tell_line(span: Span) -> dict[str, Any]:
 
 def _tell_set(space: HeaderSpace, regions: Sequence[HeaderRegion]) -> dict[str, Any]:
     family = space.sample.src.family
-    return {
+    told: dict[str, Any] = {
         "protocol": _name_protocol(space.sample),
         "netns": space.sample.netns,
         "in_dev": space.sample.in_dev,
         "headers": [_tell_region(region, family) for region in regions],
     }
+    if space.alike:
+        told["alike"] = [{"netns": one.netns, "src": str(one.src)} for one in space.alike]
+    return told
 
 
 def _tell_region(region: HeaderRegion, family: Family) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ from podpath_fleet.rules_met import MetRule
 
 MOST_RULES = 4096
 """Rules of one tree; a larger one is walked by itself."""
-_ADDRESSES = re.compile(r"\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+")
+ADDRESSES = re.compile(r"\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+")
 """What may be an address in a text."""
 _REMARK = "comment"
 _Part = tuple[Any, ...]
@@ -270,7 +270,7 @@ def _list_mentioned(rule: Rule, family: Family) -> Iterator[int]:
 def _find_addresses(text: str, family: Family) -> Iterator[int]:
     if "." not in text and ":" not in text:
         return
-    for found in _ADDRESSES.findall(text):
+    for found in ADDRESSES.findall(text):
         try:
             address = Address.parse(found)
         except ValueError:

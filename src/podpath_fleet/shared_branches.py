@@ -10,7 +10,7 @@ again. A conversation is put together from its branches as ever.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,8 @@ class _KnownBranch:
     region: HeaderRegion
     """Headers that would have been told the same; destinations beside the service's own."""
     met: frozenset[MetRule]
+    calculated: bool
+    """True where the source's address was used for more than comparisons."""
 
     def holds(self, service: ShapedService) -> bool:
         """Tell whether the branch of another service of the shape is the same."""
@@ -109,8 +111,13 @@ class _Composed:
 class SharedBranches:
     """Walks of one source and protocol to services, by what is known of others."""
 
-    def __init__(self, walker: ReachWalker, space: HeaderSpace) -> None:
-        """Know no branch yet."""
+    def __init__(
+        self, walker: ReachWalker, space: HeaderSpace, parts: Sequence[HeaderRegion] | None = None
+    ) -> None:
+        """Know no branch yet; `parts` are what of the space is asked about, where that is not
+        all.
+        """
+        self._parts = (space.region,) if parts is None else tuple(parts)
         self._walker = walker
         self._case = walker.case
         self._engine = walker.engine
@@ -134,8 +141,7 @@ class SharedBranches:
             if self.walked >= most:
                 return
             apart = own not in service.constants and service.protocol == sample.protocol
-            asked = holds(region.dst, service.address) and holds(region.dport, service.port)
-            if not (apart and asked):
+            if not (apart and self._is_asked(service)):
                 continue
             probe = self._space.pick(region)._replace(
                 dst=Address(family, service.address), dport=service.port
@@ -143,6 +149,12 @@ class SharedBranches:
             found = self._walk(service, probe)
             if found is not None:
                 yield found
+
+    def _is_asked(self, service: ShapedService) -> bool:
+        return any(
+            holds(part.dst, service.address) and holds(part.dport, service.port)
+            for part in self._parts
+        )
 
     def _walk(self, service: ShapedService, probe: Probe) -> ReachClass[ReachAnswer] | None:
         taken: list[_KnownBranch] = []
@@ -156,16 +168,25 @@ class SharedBranches:
             conversation = conclude(probe, explore(run))
         except UsageError:
             return None
-        region = self._narrow(service, taken)
-        if not region:
+        whole = self._narrow(service, taken)
+        regions = tuple(common for part in self._parts if (common := part.meet(whole)))
+        if not regions:
             return None
         composed = self._compose(conversation, taken)
         if not composed.neutral and any(one.service is not service for one in taken):
             return None
         shared = any(one.service is not service for one in taken)
-        for one in taken:
-            self._walker.note(conversation, (service.put(met, one.service) for met in one.met))
-        return ReachClass(self._space, (region,), probe, composed.answer, shared=shared)
+        met = {service.put(place, one.service) for one in taken for place in one.met}
+        self._walker.note(conversation, met)
+        return ReachClass(
+            self._space,
+            regions,
+            probe,
+            composed.answer,
+            shared=shared,
+            met=self._walker.last_met,
+            calculated=any(one.calculated for one in taken),
+        )
 
     def _narrow(self, service: ShapedService, taken: list[_KnownBranch]) -> HeaderRegion:
         region = self._space.region._replace(dst=((service.address, service.address),))
@@ -255,6 +276,7 @@ class SharedBranches:
             endpoint=endpoint,
             targets=looked.narrow_field(_TARGET, whole),
             met=list_places((branch,)),
+            calculated=looked.is_calculated(offsets["src"]),
             region=HeaderRegion(
                 space.region.src,
                 looked.narrow_field(offsets["dst"], whole, service.address),
@@ -265,13 +287,21 @@ class SharedBranches:
         return known, -1 not in rewritten and not looked.is_told(offsets["dst"])
 
 
-def enumerate_space(walker: ReachWalker, space: HeaderSpace, most: int) -> Enumeration[ReachAnswer]:
-    """Return the classes of a space: those of services that share branches, then the others, by at
-    most so many walks.
+def enumerate_space(
+    walker: ReachWalker,
+    space: HeaderSpace,
+    most: int,
+    parts: Sequence[HeaderRegion] | None = None,
+) -> Enumeration[ReachAnswer]:
+    """Return the classes of a space, or of some parts of it: those of services that share branches,
+    then the others, by at most so many walks.
     """
-    shared = SharedBranches(walker, space)
+    shared = SharedBranches(walker, space, parts)
     known = tuple(shared.list_classes(most))
-    return enumerate_classes(space, walker.walk, max(0, most - shared.walked), known)
+    most = max(0, most - shared.walked)
+    return enumerate_classes(
+        space, walker.walk, most, known, parts=parts, met=lambda: walker.last_met
+    )
 
 
 def _both(one: Ranges, two: Ranges) -> Ranges:

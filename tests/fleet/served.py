@@ -48,7 +48,7 @@ def make_served_case(seed: int) -> Case:
                 ("nat", "-A KUBE-SERVICES -p tcp -m tcp --dport 443 -j KUBE-MARK-MASQ"),
             )
         )
-        lines = _insert(lines, table, rule, chance)
+        lines = insert(lines, table, rule, chance)
     pods = (POD, NEIGHBOR) if chance.random() < 0.7 else (POD,)
     node = assemble_node("\n".join(lines), pods)
     return Case(nodes=(NodeCase(name="", facts=Facts(node=_disturb(node, chance))),))
@@ -71,7 +71,7 @@ def _match_services(port: int) -> str:
     return f"-d 10.96.0.0/16 -p tcp -m tcp --dport {port}"
 
 
-def _insert(lines: list[str], table: str, rule: str, chance: Random) -> list[str]:
+def insert(lines: list[str], table: str, rule: str, chance: Random) -> list[str]:
     """Put a rule somewhere between the rules of its table."""
     start = lines.index(f"*{table}")
     end = lines.index("COMMIT", start)

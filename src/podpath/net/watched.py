@@ -35,6 +35,12 @@ class Looked:
     def learn_told(self, offset: int) -> None:
         """Hear that somebody was told the field at an offset, and may do anything with it."""
 
+    def learn_hashed(self, offset: int) -> None:
+        """Hear that the field at an offset was looked up in a dictionary or set: it was compared
+        with keys that nobody names.
+        """
+        self.learn_told(offset)
+
 
 class Watched:
     """A field of a header, or some of its bits: a number to whoever calculates with it."""
@@ -206,7 +212,9 @@ class Watched:
         return not self < other
 
     def __hash__(self) -> int:
-        return hash(self.tell())
+        self.note()
+        self._looked.learn_hashed(self._offset)
+        return hash(self.peek())
 
     def __bool__(self) -> bool:
         return self != 0

@@ -1,0 +1,125 @@
+"""Headers of enumerated classes on the kernel: on each generated node, one that was walked for no
+class is sent, and the kernel has to do to it what the class says.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from podpath.library.case import Case, NodeCase
+from podpath.net.addresses import Address
+from podpath.net.probe import Probe
+from podpath.node.case import Case as Facts
+from podpath_fleet.reach_answers import ReachWalker
+from podpath_fleet.shared_branches import enumerate_space
+from podpath_lab.agree import CaseResult, run_case, spread
+from podpath_lab.cases.generate import GeneratedCase, generate_case
+from podpath_lab.drops import DropTracer
+from tests.fleet.sampled import draw_probe, space_around
+
+WALKS = 40
+"""Walks that one node is enumerated by."""
+_DRAWS = 20
+"""Headers that are drawn of a node at most, until one can be sent."""
+_UNSENT = ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "::/8", "fe80::/10", "ff00::/8")
+"""Destinations that a client of the lab does not connect to: its answers go by other ways there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedHeader:
+    """One header of a class, on the kernel."""
+
+    result: CaseResult
+    probe: Probe
+    witness: Probe
+    alone: bool
+    """True where its own walk says what its class says."""
+
+
+@dataclass(slots=True)
+class ReachedTally:
+    """What was compared."""
+
+    headers: int = 0
+    moved: int = 0
+    """Headers that are not the walked one's."""
+    verdicts: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        verdicts = ", ".join(f"{name} {count}" for name, count in sorted(self.verdicts.items()))
+        return (
+            f"{self.headers:,} headers of classes, {self.moved:,} of them not the walked one: "
+            f"{verdicts}; {len(self.wrong)} differ"
+        )
+
+    def add(self, one: ReachedHeader) -> None:
+        """Count one in."""
+        result = one.result
+        self.headers += 1
+        self.moved += one.probe != one.witness
+        self.verdicts[result.verdict] = self.verdicts.get(result.verdict, 0) + 1
+        if result.differences or not one.alone:
+            said = "; ".join(
+                f"{each.what}: {each.predicted} | {each.observed}" for each in result.differences
+            )
+            self.wrong.append(f"seed {result.seed}, {one.probe} of {one.witness}: {said}")
+
+
+def send_header(case: GeneratedCase, tracer: DropTracer) -> ReachedHeader | None:
+    """Draw a header of a class around a case's probe and have the kernel carry it; None where the
+    case has none that can be sent.
+    """
+    if case.frame is not None:
+        return None
+    chance = Random(f"{case.seed} reached")
+    read = Case(nodes=(NodeCase(name="", facts=Facts(node=case.node)),))
+    space = space_around(case.probe)
+    space = space._replace(region=space.region._replace(src=(_single(case.probe.src),)))
+    found = enumerate_space(ReachWalker(read), space, WALKS)
+    for _ in range(_DRAWS):
+        one = chance.choice(found.classes)
+        probe = draw_probe(one.space, chance.choice(one.regions), chance)
+        if not any(map(_holder_of(probe.dst), _UNSENT)):
+            alone = ReachWalker(read, watched=False).walk_alone(probe) == one.answer
+            result = run_case(replace(case, probe=probe), tracer)
+            return ReachedHeader(result, probe, one.witness, alone)
+    return None
+
+
+def _holder_of(address: Address) -> Callable[[str], bool]:
+    """Return a question that tells whether a network holds an address."""
+    whole = ipaddress.ip_address(str(address))
+    return lambda network: whole in ipaddress.ip_network(network)
+
+
+def _single(address: Address) -> tuple[int, int]:
+    return address.value, address.value
+
+
+def send_headers(
+    seeds: range,
+    jobs: int,
+    generate: Callable[[int, str], GeneratedCase] = generate_case,
+) -> ReachedTally:
+    """Do so with a node of each seed."""
+    tally = ReachedTally()
+    for one in spread(seeds, jobs, send_header, generate):
+        if one is not None:
+            tally.add(one)
+    return tally
+
+
+if __name__ == "__main__":
+    import argparse
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--cases", type=int, default=100)
+    asked = parser.parse_args()
+    done = send_headers(range(asked.seed, asked.seed + asked.cases), 2)
+    print(done, *done.wrong, sep="\n")  # noqa: T201  # a command's answer
