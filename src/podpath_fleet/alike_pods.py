@@ -83,7 +83,7 @@ class _Name(NamedTuple):
     role: str
 
 
-class _Mention(NamedTuple):
+class _PodMention(NamedTuple):
     """Something that is said of one pod, with roles in place of names."""
 
     where: str
@@ -91,12 +91,12 @@ class _Mention(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Told:
+class _PodFacts:
     """What is told of one pod."""
 
     own: Hashable = None
     """Its namespace."""
-    mentions: Counter[_Mention] = field(default_factory=Counter)
+    mentions: Counter[_PodMention] = field(default_factory=Counter)
     lines: set[tuple[str, int]] = field(default_factory=set)
     chains: set[ChainPlace] = field(default_factory=set)
     apart: bool = False
@@ -136,7 +136,7 @@ class _Comparison:
     def __init__(self, node: Node, pods: list[PodEnd]) -> None:
         self._node = node
         self._pods = pods
-        self._told = [_Told() for _ in pods]
+        self._told = [_PodFacts() for _ in pods]
         self._names: dict[Hashable, _Name] = {}
         self._seen: set[int] = set()
         """The pods that were named since it was emptied."""
@@ -222,7 +222,7 @@ class _Comparison:
         if ordered or len(self._seen) > 1:
             self._part_others(None)
         for pod in self._seen:
-            self._told[pod].mentions[_Mention(where, what)] += 1
+            self._told[pod].mentions[_PodMention(where, what)] += 1
             self._keep_lines(self._told[pod])
 
     def _look_at_table(self, netns: str, table: Table) -> None:
@@ -299,7 +299,7 @@ class _Comparison:
         if others and own is not None:
             self._told[own].apart = True
 
-    def _keep_lines(self, told: _Told) -> None:
+    def _keep_lines(self, told: _PodFacts) -> None:
         for span in self._spans:
             name = str(escape(span.source.name))
             told.lines.update((name, line) for line in range(span.line, span.last_line + 1))

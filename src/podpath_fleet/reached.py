@@ -17,6 +17,7 @@ from podpath.net.packet import endpoint
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.report.escape import escape
+from podpath_fleet.alike_pods import AlikePods
 from podpath_fleet.alike_sources import AlikeFound, AlikeSpaces, enumerate_alike, group_spaces
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
@@ -220,11 +221,11 @@ def _group(spaces: Sequence[HeaderSpace], walkers: Sequence[ReachWalker]) -> lis
     """Put the spaces together whose sources are alike on the node of every walker."""
     sources = {(space.sample.netns, space.sample.src) for space in spaces}
     families = {address.family for _, address in sources} if len(sources) > 1 else set()
-    groups = [
-        tuple(group for family in sorted(families) for group in walker.alike_pods(family))
-        for walker in walkers
-    ]
-    return group_spaces(spaces, groups)
+    return group_spaces(spaces, [_list_alike(walker, families) for walker in walkers])
+
+
+def _list_alike(walker: ReachWalker, families: set[Family]) -> tuple[AlikePods, ...]:
+    return tuple(group for family in sorted(families) for group in walker.alike_pods(family))
 
 
 def _reach(
@@ -333,9 +334,14 @@ def spell_source(space: HeaderSpace) -> str:
     """Spell protocol, source and place of a space."""
     sample = space.sample
     networks = " ".join(spell_networks(space.region.src, sample.src.family))
+    return f"{_name_protocol(sample)} {networks}{_name_place(sample)}{_count_alike(space)}"
+
+
+def _count_alike(space: HeaderSpace) -> str:
     count = len(space.alike)
-    alike = f", and {count:,} {'pod' if count == 1 else 'pods'} alike" if count else ""
-    return f"{_name_protocol(sample)} {networks}{_name_place(sample)}{alike}"
+    if not count:
+        return ""
+    return f", and {count:,} {'pod' if count == 1 else 'pods'} alike"
 
 
 def spell_probe(probe: Probe) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.repairs_settings import answer_arp, forget_connection
+from podpath.diagnosis.repairs_settings import answer_arp, answer_pings, forget_connection
 from podpath.testing.nodes import given_netns, given_node
 from tests.diagnosis.test_causes import translated
 from tests.diagnosis.test_repairs import cause_of, node
@@ -33,3 +33,14 @@ def test_the_entry_that_translated_the_packet_is_forgotten() -> None:
 
     assert cause.check == "stale-conntrack"
     assert ("conntrack -D -p udp --orig-dst 10.96.0.10",) == repair.commands
+
+
+def test_pings_that_are_ignored_are_answered_again() -> None:
+    """By the sysctl that the walk met."""
+    key = "net.ipv4.icmp_echo_ignore_all"
+    host = given_node(given_netns("host", "eth0 192.0.2.1/24", sysctls={key: "1"}))
+    cause = cause_of(host, "icmp 192.0.2.9 > 192.0.2.1 in eth0")
+    (repair,) = answer_pings(host, cause)
+
+    assert cause.check == "pings-ignored"
+    assert (f"sysctl -w {key}=0",) == repair.commands

@@ -10,13 +10,16 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from podpath.library.case import Case, NodeCase
+from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.node.case import Case as Facts
+from podpath.node.node import HOST
 from podpath_fleet.reach_answers import ReachWalker
 from podpath_fleet.shared_branches import enumerate_space
 from podpath_lab.agree import CaseResult, run_case, spread
 from podpath_lab.cases.generate import GeneratedCase, generate_case
+from podpath_lab.cases.routing import PORTS
 from podpath_lab.drops import DropTracer
 from tests.fleet.sampled import draw_probe, space_around
 
@@ -84,17 +87,26 @@ def send_header(case: GeneratedCase, tracer: DropTracer) -> ReachedHeader | None
     for _ in range(_DRAWS):
         one = chance.choice(found.classes)
         probe = draw_probe(one.space, chance.choice(one.regions), chance)
-        if not any(map(_holder_of(probe.dst), _UNSENT)):
+        if _can_be_sent(case, probe):
             alone = ReachWalker(read, watched=False).walk_alone(probe) == one.answer
             result = run_case(replace(case, probe=probe), tracer)
             return ReachedHeader(result, probe, one.witness, alone)
     return None
 
 
-def _holder_of(address: Address) -> Callable[[str], bool]:
-    """Return a question that tells whether a network holds an address."""
-    whole = ipaddress.ip_address(str(address))
-    return lambda network: whole in ipaddress.ip_network(network)
+def _can_be_sent(case: GeneratedCase, probe: Probe) -> bool:
+    """Tell whether a client of the lab sends it: no server there has its source port, it is not
+    sent to itself, and no datagram goes to everybody.
+    """
+    if probe.sport in PORTS or (probe.src, probe.sport) == (probe.dst, probe.dport):
+        return False
+    whole = ipaddress.ip_address(str(probe.dst))
+    if any(whole in ipaddress.ip_network(network) for network in _UNSENT):
+        return False
+    own = case.node.namespaces[probe.netns or HOST].addresses.items
+    return probe.protocol == protocols.TCP or probe.dst not in {
+        item.prefix.broadcast for item in own if item.address.family == 4
+    }
 
 
 def _single(address: Address) -> tuple[int, int]:

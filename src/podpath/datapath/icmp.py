@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.routing import error_source
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Dropped, Rejected
-from podpath.datapath.vocabulary import DropCause, PacketType
+from podpath.datapath.vocabulary import DropCause
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
@@ -42,14 +42,11 @@ def reject(walk: Walk, skb: Skb, cause: DropCause, answer: str) -> Dropped | Rej
     """
     packet, name = skb.packet, skb.netns.name
     reason = drop_reason(cause, walk.engine.node.kernel, packet.family)
-    to_many = packet.dst.is_multicast or skb.pkt_type in {
-        PacketType.BROADCAST,
-        PacketType.MULTICAST,
-    }
     if (
         is_error(packet)
         or packet.fragment
-        or to_many
+        or packet.dst.is_multicast
+        or skb.to_many
         or packet.src.is_unspecified
         or packet.src.is_multicast
     ):

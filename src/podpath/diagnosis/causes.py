@@ -9,6 +9,7 @@ from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.cni import cni_chain
 from podpath.checks.conntrack import conntrack_full, stale_conntrack, untracked
+from podpath.checks.host import switches
 from podpath.checks.links import arp_ignore, arp_off, foreign_arp, neighbour_failed
 from podpath.checks.netfilter import (
     bridge_netfilter,
@@ -27,7 +28,12 @@ from podpath.datapath.reasons import Reason, bridges, routes
 from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.datapath.reasons.bridges import BridgeReason
 from podpath.datapath.reasons.cilium import CiliumReason
-from podpath.datapath.reasons.devices import DeviceReason, FrameForOther, OuterChecksumWrong
+from podpath.datapath.reasons.devices import (
+    DeviceReason,
+    EchoIgnored,
+    FrameForOther,
+    OuterChecksumWrong,
+)
 from podpath.datapath.reasons.neighbours import (
     ArpFiltered,
     ArpIgnored,
@@ -339,7 +345,7 @@ def _name_decided(trace: Trace, step: Step, place: RulePlace | None) -> str:
     if isinstance(reason, OuterChecksumWrong):
         return vxlan_outer.NAME
     if isinstance(reason, DeviceReason):
-        return foreign_arp.NAME if isinstance(reason, FrameForOther) else ""
+        return _name_device(reason)
     if isinstance(reason, CiliumReason | BoundaryReason):
         return ""
     assert_never(reason)
@@ -386,6 +392,13 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
             return ""
         case _:
             assert_never(reason)
+
+
+def _name_device(reason: DeviceReason) -> str:
+    if isinstance(reason, EchoIgnored):
+        every = reason.key.endswith("ignore_all")
+        return switches.PINGS_IGNORED if every else ""
+    return foreign_arp.NAME if isinstance(reason, FrameForOther) else ""
 
 
 def _name_neighbour(step: Step) -> str:  # one arm for each fault

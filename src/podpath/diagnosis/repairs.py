@@ -23,6 +23,7 @@ from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause
 from podpath.checks.conntrack import stale_conntrack, untracked
 from podpath.checks.finding import Repair
+from podpath.checks.host import switches
 from podpath.checks.links import arp_ignore, neighbour_failed
 from podpath.checks.netfilter import (
     bridge_netfilter,
@@ -101,6 +102,7 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     untranslated_reply.NAME: (repairs_settings.let_bridge_be_seen,),
     ip_forward.NAME: (repairs_settings.let_host_forward,),
     route_localnet.NAME: (repairs_settings.let_loopback_in,),
+    switches.PINGS_IGNORED: (repairs_settings.answer_pings,),
     stale_conntrack.NAME: (repairs_settings.forget_connection,),
     source_refused.NAME: (repairs_routes.delete_local_routes, repairs_settings.let_own_source_in),
     pod_route.NAME: (repairs_between.route_to_pods, repairs_routes.mend_routes),

@@ -10,6 +10,7 @@ from podpath.checks.finding import Repair
 from podpath.checks.netfilter import bridge_netfilter
 from podpath.checks.routing import ip_forward
 from podpath.checks.topology import device_key, find_link
+from podpath.datapath.reasons.devices import EchoIgnored
 from podpath.datapath.reasons.routes import LoopbackFromWire, LoopbackStays, ReversePathFailed
 from podpath.diagnosis.causes import refusal_of
 from podpath.net.addresses import IfName
@@ -76,6 +77,14 @@ def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
         {device_key(4, device, "route_localnet"): "1"},
         f"allow loopback addresses on {device} (route_localnet)",
     )
+
+
+def answer_pings(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Answer the echo requests that the host ignores."""
+    _ = node
+    if isinstance(cause.step.reason, EchoIgnored):
+        key = cause.step.reason.key
+        yield _write(cause.step.netns, {key: "0"}, "answer pings again")
 
 
 def let_own_source_in(node: Node, cause: Cause) -> Iterator[Repair]:

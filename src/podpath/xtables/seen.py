@@ -32,6 +32,10 @@ class PacketSeen(Protocol):
     def pkt_type(self) -> str:
         """What the link layer addressed it to: `host`, `otherhost`, `broadcast`, `multicast`."""
 
+    @property
+    def to_many(self) -> bool:
+        """Whether it is for more than one host, by its frame or its route: no error answers it."""
+
 
 class LinkSeen(Protocol):
     """A device."""

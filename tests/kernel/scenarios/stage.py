@@ -145,7 +145,7 @@ class Tried(NamedTuple):
     ending: str
     """`ok`, `timeout`, or the name of an error such as `ECONNREFUSED`."""
     seen: str = ""
-    """The client's address as the server saw it, where it answered."""
+    """The client's address as the server saw it, where it answered; of a ping its own."""
 
 
 def read_scenarios(folder: Path) -> Iterator[Scenario]:
@@ -290,6 +290,8 @@ def attempt(probe: Probe, patience: float) -> Tried:
     """Really connect as a probe says, and wait for the server's answer, so many seconds each."""
     if probe.sending.flags is not None:
         return _attempt_segment(probe, patience)
+    if probe.protocol in _ECHO:
+        return _attempt_echo(probe, patience)
     kind = socket.SOCK_STREAM if probe.protocol == socket.IPPROTO_TCP else socket.SOCK_DGRAM
     family = socket.AF_INET6 if probe.src.family == 6 else socket.AF_INET
     with inside(probe.netns), _open_socket(family, kind, probe.sending.uid) as client:
@@ -334,6 +336,38 @@ def _attempt_segment(probe: Probe, patience: float) -> Tried:
             ):  # fmt: skip
                 return Tried("ok", socket.inet_ntoa(heard[12:16]))
     return Tried("timeout")
+
+
+_ECHO = {protocols.ICMP: (8, 0), protocols.ICMPV6: (128, 129)}
+"""Types of an echo request and its reply."""
+
+
+def _attempt_echo(probe: Probe, patience: float) -> Tried:
+    """Ping, and tell whether the reply comes; what the far end sees it does not say."""
+    six = probe.src.family == 6
+    asks, answers = _ECHO[probe.protocol]
+    asked = struct.pack("!BBHHH", asks, 0, 0, os.getpid() & 0xFFFF, 1)
+    if not six:
+        asked = asked[:2] + struct.pack("!H", _checksum(asked)) + asked[4:]
+    family = socket.AF_INET6 if six else socket.AF_INET
+    with inside(probe.netns), socket.socket(family, socket.SOCK_RAW, probe.protocol) as client:
+        client.bind((str(probe.src), 0))
+        try:
+            client.sendto(asked, (str(probe.dst), 0))
+        except OSError as error:
+            return Tried(errno.errorcode.get(error.errno or 0, str(error)))
+        until = time.monotonic() + patience
+        while (left := until - time.monotonic()) > 0 and select.select((client,), (), (), left)[0]:
+            heard = client.recv(1 << 16)[0 if six else 20 :]
+            if (heard[0], heard[4:8]) == (answers, asked[4:8]):
+                return Tried("ok", str(probe.src))
+    return Tried("timeout")
+
+
+def _checksum(data: bytes) -> int:
+    words: tuple[int, ...] = struct.unpack(f"!{len(data) // 2}H", data)
+    total = sum(words)
+    return ~(total + (total >> 16)) & 0xFFFF
 
 
 def _open_socket(family: int, kind: int, uid: int) -> socket.socket:

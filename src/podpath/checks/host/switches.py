@@ -212,5 +212,7 @@ def _read_switch(fields: dict[str, Any]) -> SwitchCheck:
     return SwitchCheck(**fields, cuts=cuts, may_cut=may_cut)
 
 
+PINGS_IGNORED = "pings-ignored"
+"""The switch that a walk meets by itself."""
 SWITCHES: tuple[SwitchCheck, ...] = tuple(map(_read_switch, read_fields("host", "switches.toml")))
 """In the order of the manual."""

@@ -263,9 +263,7 @@ def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Addres
 def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:
     """Walk one branch of the conversation to its end."""
     walk = Walk(engine, choices)
-    client = place_sender(walk, probe)
-    probe = connect_to_self(client, probe)
-    check_device(walk, client, probe.sending.device)
+    client, probe = _begin(walk, probe)
     ends = _Ends(client, first_packet(probe, script[0]), bound=probe.sending.device)
     traces: list[Trace] = []
     lost: _Failure | None = None
@@ -315,6 +313,13 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             failure, answers = lost, (*unheard, trace, *answers)
         return _branch(walk, traces, failure, answers)
     return _branch(walk, traces, None, ())
+
+
+def _begin(walk: Walk, probe: Probe) -> tuple[ConnectionEnd, Probe]:
+    """Place the sender; return the probe as its socket connects."""
+    client = place_sender(walk, probe)
+    check_device(walk, client, probe.sending.device)
+    return client, connect_to_self(client, probe)
 
 
 def _size(

@@ -273,6 +273,13 @@ class ReachedSocket(NamedTuple):
     netns: str
 
 
+@distinct
+class EchoIgnored(NamedTuple):
+    """A sysctl of the host says that it answers no such echo request."""
+
+    key: str
+
+
 DeviceReason = (
     ReceivedOn | LinkDown | NoCarrier | HandedToMaster | FrameForOther | LoopedBack
     | DiscardedOnLoopback
@@ -281,4 +288,5 @@ DeviceReason = (
     | NoPeerFor | NoEndpointOf | KeyUnknown | PresharedAlone | SourceNotAllowed | NoDevice
     | OuterChecksumWrong
     | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+    | EchoIgnored
 )  # fmt: skip

@@ -7,6 +7,7 @@ from podpath.datapath.devices import tunnel, wireguard
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.reasons.devices import ReachedSocket
+from podpath.datapath.stages.unanswered import leave_unanswered
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Delivered
 from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
@@ -52,6 +53,9 @@ def deliver(walk: Walk, skb: Skb) -> Next:
             return unwrapped
     if walk.engine.cilium is not None:
         cilium.restore_peer(walk, skb)
+    ended = leave_unanswered(walk, skb)
+    if ended is not None:
+        return ended
     packet = skb.packet
     port = packet.dport if packet.protocol in {protocols.TCP, protocols.UDP} else None
     walk.trace.step(

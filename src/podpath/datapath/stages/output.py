@@ -16,14 +16,13 @@ from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, output_flow
+from podpath.datapath.walk.skb import TO_MANY, Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.packet import USUAL_TTL, Packet
 from podpath.net.provenance import Known
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
-_TO_MANY = ("broadcast", "multicast")
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
 
 
@@ -48,7 +47,7 @@ def route(walk: Walk, skb: Skb) -> Next:
         any_source=skb.uid is None or skb.by_kernel or _is_reset6(packet),
     )
     kind = decided.destination.type if decided.destination is not None else ""
-    if kind in _TO_MANY and _is_connecting(skb):
+    if kind in TO_MANY and _is_connecting(skb):
         refused = routes.NoStreamToMany(packet.dst, kind)
         decided = OutputRoute(error="ENETUNREACH", reason=refused, spans=decided.spans)
     if decided.destination is None:

@@ -14,6 +14,9 @@ from podpath.net.packet import Packet
 from podpath.node.links import Link
 from podpath.node.node import Netns
 
+TO_MANY = ("broadcast", "multicast")
+"""Types of routes to more than one host."""
+
 
 @dataclass(slots=True)
 class Skb:
@@ -108,6 +111,14 @@ class Skb:
     def frame_length(self) -> int:
         """Return the bytes of the longest IP packet that it goes in."""
         return max(self.pieces) if self.pieces else self.packet.length
+
+    @property
+    def to_many(self) -> bool:
+        """Whether it is for more than one host, by its frame or its route
+        (`net/ipv4/icmp.c:__icmp_send v6.12`, `RTCF_BROADCAST`).
+        """
+        routed = self.destination is not None and self.destination.type in TO_MANY
+        return routed or self.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}
 
     @property
     def innermost(self) -> Packet:

@@ -76,6 +76,8 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
             return f"{link} decapsulates it"
         case devices.ReachedSocket(port, netns):
             return f"it reaches {netns if port is None else f'port {port} in {netns}'}"
+        case devices.EchoIgnored(key):
+            return f"the host ignores such echo requests: {key} is 1"
         case _:
             assert_never(reason)
 

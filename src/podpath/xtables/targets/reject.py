@@ -80,7 +80,7 @@ def _reset(skb: TrackedPacket) -> Packet | None:
         or packet.flags & protocols.RST
     ):
         return None
-    if skb.pkt_type in {"broadcast", "multicast"}:
+    if skb.to_many:
         return None
     length = IP_HEADER[packet.family] + 20
     reset = Packet(packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, length=length)
@@ -101,7 +101,7 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
         packet.fragment
         or packet.bad_checksum
         or packet.dst.is_multicast
-        or skb.pkt_type in {"broadcast", "multicast"}
+        or skb.to_many
         or _is_error(packet)
     ):
         return None
