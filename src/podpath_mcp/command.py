@@ -42,7 +42,8 @@ _ON_A_TERMINAL = (
     "namespaces",
     multiple=True,
     metavar="NAME",
-    help="Read only objects of this namespace; may be repeated. [all]",
+    help="Read only objects of this namespace, and of those that the ends name; may be repeated. "
+    "[all]",
 )
 @click.option(
     "--account",
@@ -78,12 +79,13 @@ def mcp(  # noqa: PLR0913 - click gives each option as one argument
         kubeconfig=kubeconfig,
         context=context,
         namespaces=namespaces,
+        agent_namespace="podpath",
         account=account,
         collect=False,
         image=None,
         save=None,
     )
-    if not cluster and options.asked_for:
+    if not cluster and (options.asked_for or namespaces):
         raise click.UsageError("--kubeconfig, --context and --namespace need --cluster")
     evidence = AllowedEvidence(folders=tuple(map(resolve_folder, folders)), this_node=live)
     try:
@@ -103,6 +105,6 @@ def _reader(options: LiveOptions) -> ReadCluster:
 
     def read(source: str, destination: str) -> LiveCluster:
         found = read_cluster(options, (source, destination), (), silent)
-        return LiveCluster(found.nodes, found.objects, found.lacking, found.absent)
+        return LiveCluster(found.nodes, found.objects, found.lacking, found.absent, found.near)
 
     return read

@@ -93,6 +93,8 @@ class LiveCluster(NamedTuple):
     """A sentence for each thing that is missing."""
     absent: tuple[str, ...]
     """The nodes that the ends are on and that gave nothing."""
+    near: tuple[str, ...] = ()
+    """The Kubernetes namespaces in which names are looked for first that have none."""
 
 
 ReadCluster = Callable[[str, str], LiveCluster]
@@ -263,6 +265,7 @@ class Tools:
                 objects=live.objects,
                 protocol=protocol,
                 lacking=live.absent,
+                namespaces=live.near,
             )
             draft = BriefDraft(self._shelf, answer, _diagnosed(answer))
             return shorten_diagnosis(draft, live.lacking)

@@ -189,3 +189,44 @@ def test_a_node_that_gives_nothing_is_no_all_clear(tmp_path: Path) -> None:
         done = why(*words, home=tmp_path)
     assert f"not read: {say_how('node2')}" in done.stderr
     assert done.returncode == 3, done.stdout
+
+
+def ask_recorded(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Ask the recorded cluster as a live one."""
+    with Scripted(answer_recorded) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        return why(*words, "--brief", "--kubeconfig", str(path), home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("web-node1", "pod/far:8080"),
+        ("web-node1", "pod/far:8080", "-n", "shop"),
+        ("shop/web-node1", "far.shop.svc.cluster.local"),
+        ("shop/web-node1", "node2:30180"),
+    ],
+)
+def test_bare_names_have_their_nodes_snapshots(words: tuple[str, ...], tmp_path: Path) -> None:
+    """As those with a kind do; with a namespace that is named, the agents are found all the
+    same.
+    """
+    done = ask_recorded(tmp_path, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def test_with_evidence_by_hand_a_namespace_asks_no_cluster(tmp_path: Path) -> None:
+    """It only says where names are looked for."""
+    nodes = [f"--node={node}={RECORDED / f'{node}.tar.gz'}" for node in ("node1", "node2")]
+    words = ("web-node1", "pod/far:8080", "--namespace", "shop", f"--objects={OBJECTS}")
+    done = why(*words, *nodes, "--brief", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_pending_pod_needs_no_snapshot(tmp_path: Path) -> None:
+    """The API's word is the answer."""
+    late = {"metadata": {"name": "late", "namespace": "shop"}, "status": {"phase": "Pending"}}
+    done = ask_scripted(tmp_path, [*SHOP, late], "pod/shop/late", "8.8.8.8:53")
+    assert done.returncode == 1, done.stderr
+    assert "pod/shop/late has no address: it is Pending" in done.stdout

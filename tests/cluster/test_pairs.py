@@ -19,7 +19,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Delivered
 from podpath.datapath.vocabulary import Reachability
 from podpath.library.case import Case
-from podpath.library.cluster import ClusterViews, ask_between, starts_on
+from podpath.library.cluster import ClusterQuestion, ClusterViews, ask_between, starts_on
 from podpath.library.reading import gather, read
 from podpath.library.why import why
 from podpath.net import nft
@@ -130,9 +130,9 @@ class Predictions:
         """Walk a connection, and say who answers, and which address asks there."""
         source = self._outside if pair.source == CLIENT else pair.source
         view = self._views.view_of(self._first)
-        probe = ask_between(view, source, pair.destination, "tcp")
-        view = self._views.view_of(starts_on(view, probe))
-        probe = ask_between(view, source, pair.destination, "tcp")
+        question = ClusterQuestion(source, pair.destination, "tcp")
+        view = self._views.view_of(starts_on(view, ask_between(view, question)))
+        probe = ask_between(view, question)
         found = converse(view.case.node, probe)
         ways: dict[pods.Answer, list[Branch]] = {}
         for branch in found.branches:

@@ -105,11 +105,8 @@ def test_a_headless_service_is_its_one_pod() -> None:
         ask("svc/shop/odd", spec, slices="10.244.0.3"),
         ask("shop/odd:8080", spec, ready="10.244.0.3"),
     ):
-        assert ("none", "10.244.0.3", 8080) == (
-            answer.verdict,
-            str(answer.probe.dst),
-            answer.probe.dport,
-        )
+        assert answer.verdict == "none"
+        assert str(answer.probe).endswith("> 10.244.0.3:8080 from web-node1")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from podpath.kube import access
 from podpath.kube.client import Client
@@ -110,6 +111,22 @@ def test_secrets_do_not_show(tmp_path: Path) -> None:
 
     assert SECRET not in f"{way} {way!r} {way.origin}"
     assert "https://named.test" in repr(way)
+
+
+def test_names_without_a_namespace_are_of_the_contexts(tmp_path: Path, account: Path) -> None:
+    """As with kubectl: the context's, the pod's own, else `default`."""
+    named = write_kubeconfig(tmp_path, "https://named.test:6443", {})
+    environment = {"KUBERNETES_SERVICE_HOST": "10.96.0.1"}
+    assert access.find(named).namespace == "default"
+    assert access.find(environment=environment, account=account).namespace == "default"
+
+    text = named.read_text(encoding="utf-8")
+    content = yaml.safe_load(text)
+    content["contexts"][0]["context"]["namespace"] = "shop"
+    named.write_text(yaml.safe_dump(content), encoding="utf-8")
+    (account / "namespace").write_text("tools\n", encoding="utf-8")
+    assert access.find(named).namespace == "shop"
+    assert access.find(environment=environment, account=account).namespace == "tools"
 
 
 def test_a_context_without_a_user_is_a_way(tmp_path: Path) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.kubernetes.records import ApiObjectRecord
-from podpath.library.cluster import ClusterViews, list_absent, read_nodes, starts_on
+from podpath.library.cluster import (
+    ClusterQuestion,
+    ClusterViews,
+    list_absent,
+    read_nodes,
+    starts_on,
+)
 from podpath.library.progress import silent
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
@@ -50,12 +56,15 @@ def test_nodes_that_are_not_given() -> None:
     """By the pods and the endpoints that are named."""
     shared = objects_of_cluster()
 
-    assert set(list_absent(("svc/shop/far:http",), ("node1",), shared)) == {"node2"}
-    assert list(list_absent(("shop/web-node1", "pod/shop/api-node1"), ("node1",), shared)) == []
+    def ask(source: str, destination: str) -> set[str]:
+        return set(list_absent(ClusterQuestion(source, destination), ("node1",), shared))
+
+    assert ask("outside", "svc/shop/far:http") == {"node2"}
+    assert ask("shop/web-node1", "pod/shop/api-node1") == set()
     pods = [each for _, reading in shared.readings for each in reading.of(ApiObjectRecord)]
     (far,) = [each for each in pods if (each.kind, each.name) == ("Pod", "far")]
     name = far.tree.items_at("spec", "containers")[0].text_at("name")
-    assert "node2" in set(list_absent((f"container/{name}:80",), ("node1",), shared))
+    assert "node2" in ask("outside", f"container/{name}:80")
 
 
 def test_evidence_of_two_nodes_for_one() -> None:

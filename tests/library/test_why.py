@@ -303,3 +303,101 @@ def test_a_network_that_may_know_the_pods_is_asked_first(tmp_path: Path) -> None
 
     assert answer.verdict == "possible"
     assert answer.questions[0].ask.startswith("aws ec2 describe-route-tables")
+
+
+OWNED = """\
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: {name}
+    namespace: shop
+    labels: {{pod-template-hash: 5c}}
+    ownerReferences: [{{kind: ReplicaSet, name: front-5c, controller: true}}]
+  spec: {{nodeName: {node}, containers: [{{name: c, ports: [{{containerPort: 8080}}]}}]}}
+  status:
+    phase: Running
+    podIP: {address}
+    conditions: [{{type: Ready, status: "{ready}"}}]
+"""
+
+
+def with_objects(*more: str) -> Pasted:
+    """Return the cluster's objects with others before them."""
+    said = OBJECTS.read_text(encoding="utf-8")
+    return Pasted(said.replace("items:\n", f"items:\n{''.join(more)}", 1), "api")
+
+
+def test_a_workload_is_asked_about_by_a_pod_of_it_that_is_ready() -> None:
+    """The answer says which, and of how many; its node is missing like that of any pod."""
+    objects = with_objects(
+        OWNED.format(name="front-5c-a", node="node1", address="10.244.1.3", ready="False"),
+        OWNED.format(name="front-5c-b", node="node2", address="10.244.0.3", ready="True"),
+    )
+    answer = why("pod/shop/web-node1", "deploy/shop/front", nodes=HEALTHY, objects=objects)
+    half = why(
+        *("pod/shop/web-node1", "deploy/front"), nodes={"node1": HEALTHY["node1"]}, objects=objects
+    )
+
+    assert answer.verdict == "none"
+    assert str(answer.probe).startswith("tcp 10.244.1.2 > 10.244.0.3:8080")
+    said = "deploy/shop/front stands for pod/shop/front-5c-b; 1 of its 2 pods are ready."
+    assert said in answer.diagnosis.notes
+    assert half.exit_code == 3
+    assert "node node2" in half.text()
+    with pytest.raises(UsageError, match="did you mean deploy/shop/front"):
+        why("pod/shop/web-node1", "deploy/shop/fornt", nodes=HEALTHY, objects=objects)
+
+
+@pytest.mark.parametrize("name", ["api.shop.svc.cluster.local:http", "api.shop.svc:80", "api.shop"])
+def test_a_name_of_the_clusters_dns_is_its_service(name: str) -> None:
+    """As a pod's resolver would take it."""
+    assert ask("shop/web-node1", name).probe == ask("shop/web-node1", "svc/shop/api:http").probe
+
+
+def test_a_name_of_outside_is_asked_about_by_its_address() -> None:
+    """What it stands for only a resolver knows."""
+    with pytest.raises(UsageError, match=r"by its address \(getent hosts www.example.com, run in"):
+        ask("shop/web-node1", "www.example.com:443")
+
+
+def test_names_are_looked_for_in_a_namespace_first() -> None:
+    """Where two have the name, that one counts."""
+    second = OWNED.format(name="web-node1", node="node1", address="10.244.1.99", ready="True")
+    objects = with_objects(second.replace("namespace: shop", "namespace: other"))
+    answer = why(
+        *("web-node1", "pod/shop/far"), nodes=HEALTHY, objects=objects, namespaces=("shop",)
+    )
+
+    assert answer.probe is not None
+    assert str(answer.probe.src) == "10.244.1.2"
+
+
+LATE = """\
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: late, namespace: shop}
+  spec: {containers: [{name: c}]}
+  status:
+    phase: Pending
+    conditions:
+    - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/2 nodes have room}
+"""
+
+
+@pytest.mark.parametrize("nodes", [HEALTHY, {}])
+def test_a_pod_without_an_address_is_an_answer_of_its_own(nodes: dict[str, str]) -> None:
+    """Nothing is walked, and no node is needed: the API says why there is nothing to connect to."""
+    answer = why("shop/web-node1", "pod/shop/late:80", nodes=nodes, objects=with_objects(LATE))
+    (found,) = answer.findings
+
+    assert (answer.verdict, answer.exit_code, answer.probe) == ("fault", 1, None)
+    assert (found.check, found.certainty) == ("pod-without-address", 1.0)
+    assert "pod/shop/late has no address: it is Pending: 0/2 nodes have room." in answer.text()
+    assert answer.data()["verdict"] == "fault"
+    assert "0/2 nodes have room" in answer.html()
+
+
+def test_without_a_node_nothing_else_is_answered() -> None:
+    """A walk needs the evidence of one."""
+    with pytest.raises(UsageError, match="expected the evidence of a node"):
+        why("shop/web-node1", "pod/shop/api-node1", nodes={}, objects=str(OBJECTS))

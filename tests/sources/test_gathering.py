@@ -143,3 +143,64 @@ def test_endpoints_are_read_again_after_the_snapshots(tmp_path: Path) -> None:
     assert endpoints["metadata"]["labels"] == {"taken": "True"}
     listed = found.objects.listed
     assert listed["endpoints"] > listed["endpointslices"] == listed["pods"]
+
+
+def test_ends_without_a_kind_have_their_nodes(tmp_path: Path) -> None:
+    """A name alone is a pod, a service or a node, of a near namespace where that has it."""
+    other = make_pod("web", "c", namespace="other")
+    found = gather(tmp_path, [*SHOP, other, *AGENTS], "web", "shop/api:80", near=("shop",))
+    assert list(found.bundles) == ["a", "b"]
+
+
+def narrow(tmp_path: Path, *ends: str, refused: bool = False, **more: Any) -> Any:  # noqa: ANN401  # ClusterEvidence
+    """Gather from a server that lists pods by their namespaces; it may refuse those of agents."""
+
+    def by_namespace(asked: Asked) -> Answer:
+        if "/proxy/" in asked.path or asked.path.endswith("/token"):
+            return answer(asked, [])
+        if refused and "/namespaces/podpath/" in asked.path:
+            return refusal(403, "Forbidden")
+        pods = [
+            pod
+            for pod in SHOP + AGENTS
+            if f"/namespaces/{pod['metadata']['namespace']}/pods" in asked.path
+        ]
+        return Answer(200, [json.dumps({"items": pods}).encode()])
+
+    with Scripted(by_namespace) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        with Client(access.find(path)) as client:
+            return gather_cluster(client, ends, GatheringOptions(namespaces=("shop",), **more))
+
+
+def test_agents_are_looked_for_in_their_own_namespace(tmp_path: Path) -> None:
+    """Whichever is read beside it; where that may not be listed, what would allow it is said."""
+    found = narrow(tmp_path, "pod/shop/web", "pod/shop/api")
+    assert list(found.bundles) == ["a", "b"]
+    assert found.lacking == ()
+    alone = narrow(tmp_path, "pod/shop/web", refused=True)
+    assert alone.bundles == {}
+    assert "agents: pods: 403 Forbidden" in alone.lacking[0]
+    elsewhere = narrow(tmp_path, "pod/shop/web", agents="tools")
+    assert elsewhere.lacking == (say_how("a"),)
+
+
+def test_namespaces_of_the_ends_are_read_too(tmp_path: Path) -> None:
+    """Else a question between two of them could not be asked."""
+    found = narrow(tmp_path, "web", "pod/podpath/agent-c")
+    assert list(found.bundles) == ["a", "c"]
+
+
+def test_an_address_of_namespaces_that_were_not_read_is_missing(tmp_path: Path) -> None:
+    """Its node is not known, so that nothing may be cleared."""
+    found = narrow(tmp_path, "pod/shop/web", "10.9.9.9:80")
+    assert found.absent == ("of 10.9.9.9:80",)
+    assert "without --namespace" in found.lacking[0]
+
+
+def test_a_pod_that_has_no_address_is_told(tmp_path: Path) -> None:
+    """No snapshot would show it."""
+    late = make_pod("late", "")
+    late["status"] = {"phase": "Pending"}
+    found = gather(tmp_path, [*SHOP, late], "pod/shop/late", "8.8.8.8:53")
+    assert (found.unplaced, found.bundles) == (("shop/late",), {})

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.net.errors import UsageError
 from podpath.sources.kinds import ApiItem
-from podpath.sources.location import PlacedPod, find_nodes, find_pod, list_nodes
+from podpath.sources.location import (
+    PlacedPod,
+    find_nodes,
+    find_pod,
+    is_read,
+    list_namespaces,
+    list_nodes,
+    list_unplaced,
+)
 from podpath.sources.objects import ApiObjects
 
 
@@ -17,9 +26,14 @@ def named(name: str, **more: object) -> ApiItem:
 
 def pod(name: str, node: str, address: str, **spec: object) -> ApiItem:
     """Make a pod of the application `api` that is bound to a node."""
-    status = {"podIP": address, "podIPs": [{"ip": address}, {"ip": f"fd00::{name[-1]}"}]}
-    about = {"app": "api"} if name.startswith("api") else {}
-    return named(name, labels=about, spec={"nodeName": node, **spec}, status=status)
+    status: ApiItem = {"podIP": address, "podIPs": [{"ip": address}, {"ip": f"fd00::{name[-1]}"}]}
+    about = {"app": "api", "pod-template-hash": "5c"} if name.startswith("api") else {}
+    ready = "True" if name == "api-1" else "False"
+    status["conditions"] = [{"type": "Ready", "status": ready}]
+    made = named(name, labels=about, spec={"nodeName": node, **spec}, status=status)
+    owner = {"kind": "ReplicaSet", "name": "api-5c", "controller": True}
+    made["metadata"] |= {"ownerReferences": [owner]} if about else {}
+    return made
 
 
 def endpoint(address: str, **more: str) -> ApiItem:
@@ -73,7 +87,15 @@ SHOP = ApiObjects(
     [
         ("pod/shop/web-0", ("node1",)),
         ("pod/shop/nobody", ()),
-        ("pod/web-0", ()),
+        ("pod/web-0", ("node1",)),
+        ("web-0", ("node1",)),
+        ("shop/api", ("node2", "node3")),
+        ("api.shop.svc.cluster.local:http", ("node2", "node3")),
+        ("api-0.api.shop.svc", ("node2",)),
+        ("node2:30080", ("node2", "node3")),
+        ("deploy/shop/api", ("node3",)),
+        ("deploy/shop/nobody", ()),
+        ("no end at all", ()),
         ("pod/shop/new-3", ()),
         ("svc/shop/api:http", ("node2", "node3")),
         ("service/shop/hand", ("node1",)),
@@ -128,3 +150,73 @@ def test_a_pod_is_found_with_its_node_and_addresses(end: str) -> None:
     assert host is not None
     assert host.addresses == ()
     assert find_pod(SHOP, "pod/shop/nobody") is None
+
+
+TWICE = ApiObjects(
+    items={
+        "pods": [
+            pod("web-0", "node1", "10.0.1.5"),
+            pod("web-0", "node2", "10.0.2.6") | {"metadata": {"name": "web-0", "namespace": "b"}},
+        ]
+    }
+)
+
+
+def test_a_name_is_looked_for_nearby_first() -> None:
+    """Where two namespaces have it and none is near, the nodes of both are concerned, and whoever
+    wants one pod is asked which.
+    """
+    assert find_nodes(TWICE, "web-0", ("b",)) == ("node2",)
+    assert find_nodes(TWICE, "web-0") == ("node1", "node2")
+    near = find_pod(TWICE, "web-0", ("b",))
+    assert near is not None
+    assert near.name == "b/web-0"
+    with pytest.raises(UsageError, match="may be pod/shop/web-0 or pod/b/web-0: write which"):
+        find_pod(TWICE, "web-0")
+
+
+def test_a_workload_is_found_as_a_pod_of_it() -> None:
+    """The one that is ready."""
+    found = find_pod(SHOP, "deploy/api")
+    assert found is not None
+    assert found.name == "shop/api-1"
+
+
+def test_pods_without_an_address() -> None:
+    """Ends that no snapshot would show: neither those that are placed, nor what is no pod."""
+    ends = ("shop/late-1", "pod/shop/web-0", "svc/shop/api", "10.0.1.5", "no end at all")
+    ended = named("old-1", spec={}, status={"phase": "Succeeded", "podIP": "10.0.1.9"})
+    late = named("late-1", spec={"nodeName": "node1"}, status={"phase": "Pending"})
+    shop = ApiObjects(items={**SHOP.items, "pods": [*SHOP.items["pods"], ended, late]})
+
+    assert list(list_unplaced(shop, ends)) == ["shop/late-1"]
+    assert list(list_unplaced(shop, ("shop/old-1",))) == ["shop/old-1"]
+
+
+def test_namespaces_that_ends_name() -> None:
+    """Each once; an address is of none."""
+    ends = ("shop/web-0", "svc/shop/api", "web", "dns.kube-system.svc:53", "10.0.0.1", "*")
+    assert list_namespaces(ends) == ("shop", "kube-system")
+
+
+@pytest.mark.parametrize(
+    ("end", "read"),
+    [
+        ("10.0.1.5:80", True),
+        ("10.96.0.7:80", True),
+        ("192.0.2.2:30080", True),
+        ("10.0.9.9", False),
+        ("[fd00::99]:80", False),
+        ("8.8.8.8:53", True),
+        ("shop/nobody", True),
+        ("node/node1:30080", True),
+        ("node1:30081", False),
+        ("192.0.2.1:30081", False),
+        ("node/node1:22", True),
+        ("10.0.1.5:30081", True),
+        ("no end at all", True),
+    ],
+)
+def test_an_address_that_nothing_has_may_be_of_what_was_not_read(end: str, read: bool) -> None:  # noqa: FBT001
+    """One of a private network may; names are missed elsewhere."""
+    assert is_read(SHOP, end) is read

@@ -140,7 +140,7 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
     asked = LiveOptions(live=cluster.pop("from_cluster"), **cluster)
-    if nodes.bundles or asked.asked_for:
+    if nodes.bundles or asked.asked_for or asked.namespaces:
         if evidence or live:
             raise UsageError(
                 "expected each node's evidence as --node NAME=BUNDLE, saw some without a node"
@@ -202,7 +202,7 @@ def _check_cluster(
     nodes: dict[str, Given] = dict(bundles)
     said: tuple[Piece, ...] = objects
     absent: tuple[str, ...] = ()
-    if asked.asked_for:
+    if asked.asked_for or not bundles:
         read = read_cluster(asked, _list_ends(stated), bundles, progress)
         nodes |= read.nodes
         said, absent = (*said, *read.objects), read.absent

@@ -99,11 +99,12 @@ def watch_cluster(
     if options.collect and not options.image:
         raise UsageError("--collect: expected --image IMAGE too, with podpath in it")
     kubeconfig = None if options.kubeconfig is None else Path(options.kubeconfig)
-    with Client(access.find(kubeconfig, context=options.context)) as client:
+    found = access.find(kubeconfig, context=options.context)
+    with Client(found) as client:
         objects = read_objects(client, told=progress)
         for sentence in objects.missing:
             click.echo(f"not read: {escape(sentence)}", err=True)
-        watched, request = _plan(objects, ends, options, seconds)
+        watched, request = _plan(objects, (ends, found.namespace), options, seconds)
         click.echo(escape(f"watching {', '.join(watched.nodes)}"), err=True)
         timer = WatchTimer(watched.nodes, seconds, time.monotonic)
         _print_all(client, watched, request, printer, lambda: until() or timer.is_over(), timer)
@@ -182,14 +183,16 @@ class _Wanted:
         self.pods: list[str] = []
         self.addresses: list[str] = []
 
-    def add(self, objects: ApiObjects, end: str) -> None:
-        """Add a node, or a pod with the node that it is on."""
+    def add(self, objects: ApiObjects, end: str, namespace: str) -> None:
+        """Add a node, or a pod with the node that it is on; `namespace` is where a name is looked
+        for first that has none.
+        """
         from podpath.sources.location import find_nodes, find_pod  # needs an extra
 
         if end.partition("/")[0] in {"node", "nodes", "no"}:
             self.nodes += find_nodes(objects, end)
             return
-        pod = find_pod(objects, end)
+        pod = find_pod(objects, end, (namespace,))
         if pod is None:
             raise UsageError(
                 f"expected pod/NAMESPACE/NAME or node/NAME of this cluster, saw {end!r}: `kubectl "
@@ -206,9 +209,14 @@ class _Wanted:
 
 
 def _plan(
-    objects: ApiObjects, ends: Sequence[str], options: ClusterOptions, seconds: float | None
+    objects: ApiObjects,
+    asked: tuple[Sequence[str], str],
+    options: ClusterOptions,
+    seconds: float | None,
 ) -> tuple[WatchedNodes, DropRequest]:
-    """Say which nodes are watched, and for which pods."""
+    """Say which nodes are watched, and for which pods: those of ends, and of the namespace that
+    bare names are looked for in first.
+    """
     from podpath.sources.agents import find_agents  # needs an extra
     from podpath.sources.drops import (  # as above
         MOST_NODES,  # as above
@@ -217,9 +225,10 @@ def _plan(
     )
     from podpath.sources.location import list_nodes  # as above
 
+    ends, namespace = asked
     agents, wanted = find_agents(objects), _Wanted()
     for end in ends:
-        wanted.add(objects, end)
+        wanted.add(objects, end, namespace)
     if not ends:
         wanted.nodes += [name for name in list_nodes(objects) if options.collect or name in agents]
     nodes = tuple(dict.fromkeys(wanted.nodes))

@@ -38,6 +38,7 @@ class LiveOptions:
     kubeconfig: str | None
     context: str | None
     namespaces: tuple[str, ...]
+    agent_namespace: str
     account: str
     collect: bool
     image: str | None
@@ -46,7 +47,7 @@ class LiveOptions:
     @property
     def asked_for(self) -> bool:
         """Tell whether anything was given that makes no sense without a cluster."""
-        named = (self.kubeconfig, self.context, self.namespaces, self.image, self.save)
+        named = (self.kubeconfig, self.context, self.image, self.save)
         return self.live or self.collect or any(named)
 
 
@@ -60,6 +61,8 @@ class LiveEvidence:
     """A sentence for each thing that is missing."""
     absent: tuple[str, ...]
     """The nodes that the ends are on and that gave nothing."""
+    near: tuple[str, ...] = ()
+    """The Kubernetes namespaces in which names are looked for first that have none."""
 
 
 _OPTIONS = (
@@ -73,11 +76,20 @@ _OPTIONS = (
     ),
     click.option("--context", metavar="NAME", help="The kubeconfig's context. [the current one]"),
     click.option(
+        "-n",
         "--namespace",
         "namespaces",
         multiple=True,
         metavar="NAME",
-        help="Read only objects of this namespace; may be repeated. [all]",
+        help="The namespace of names that have none, and the only one whose objects are read "
+        "beside those that the ends name; may be repeated. [the context's; those of all are read]",
+    ),
+    click.option(
+        "--agent-namespace",
+        default="podpath",
+        show_default=True,
+        metavar="NAME",
+        help="The namespace that podpath's agents are in.",
     ),
     click.option(
         "--account",
@@ -143,7 +155,8 @@ def read_cluster(
     found = access.find(
         None if options.kubeconfig is None else Path(options.kubeconfig), context=options.context
     )
-    made = _make_options(options, known)
+    near = options.namespaces or (found.namespace,)
+    made = _make_options(options, known, near)
     if meanwhile is not None:  # nobody waits for it where reading the cluster fails
         Thread(target=meanwhile, daemon=True).start()
     with Client(found) as client:
@@ -153,17 +166,20 @@ def read_cluster(
             _save(save, evidence)
         except OSError as error:  # what was read from a cluster is not read in vain
             note_unwritten(f"{error.filename or save}: {str(error.strerror).lower()}")
-    if not evidence.bundles and not known:
+    if not (evidence.bundles or known or evidence.unplaced):
         raise NothingTaken("\n".join(evidence.lacking) or _say_nowhere(ends))
     return LiveEvidence(
         nodes={name: Packed(data, f"{name}.tar.gz") for name, data in evidence.bundles.items()},
         objects=tuple(Pasted(each.text, each.name) for each in evidence.objects.documents()),
         lacking=evidence.lacking,
         absent=evidence.absent,
+        near=near,
     )
 
 
-def _make_options(options: LiveOptions, known: Collection[str]) -> GatheringOptions:
+def _make_options(
+    options: LiveOptions, known: Collection[str], near: tuple[str, ...]
+) -> GatheringOptions:
     from podpath.kube.grants import ServiceAccountName  # needs an extra
     from podpath.sources.agents import AgentAccess  # as above
     from podpath.sources.collector import CollectorOptions  # as above
@@ -177,6 +193,8 @@ def _make_options(options: LiveOptions, known: Collection[str]) -> GatheringOpti
         collector = CollectorOptions(image=options.image)
     return Gathering(
         namespaces=options.namespaces,
+        near=near,
+        agents=options.agent_namespace,
         asker=AgentAccess(account=ServiceAccountName(namespace, name)),
         collector=collector,
         known=known,

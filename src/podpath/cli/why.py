@@ -89,10 +89,12 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     \b
     An end is
       pod/shop/web-0, shop/web-0        a pod; [:PORT] by number or name
-      svc/shop/api:http                 a service
+      svc/shop/api:http                 a service, also api.shop.svc.cluster.local:80
+      deploy/shop/api, sts/..., ds/...  one of its pods, a ready one first
       node/node1, node/node1:30080      a node
       10.244.1.5, 10.96.0.10:53         an address
       outside                           a client that is not of the cluster
+    A name without a namespace is of -n, else of the kubeconfig's context, else of any.
 
     \b
     Examples:
@@ -113,10 +115,11 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     given: dict[str, Given] = dict(nodes)
     said: tuple[Piece, ...] = objects
     absent: tuple[str, ...] = ()
+    near = cluster.namespaces
     if cluster.asked_for or not (nodes or objects):
         read = read_cluster(cluster, (source, destination), nodes, progress, _import_walking)
         given |= read.nodes
-        said, absent = (*said, *read.objects), read.absent
+        said, absent, near = (*said, *read.objects), read.absent, read.near
         for sentence in read.lacking:
             click.echo(f"not read: {sentence}", err=True)
     answer = _import_walking()(
@@ -126,6 +129,7 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
         objects=said,
         protocol=protocol or "",
         lacking=absent,
+        namespaces=near,
         progress=progress,
     )
     say_doubt(answer.doubts)

@@ -39,6 +39,9 @@ class Access(NamedTuple):
     safe to print.
     """
 
+    namespace: str = "default"
+    """Where names are looked for that have no namespace: the context's, or the pod's own."""
+
     @property
     def server(self) -> str:
         """Return the server's URL."""
@@ -102,7 +105,9 @@ def from_service_account(account: Path, environment: Mapping[str, str]) -> Acces
     ).get()
     if config is None:  # cannot be: the one context is the current one
         raise AccessError(f"{account}: no context")
-    return Access(config, f"service account {account}")
+    own = account / "namespace"
+    space = own.read_text(encoding="utf-8").strip() if own.is_file() else ""
+    return Access(config, f"service account {account}", space or config.namespace)
 
 
 def from_kubeconfig(path: Path, context: str | None = None) -> Access:
@@ -127,7 +132,7 @@ def from_kubeconfig(path: Path, context: str | None = None) -> Access:
         raise AccessError(f"{path}: no context is current; name one with --context")
     if config.user is None:
         config = config._replace(user=User())
-    return Access(config, f"{path} (context {config.context_name})")
+    return Access(config, f"{path} (context {config.context_name})", config.namespace)
 
 
 def _bracketed(host: str) -> str:

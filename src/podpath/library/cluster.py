@@ -16,12 +16,13 @@ from podpath.library.case import Case
 from podpath.library.given import Given
 from podpath.library.progress import Progress
 from podpath.library.reading import ReadEvidence, read
-from podpath.net.end_names import EndName, NameKind, parse_end
+from podpath.net.end_names import WORKLOADS, EndName, NameKind, choose, read_ends
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.node.cluster import move_node
-from podpath.node.named_ends import make_probe
-from podpath.node.node import NetnsRole
+from podpath.node.named_ends import choose_pods, make_probe
+from podpath.node.node import HOST, NetnsRole
+from podpath.node.objects import ApiObject
 
 _SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
@@ -31,6 +32,22 @@ _ABSENT = "expected a snapshot of this node, which the connection passes; there 
 class _ObjectKey(NamedTuple):
     namespace: str
     name: str
+
+
+class ClusterQuestion(NamedTuple):
+    """Which connection is asked about."""
+
+    source: str
+    destination: str
+    protocol: str = ""
+    """Empty where nobody says: a port's own, else TCP."""
+    near: tuple[str, ...] = ()
+    """The Kubernetes namespaces in which a name is looked for first that has none."""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Return both ends as they are named."""
+        return self.source, self.destination
 
 
 class ClusterViews:
@@ -64,18 +81,28 @@ def read_nodes(
 
 
 def list_absent(
-    ends: Sequence[str], nodes: Collection[str], shared: ReadEvidence | None
+    question: ClusterQuestion, nodes: Collection[str], shared: ReadEvidence | None
 ) -> Iterator[str]:
     """Yield the nodes that the ends' pods and endpoints are on and that are not given, by what the
     API says. A name without a Kubernetes namespace may be that of one in any.
     """
     readings = () if shared is None else shared.readings
     records = [record for _, reading in readings for record in reading.records]
-    named = _name_objects(tuple(map(parse_end, ends)), records)
+    ends = list(read_ends(question.ends))
+    if any(end.kind in WORKLOADS for end in ends):
+        objects = [_as_object(one) for one in records if isinstance(one, ApiObjectRecord)]
+        ends += (one.pod for one in choose_pods(question.ends, objects, question.near))
+    named = _name_objects(ends, question.near, records)
     for record in records:
         for node in _list_nodes(record, named):
             if node and node not in nodes:
                 yield node
+
+
+def _as_object(record: ApiObjectRecord) -> ApiObject:
+    return ApiObject(
+        kind=record.kind, namespace=record.namespace, name=record.name, tree=record.tree, netns=HOST
+    )
 
 
 class _NamedObjects(NamedTuple):
@@ -87,48 +114,64 @@ class _NamedObjects(NamedTuple):
     addresses: frozenset[str]
 
 
-def _name_objects(ends: Sequence[EndName], records: Sequence[Record]) -> _NamedObjects:
+def _name_objects(
+    ends: Sequence[EndName], near: Collection[str], records: Sequence[Record]
+) -> _NamedObjects:
     """Return what ends may stand for."""
-    pods: set[_ObjectKey] = set()
-    services: set[_ObjectKey] = set()
-    nodes: set[str] = set()
+    meant = {key for end in ends for key in _list_meant(end, near, records)}
     addresses = {end.name for end in ends if end.kind is NameKind.ADDRESS}
     held = {end.name for end in ends if end.kind is NameKind.CONTAINER}
     ports = {end.port for end in ends if end.port.isdigit()}
     for record in records:
-        if isinstance(record, PodRecord):
-            key = _key_of(record)
-            if _is_meant(record, NameKind.POD, ends):
-                pods.add(key)
-        elif isinstance(record, ServiceRecord):
-            key = _key_of(record)
-            by_name = _is_meant(record, NameKind.SERVICE, ends)
+        if isinstance(record, ServiceRecord):
             by_port = any(str(port.node_port) in ports for port in record.ports)
-            if by_name or by_port or {str(each) for each in record.addresses} & addresses:
-                services.add(key)
+            if by_port or {str(each) for each in record.addresses} & addresses:
+                meant.add((NameKind.SERVICE, _key_of(record)))
         elif isinstance(record, ApiObjectRecord) and record.kind == "Pod":
             containers = record.tree.items_at("spec", "containers") if held else ()
             if held & {each.text_at("name") for each in containers}:
-                pods.add(_ObjectKey(record.namespace, record.name))
+                meant.add((NameKind.POD, _key_of(record)))
         elif isinstance(record, ApiObjectRecord) and record.kind == "Node":
             known = record.tree.items_at("status", "addresses")
-            by_address = addresses & {each.text_at("address") for each in known}
-            if by_address or any(end.may_name(NameKind.NODE, "", record.name) for end in ends):
-                nodes.add(record.name)
+            if addresses & {each.text_at("address") for each in known}:
+                meant.add((NameKind.NODE, _key_of(record)))
     return _NamedObjects(
-        frozenset(pods), frozenset(services), frozenset(nodes), frozenset(addresses)
+        pods=_keys_of(NameKind.POD, meant),
+        services=_keys_of(NameKind.SERVICE, meant),
+        nodes=frozenset(key.name for key in _keys_of(NameKind.NODE, meant)),
+        addresses=frozenset(addresses),
     )
 
 
-def _key_of(record: PodRecord | ServiceRecord) -> _ObjectKey:
+def _keys_of(kind: NameKind, meant: Iterable[tuple[NameKind, _ObjectKey]]) -> frozenset[_ObjectKey]:
+    return frozenset(key for of, key in meant if of is kind)
+
+
+def _list_meant(
+    end: EndName, near: Collection[str], records: Iterable[Record]
+) -> Iterator[tuple[NameKind, _ObjectKey]]:
+    """Yield what an end may name; what stands in no namespace that an output tells is of any."""
+    known: dict[EndName, _ObjectKey] = {}
+    for record in records:
+        kind = _kind_of(record)
+        if kind is not None and isinstance(record, PodRecord | ServiceRecord | ApiObjectRecord):
+            key = _key_of(record)
+            space = "" if kind is NameKind.NODE else key.namespace or end.namespace
+            known[EndName(kind, key.name, space)] = key
+    yield from ((one.kind, known[one]) for one in choose(end, known, near))
+
+
+def _kind_of(record: Record) -> NameKind | None:
+    if isinstance(record, PodRecord):
+        return NameKind.POD
+    if isinstance(record, ServiceRecord):
+        return NameKind.SERVICE
+    is_node = isinstance(record, ApiObjectRecord) and record.kind == "Node"
+    return NameKind.NODE if is_node else None
+
+
+def _key_of(record: PodRecord | ServiceRecord | ApiObjectRecord) -> _ObjectKey:
     return _ObjectKey(record.namespace or "", record.name or "")
-
-
-def _is_meant(record: PodRecord | ServiceRecord, kind: NameKind, ends: Iterable[EndName]) -> bool:
-    """Tell whether an end may name an object; one whose namespace no output tells is of any."""
-    return any(
-        end.may_name(kind, record.namespace or end.namespace, record.name or "") for end in ends
-    )
 
 
 def _list_nodes(record: Record, named: _NamedObjects) -> Iterator[str | None]:
@@ -165,11 +208,13 @@ def _read_node(
     return found
 
 
-def ask_between(view: NodeView, source: str, destination: str, protocol: str = "") -> Probe:
+def ask_between(view: NodeView, question: ClusterQuestion) -> Probe:
     """Return the probe of a connection whose ends are named, as one node sees the cluster; a node
     sends from the address that its routes choose.
     """
-    probe = make_probe(source, destination, view.case.node, view.own.objects, protocol)
+    source, destination, protocol, near = question
+    node, objects = view.case.node, view.own.objects
+    probe = make_probe(source, destination, node, objects, protocol, near)
     start = view.case.node.namespaces.get(probe.netns or "")
     is_host = start is not None and start.role == NetnsRole.HOST
     return bind_source(view.case.node, probe) if is_host else probe

@@ -14,7 +14,13 @@ from podpath.flows.derive import derive_flows, emit_flows
 from podpath.flows.flow import Flow
 from podpath.flows.judged import FlowState, FlowWalk
 from podpath.library.case import Case
-from podpath.library.cluster import ClusterViews, list_absent, read_nodes, starts_on
+from podpath.library.cluster import (
+    ClusterQuestion,
+    ClusterViews,
+    list_absent,
+    read_nodes,
+    starts_on,
+)
 from podpath.library.flows import (
     ChangeFile,
     FlowsGiven,
@@ -98,8 +104,9 @@ def _away(
     flow: Flow, nodes: Mapping[str, object], shared: ReadEvidence | None, lacking: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the nodes that a flow's ends are on, and that are not given."""
-    missing = list_absent((flow.source, flow.target), nodes.keys(), shared)
-    named = [name for name in lacking if f"node/{name}" in (flow.source, flow.target)]
+    question = ClusterQuestion(flow.source, flow.target)
+    missing = list_absent(question, nodes.keys(), shared)
+    named = [name for name in lacking if f"node/{name}" in question.ends]
     return tuple(dict.fromkeys((*missing, *named)))
 
 

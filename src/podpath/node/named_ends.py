@@ -1,17 +1,26 @@
-"""The ends of a connection as users say them: `shop/web-0`, `svc/shop/api:http`, `node/node1`, an
-address, `outside`; and the probe that asks about it.
+"""The ends of a connection as users say them: `shop/web-0`, `svc/shop/api:http`, `deploy/shop/api`,
+`node/node1`, an address, `outside`; and the probe that asks about it.
 
     shop/web-0  svc/shop/api:http   ->   tcp pod/shop/web-0 > svc/shop/api:http
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.net.end_names import EndName, NameKind, parse_end
+from podpath.net.end_names import (
+    WORKLOADS,
+    EndName,
+    NameKind,
+    OwnedPod,
+    choose,
+    list_owned,
+    name_workloads,
+    parse_end,
+)
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.trees import Tree
@@ -27,14 +36,100 @@ _SHOWN = 6
 """Names that an error lists."""
 
 
-def make_probe(
-    source: str, destination: str, node: Node, objects: Sequence[ApiObject], protocol: str = ""
+def make_probe(  # two ends, and what they are named in
+    source: str,
+    destination: str,
+    node: Node,
+    objects: Sequence[ApiObject],
+    protocol: str = "",
+    near: Collection[str] = (),
 ) -> Probe:
-    """Return the probe of a connection whose ends are named; `UsageError` says what there is."""
-    start = _spell_source(_place(source, objects), node)
-    end, assumed = _spell_destination(_place(destination, objects), node, objects)
+    """Return the probe of a connection whose ends are named; `UsageError` says what there is.
+
+    `near` are the Kubernetes namespaces in which a name is looked for first that has none.
+    """
+    start = _spell_source(_place(source, node, objects, near))
+    end, assumed = _spell_destination(_place(destination, node, objects, near), node, objects)
     probe = resolve_probe(f"{protocol or assumed} {start} > {end}", node)
     return _with_source(probe, node) if start.startswith("node/") else probe
+
+
+class ChosenPod(NamedTuple):
+    """The pod that an end stands for, where it names something that has several."""
+
+    end: str
+    pod: EndName
+    ready: int
+    """How many pods of it are ready."""
+    of: int
+
+
+def choose_pods(
+    ends: Iterable[str], objects: Sequence[ApiObject], near: Collection[str] = ()
+) -> Iterator[ChosenPod]:
+    """Yield the pod that is asked about for each end that names a workload: one that is ready
+    before one that is not; `UsageError` where no pod is of it.
+    """
+    for text in ends:
+        end = parse_end(text)
+        if end.kind in WORKLOADS:
+            found = _list_owned(end, objects, near)
+            pod = EndName(NameKind.POD, found[0].name, found[0].namespace, end.port)
+            yield ChosenPod(text, pod, sum(one.ready for one in found), len(found))
+
+
+def name_pods(
+    ends: Iterable[str], objects: Sequence[ApiObject], near: Collection[str] = ()
+) -> Iterator[EndName]:
+    """Yield the pod of each end that names one of those that the objects show."""
+    shown = [EndName(NameKind.POD, one.name, one.namespace) for one in objects if _is_pod(one)]
+    for text in ends:
+        end = parse_end(text)
+        if end.kind in WORKLOADS:
+            yield from (one.pod for one in choose_pods((text,), objects, near))
+            continue
+        found = choose(end, dict.fromkeys(shown), near)
+        if len(found) == 1:
+            yield found[0]
+
+
+def _is_pod(one: ApiObject) -> bool:
+    return one.kind == "Pod"
+
+
+def _list_owned(
+    end: EndName, objects: Sequence[ApiObject], near: Collection[str]
+) -> Sequence[OwnedPod]:
+    """Return the pods of a workload, the one to ask about first."""
+    pods = [_read_pod(one) for one in objects if _is_pod(one)]
+    found = list_owned(end, pods, near)
+    if found:
+        return found
+    names = list(dict.fromkeys(name_workloads(end.kind, pods)))
+    shown = ", ".join(names[:_SHOWN]) or "none: give --objects with pods as YAML or JSON"
+    raise UsageError(
+        f"expected a workload that the objects show pods of, saw {str(end)!r}; "
+        f"{suggest(str(end), names)}they show {shown}"
+    )
+
+
+def _read_pod(one: ApiObject) -> OwnedPod:
+    tree = one.tree
+    owners = tree.items_at("metadata", "ownerReferences")
+    owner = next((item for item in owners if item.text_at("controller") == "true"), None)
+    ready = any(
+        item.text_at("type") == "Ready" and item.text_at("status") == "True"
+        for item in tree.items_at("status", "conditions")
+    )
+    return OwnedPod(
+        namespace=one.namespace,
+        name=one.name,
+        owner_kind=owner.text_at("kind") if owner is not None else "",
+        owner=owner.text_at("name") if owner is not None else "",
+        template=tree.text_at("metadata", "labels", "pod-template-hash"),
+        ready=ready,
+        has_address=bool(tree.text_at("status", "podIP")),
+    )
 
 
 class _PlacedName(NamedTuple):
@@ -44,12 +139,18 @@ class _PlacedName(NamedTuple):
     end: EndName
 
 
-def _place(text: str, objects: Sequence[ApiObject]) -> _PlacedName:
-    """Take an end apart; a container stands for the pod that it is in."""
+def _place(
+    text: str, node: Node, objects: Sequence[ApiObject], near: Collection[str]
+) -> _PlacedName:
+    """Take an end apart, and say what it is of; a container stands for the pod that it is in, a
+    workload for one of its pods.
+    """
     end = parse_end(text)
-    return _PlacedName(
-        text, _place_container(text, end, objects) if end.kind is NameKind.CONTAINER else end
-    )
+    if end.kind is NameKind.CONTAINER:
+        end = _place_container(text, end, objects)
+    for chosen in choose_pods((text,), objects, near):
+        end = chosen.pod
+    return _PlacedName(text, _find_meant(text, end, node, near))
 
 
 def _place_container(text: str, end: EndName, objects: Sequence[ApiObject]) -> EndName:
@@ -95,33 +196,32 @@ def _with_source(probe: Probe, node: Node) -> Probe:
     return probe._replace(src=next(near, probe.src))
 
 
-def _spell_source(placed: _PlacedName, node: Node) -> str:
+def _spell_source(placed: _PlacedName) -> str:
     """Spell where a connection starts, as a probe does."""
-    end = _find_meant(placed, node)
+    end = placed.end
     match end.kind:
         case NameKind.OUTSIDE:
             return str(CLIENT)
         case NameKind.ADDRESS:
-            return placed.text
+            return _spell_end(end.name, end.port)
         case NameKind.SERVICE:
             raise UsageError(
                 f"expected a pod, a node or an address as the source, saw {placed.text!r}"
             )
         case _:
-            return f"{_spell(end)}:{end.port}" if end.port.isdigit() else _spell(end)
+            return f"{end}:{end.port}" if end.port.isdigit() else str(end)
 
 
 def _spell_destination(
     placed: _PlacedName, node: Node, objects: Sequence[ApiObject]
 ) -> tuple[str, str]:
     """Spell where a connection goes, with the protocol that it has where nobody says."""
-    end = _find_meant(placed, node)
-    spelled = _spell(end)
+    end, spelled = placed.end, str(placed.end)
     match end.kind:
         case NameKind.OUTSIDE:
             raise UsageError("expected where the connection goes, saw 'outside': name an address")
         case NameKind.ADDRESS:
-            return placed.text, "tcp" if end.port else "icmp"
+            return _spell_end(end.name, end.port), "tcp" if end.port else "icmp"
         case NameKind.POD:
             pod = _find(node.pods, end)
             number, protocol = _pod_port(node, pod, end.port, objects)
@@ -151,26 +251,17 @@ def _spell_service(
     return f"{spelled}:{end.port}" if end.port else spelled, protocol
 
 
-def _spell(end: EndName) -> str:
-    """Spell an end as a probe does, without its port."""
-    within = f"{end.namespace}/" if end.namespace else ""
-    return f"{end.kind}/{within}{end.name}"
-
-
-def _find_meant(placed: _PlacedName, node: Node) -> EndName:
+def _find_meant(text: str, end: EndName, node: Node, near: Collection[str]) -> EndName:
     """Return what a name is of, with its Kubernetes namespace where the evidence shows it;
     `UsageError` where a bare one is of nothing, and where it may be of two things.
     """
-    text, end = placed
     if end.kind in {NameKind.ADDRESS, NameKind.NETNS, NameKind.OUTSIDE}:
         return end
-    found = [
-        each for each in _list_named(node) if end.may_name(each.kind, each.namespace, each.name)
-    ]
+    found = choose(end, _list_named(node), near)
     if len(found) == 1:
         return found[0]._replace(port=end.port)
     if found:
-        spelled = " or ".join(_spell(each) for each in found[:_SHOWN])
+        spelled = " or ".join(str(each) for each in found[:_SHOWN])
         raise UsageError(f"{text!r} may be {spelled}: write which")
     if end.kind is not NameKind.BARE:
         return end
@@ -181,10 +272,15 @@ def _find_meant(placed: _PlacedName, node: Node) -> EndName:
     services = [f"svc/{service.namespace}/{service.name}" for service in node.services]
     known = ", ".join([*pods[:4], *services[:3]]) or "no pods and services: give --objects"
     nodes = [f"node/{name}" for name in (node.name, *node.beside)]
-    near = suggest(text, [*pods, *services, *nodes])
+    hint = suggest(text, [*pods, *services, *nodes])
+    if not hint and end.is_foreign:
+        hint = (
+            "a name of outside of the cluster is asked about by its address (getent hosts "
+            f"{end.name}, run in the pod); "
+        )
     raise UsageError(
         f"expected a pod, a service or a node that the evidence shows, saw {text!r}; "
-        f"{near}it shows {known}"
+        f"{hint}it shows {known}"
     )
 
 

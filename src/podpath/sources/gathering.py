@@ -12,11 +12,19 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from podpath.kube.client import Client, KubeError
+from podpath.kube.snapshots import NAMESPACE
 from podpath.sources.agents import AgentAccess, ServingAgent, find_agents, read_snapshot
 from podpath.sources.collector import CollectorOptions, collect_node
 from podpath.sources.kinds import ENDPOINTS, SLICES
-from podpath.sources.location import find_nodes
-from podpath.sources.objects import ApiObjects, SourceError, Told, read_again, read_objects
+from podpath.sources.location import find_nodes, is_read, list_namespaces, list_unplaced
+from podpath.sources.objects import (
+    ApiObjects,
+    SourceError,
+    Told,
+    read_again,
+    read_objects,
+    read_pods,
+)
 
 MOST_AT_ONCE = 8
 MOST_NODES = 128
@@ -28,7 +36,11 @@ class GatheringOptions:
     """How the evidence is got."""
 
     namespaces: Sequence[str] = ()
-    """Whose objects are read; all where there are none."""
+    """Whose objects are read, besides those that the ends name; all where there are none."""
+    near: Collection[str] = ()
+    """In which a name is looked for first that has no namespace."""
+    agents: str = NAMESPACE
+    """The namespace that the agents are in."""
     asker: AgentAccess = AgentAccess()
     collector: CollectorOptions | None = None
     """What pods are made of where a node has no agent; None where nobody asked for that."""
@@ -47,6 +59,8 @@ class ClusterEvidence:
     """A sentence for each thing that is missing, with what to do."""
     absent: tuple[str, ...] = ()
     """The nodes that the ends are on and of which there is no snapshot."""
+    unplaced: tuple[str, ...] = ()
+    """The pods that ends name and that have no address: no snapshot would show them."""
 
 
 def gather_cluster(
@@ -56,23 +70,45 @@ def gather_cluster(
     told: Told = lambda doing, share: None,  # noqa: ARG005  # nobody listens
 ) -> ClusterEvidence:
     """Read the API, and take snapshots of the nodes that the ends are on."""
-    objects = read_objects(client, namespaces=options.namespaces, told=told)
-    concerned = dict.fromkeys(name for end in ends for name in find_nodes(objects, end))
+    named = (*options.namespaces, *list_namespaces(ends)) if options.namespaces else ()
+    spaces = tuple(dict.fromkeys(named))
+    objects = read_objects(client, namespaces=spaces, told=told)
+    near = options.near
+    concerned = dict.fromkeys(name for end in ends for name in find_nodes(objects, end, near))
     wanted = [name for name in concerned if name not in options.known]
     lacking = list(objects.missing)
+    unread = [end for end in ends if spaces and not is_read(objects, end)]
+    lacking += (_say_unread(end, spaces) for end in unread)
+    agents = find_agents(objects, options.agents)
+    if spaces and options.agents not in spaces and wanted:
+        try:
+            agents = find_agents(read_pods(client, options.agents), options.agents)
+        except SourceError as error:
+            lacking.append(f"agents: {error}")
     if len(wanted) > MOST_NODES:
         lacking.append(
             f"{len(wanted) - MOST_NODES} of {len(wanted)} nodes: a question takes snapshots of "
             f"{MOST_NODES}; ask for one pod of the service"
         )
         del wanted[MOST_NODES:]
-    bundles, failed = _take_all(client, wanted, find_agents(objects), options, told)
+    bundles, failed = _take_all(client, wanted, agents, options, told)
     if bundles:  # endpoints of a moment before the snapshots say nothing for certain of their rules
         kinds = [kind for kind in (ENDPOINTS, SLICES) if kind.resource in objects.items]
-        objects = read_again(client, objects, kinds, namespaces=options.namespaces)
-    absent = tuple(name for name in concerned if name not in bundles and name not in options.known)
+        objects = read_again(client, objects, kinds, namespaces=spaces)
+    missing = (name for name in concerned if name not in bundles and name not in options.known)
     return ClusterEvidence(
-        objects=objects, bundles=bundles, lacking=(*lacking, *failed), absent=absent
+        objects=objects,
+        bundles=bundles,
+        lacking=(*lacking, *failed),
+        absent=(*missing, *(f"of {end}" for end in unread)),
+        unplaced=tuple(list_unplaced(objects, ends, near)),
+    )
+
+
+def _say_unread(end: str, spaces: Sequence[str]) -> str:
+    return (
+        f"{end}: no object of the namespaces that were read ({', '.join(spaces)}) has this "
+        "address; without --namespace those of all are read"
     )
 
 

@@ -126,9 +126,10 @@ SLICES = ApiKind(
     versions=("v1", "v1beta1"),  # v1 since Kubernetes 1.21; v1beta1 until 1.24
     keep=keep_changes,
 )
+PODS = ApiKind(resource="pods", kind="Pod", required=True, keep=keep_pod)
 ENDPOINTS = ApiKind(resource="endpoints", kind="Endpoints", required=True, keep=keep_changes)
 KINDS: tuple[ApiKind, ...] = (
-    ApiKind(resource="pods", kind="Pod", required=True, keep=keep_pod),
+    PODS,
     ApiKind(resource="services", kind="Service", required=True),
     ApiKind(resource="nodes", kind="Node", namespaced=False, required=True, keep=keep_node),
     ENDPOINTS,

@@ -4,15 +4,30 @@ where the endpoints of a service are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from typing import NamedTuple
 
+from podpath.net.end_names import (
+    WORKLOADS,
+    EndName,
+    NameKind,
+    OwnedPod,
+    choose,
+    list_owned,
+    parse_end,
+    read_ends,
+)
+from podpath.net.errors import UsageError
 from podpath.sources.kinds import ApiItem
 from podpath.sources.objects import ApiObjects
 
 EVERY_NODE = "*"
 """Stands for an end on every node."""
+_NODE_PORTS = range(30000, 32768)
+"""What --service-node-port-range is unless it is set."""
+_ENDED = frozenset({"Succeeded", "Failed"})
+"""Phases in which a pod's address may be another's."""
 SERVICE_NAME = "kubernetes.io/service-name"
 """The label by which an endpoint slice says whose it is."""
 
@@ -22,28 +37,77 @@ def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
     return tuple(_name(node) for node in objects.items.get("nodes", ()))
 
 
-def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
-    """Return the nodes that an end is on, in order: `pod/NS/NAME`, `svc/NS/NAME[:PORT]`,
-    `node/NAME[:PORT]`, `container/NAME`, `NS/NAME` or `NAME` for a pod, an address with or without
-    a port. None for what is outside of the cluster; all for `*`.
+def find_nodes(objects: ApiObjects, text: str, near: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the nodes that an end is on, in order, however it is spelled (`net.end_names`). None
+    for what is outside of the cluster, or in no object; all for `*`. `near` are the Kubernetes
+    namespaces in which a name is looked for first that has none.
     """
-    if end == EVERY_NODE:
+    if text == EVERY_NODE:
         return list_nodes(objects)
-    kind, sign, rest = end.partition("/")
-    match kind:
-        case "pod" | "pods" | "po" if sign:
-            found = _nodes_of_pod(objects, *_split(rest))
-        case "svc" | "service" | "services" if sign:
-            found = _nodes_of_service(objects, *_split(rest))
-        case "node" | "nodes" | "no" if sign:
-            found = _nodes_of_node(objects, *_cut_port(rest))
-        case "container" | "containers" | "co" if sign:
-            found = _nodes_of_container(objects, _cut_port(rest)[0])
-        case _ if _is_address(_cut_port(end)[0]):
-            found = _nodes_of_address(objects, *_cut_port(end))
+    end = next(read_ends((text,)), None)
+    if end is None:
+        return ()
+    match end.kind:
+        case NameKind.ADDRESS:
+            found = _nodes_of_address(objects, end.name, end.port)
+        case NameKind.CONTAINER:
+            found = _nodes_of_container(objects, end.name)
+        case NameKind.NODE:
+            found = _nodes_of_node(objects, end.name, end.port)
         case _:
-            found = _nodes_of_pod(objects, *_split(end))
+            named = _list_named(objects, end, near)
+            found = (node for each in named for node in _nodes_of(objects, each, end.port))
     return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _list_named(objects: ApiObjects, end: EndName, near: Collection[str]) -> Sequence[EndName]:
+    """Return what an end may name: of a workload's pods the one to ask about."""
+    if end.kind in WORKLOADS:
+        owned = _list_owned(objects, end, near)
+        return [EndName(NameKind.POD, one.name, one.namespace) for one in owned[:1]]
+    kinds = (("pods", NameKind.POD), ("services", NameKind.SERVICE), ("nodes", NameKind.NODE))
+    known = (
+        EndName(kind, _name(item), _key(item)[0])
+        for resource, kind in kinds
+        for item in objects.items.get(resource, ())
+    )
+    return choose(end, known, near)
+
+
+def _list_owned(objects: ApiObjects, end: EndName, near: Collection[str]) -> Sequence[OwnedPod]:
+    """Return the pods of a workload; none where two may be meant: whoever walks asks which."""
+    try:
+        return list_owned(end, map(_read_pod, objects.items.get("pods", ())), near)
+    except UsageError:
+        return ()
+
+
+def _nodes_of(objects: ApiObjects, named: EndName, port: str) -> Iterator[str]:
+    """Return the nodes of what an end was found to name."""
+    if named.kind is NameKind.POD:
+        return _nodes_of_pod(objects, named.namespace, named.name)
+    if named.kind is NameKind.SERVICE:
+        return _nodes_of_service(objects, named.namespace, named.name)
+    return _nodes_of_node(objects, named.name, port)
+
+
+def _read_pod(pod: ApiItem) -> OwnedPod:
+    about, status = pod.get("metadata", {}), pod.get("status", {})
+    owners: list[ApiItem] = about.get("ownerReferences") or []
+    owner = next((one for one in owners if one.get("controller")), ApiItem())
+    ready = any(
+        (one.get("type"), one.get("status")) == ("Ready", "True")
+        for one in status.get("conditions") or ()
+    )
+    return OwnedPod(
+        namespace=_key(pod)[0],
+        name=_name(pod),
+        owner_kind=str(owner.get("kind") or ""),
+        owner=str(owner.get("name") or ""),
+        template=str((about.get("labels") or {}).get("pod-template-hash") or ""),
+        ready=ready,
+        has_address=bool(status.get("podIP")),
+    )
 
 
 class PlacedPod(NamedTuple):
@@ -56,24 +120,72 @@ class PlacedPod(NamedTuple):
     """None for a pod on its node's network."""
 
 
-def find_pod(objects: ApiObjects, end: str) -> PlacedPod | None:
-    """Return the pod that an end names (`pod/NS/NAME`, `NS/NAME` or `NAME`); None where there is
-    none.
+def find_pod(objects: ApiObjects, text: str, near: Collection[str] = ()) -> PlacedPod | None:
+    """Return the pod that an end names (`pod/NS/NAME`, `NS/NAME`, `NAME`, `deploy/NS/NAME`); None
+    where there is none, `UsageError` where there are two.
     """
-    kind, sign, rest = end.partition("/")
-    name = _split(rest if sign and kind in {"pod", "pods", "po"} else end)
+    named = [one for one in _list_named(objects, parse_end(text), near) if one.kind is NameKind.POD]
+    if len(named) > 1:
+        raise UsageError(f"{text!r} may be {' or '.join(map(str, named))}: write which")
     for pod in objects.items.get("pods", ()):
-        if _key(pod) == name:
+        if named and _key(pod) == (named[0].namespace, named[0].name):
             own = () if pod.get("spec", {}).get("hostNetwork") else tuple(_addresses_of(pod))
-            return PlacedPod("/".join(name), _node_of(pod), tuple(dict.fromkeys(own)))
+            title = f"{named[0].namespace}/{named[0].name}"
+            return PlacedPod(title, _node_of(pod), tuple(dict.fromkeys(own)))
     return None
 
 
-def _split(rest: str) -> tuple[str, str]:
-    """Split `NS/NAME:PORT`; without a namespace it is `default`, as with kubectl."""
-    space, sign, name = rest.partition("/")
-    space, name = (space, name) if sign else ("default", space)
-    return space, name.partition(":")[0]
+def list_unplaced(
+    objects: ApiObjects, texts: Iterable[str], near: Collection[str] = ()
+) -> Iterator[str]:
+    """Yield the pods that ends name and that have no address yet, or none any more."""
+    for end in read_ends(texts):
+        named = _list_named(objects, end, near)
+        for pod in objects.items.get("pods", ()):
+            meant = any(
+                (one.kind, one.namespace, one.name) == (NameKind.POD, *_key(pod)) for one in named
+            )
+            ended = pod.get("status", {}).get("phase") in _ENDED
+            if meant and (ended or not _addresses_of(pod)):
+                yield "/".join(_key(pod))
+
+
+def list_namespaces(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the Kubernetes namespaces that ends name."""
+    named = (end.namespace for end in read_ends(texts))
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def is_read(objects: ApiObjects, text: str) -> bool:
+    """Tell whether what was read of a cluster may be all that an address, or a port of a node, is
+    of: an object has it, or it is of no private network.
+    """
+    end = next(read_ends((text,)), None)
+    if end is None:
+        return True
+    if _is_node(objects, end) and end.port.isdigit() and int(end.port) in _NODE_PORTS:
+        return any(_services_at(objects, end.port))
+    if end.kind is not NameKind.ADDRESS or not _is_address(end.name):
+        return True
+    held = any(_nodes_of_address(objects, end.name, end.port))
+    services = objects.items.get("services", ())
+    known = held or any(end.name in _addresses_of_service(each) for each in services)
+    return known or not ip_address(end.name).is_private
+
+
+def _is_node(objects: ApiObjects, end: EndName) -> bool:
+    if end.kind is NameKind.ADDRESS:
+        nodes = objects.items.get("nodes", ())
+        return any(end.name in _addresses_of_node(node) for node in nodes)
+    return any(end.may_name(NameKind.NODE, "", name) for name in list_nodes(objects))
+
+
+def _services_at(objects: ApiObjects, port: str) -> Iterator[ApiItem]:
+    """Yield the services that have a node port."""
+    for service in objects.items.get("services", ()):
+        ports = service.get("spec", {}).get("ports") or ()
+        if port in {str(each.get("nodePort")) for each in ports}:
+            yield service
 
 
 def _nodes_of_pod(objects: ApiObjects, namespace: str, name: str) -> Iterator[str]:
@@ -129,16 +241,13 @@ def _selected(objects: ApiObjects, namespace: str, name: str) -> Iterator[ApiIte
 def _nodes_of_node(objects: ApiObjects, name: str, port: str) -> Iterator[str]:
     """Yield a node, and where a node port of it leads to."""
     yield name
-    for service in objects.items.get("services", ()) if port else ():
-        ports = service.get("spec", {}).get("ports") or ()
-        if port in {str(each.get("nodePort")) for each in ports}:
-            yield from _nodes_of_service(objects, *_key(service))
+    for service in _services_at(objects, port) if port else ():
+        yield from _nodes_of_service(objects, *_key(service))
 
 
 def _nodes_of_address(objects: ApiObjects, address: str, port: str) -> Iterator[str]:
     for node in objects.items.get("nodes", ()):
-        held = [each.get("address") for each in node.get("status", {}).get("addresses") or ()]
-        if address in held:
+        if address in _addresses_of_node(node):
             yield from _nodes_of_node(objects, _name(node), port)
     pod = _pods_by_address(objects).get(address)
     if pod is not None:
@@ -146,6 +255,10 @@ def _nodes_of_address(objects: ApiObjects, address: str, port: str) -> Iterator[
     for service in objects.items.get("services", ()):
         if address in _addresses_of_service(service):
             yield from _nodes_of_service(objects, *_key(service))
+
+
+def _addresses_of_node(node: ApiItem) -> Sequence[str]:
+    return [each.get("address") for each in node.get("status", {}).get("addresses") or ()]
 
 
 def _addresses_of_service(service: ApiItem) -> frozenset[str]:
@@ -174,17 +287,6 @@ def _addresses_of(pod: ApiItem) -> Sequence[str]:
     status = pod.get("status", {})
     listed = [each.get("ip") for each in status.get("podIPs") or ()]
     return [each for each in (*listed, status.get("podIP")) if each]
-
-
-def _cut_port(end: str) -> tuple[str, str]:
-    """Split `10.0.0.1:80`, `[fd00::1]:80` and `node1:80`; an IPv6 address alone has no port."""
-    if end.startswith("["):
-        address, _, port = end[1:].partition("]")
-        return address, port.removeprefix(":")
-    if _is_address(end):
-        return end, ""
-    name, _, port = end.partition(":")
-    return name, port
 
 
 def _is_address(text: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from podpath.kube.client import Client, KubeError, Refused, Unreachable
 from podpath.net.errors import PodpathError
-from podpath.sources.kinds import KINDS, ApiItem, ApiKind
+from podpath.sources.kinds import KINDS, PODS, ApiItem, ApiKind
 
 PAGE = 500
 MOST_BYTES = 256 << 20
@@ -122,6 +122,16 @@ def read_objects(
             if answer.refused is not None
         ),
     )
+
+
+def read_pods(client: Client, namespace: str, *, seconds: float = SECONDS) -> ApiObjects:
+    """List the pods of one namespace; `SourceError` says what would allow it."""
+    budget = _Budget(time.monotonic() + seconds, seconds)
+    try:
+        items = _list_kind(client, PODS, (namespace,), budget)
+    except Refused as refused:
+        raise SourceError(_say_missing(PODS, refused)) from refused
+    return ApiObjects(items={PODS.resource: items})
 
 
 def read_again(
