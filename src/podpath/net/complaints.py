@@ -60,6 +60,7 @@ class Circumstance(StrEnum):
     WORKLOAD_RANGE = "which range the addresses of pods or containers are of"
     FORWARDING_WARNED = "a program warns that forwarding is off"
     ONE_NODE = "the cluster is a single machine"
+    ELSEWHERE = "an address or network is said to be behind a router, a VPN, or at another site"
     WITHOUT_FIREWALL = "it works without the host's firewall"
 
 
@@ -70,6 +71,8 @@ class Told(NamedTuple):
     span: Span
     prefixes: tuple[Prefix, ...] = ()
     """Networks that it names."""
+    addresses: tuple[Address, ...] = ()
+    """Single addresses that it names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,3 +133,44 @@ def test_a_bridge_that_has_the_gateways_address() -> None:
     found = [list(check(case_of_document(listed.format(last=last)))) for last in (1, 9)]
 
     assert [[1.0], [0.7]] == [[one.certainty for one in findings] for findings in found]
+
+
+ROUTES = """\
+default via 10.8.1.254 dev ens3
+10.8.1.0/24 dev ens3 proto kernel scope link src 10.8.1.7
+192.168.122.0/24 dev {device} proto kernel scope link src 192.168.122.1
+"""
+
+
+def sure_behind(prose: str, routes: str) -> list[float]:
+    """Return how sure each finding of a ticket is."""
+    return [one.certainty for one in check(ticket_of(f"{prose}\n\n```\n# ip route\n{routes}```\n"))]
+
+
+@pytest.mark.parametrize(
+    ("device", "said", "expected"),
+    [
+        ("virbr0", "The file server 192.168.122.9 stands behind the router 10.8.1.254.", [1.0]),
+        ("virbr0", "The office network is 192.168.122.0/25.", [0.7]),
+        ("ens9", "The file server 192.168.122.9 stands behind the router 10.8.1.254.", [0.7]),
+        ("virbr0", "The file server 192.168.123.9 stands behind the router 10.8.1.254.", []),
+        ("virbr0", "The file server 192.168.122.9 is slow.", []),
+        ("tun0", "The file server 192.168.122.9 stands behind the router 10.8.1.254.", []),
+    ],
+)
+def test_a_sentence_places_the_address_behind_a_router(
+    device: str, said: str, expected: list[float]
+) -> None:
+    """Certain where a bridge of containers or guests has its network and one address is meant."""
+    prose = f"{said} The build host does not reach it; it times out."
+
+    assert expected == sure_behind(prose, ROUTES.format(device=device))
+
+
+def test_a_route_by_a_gateway_has_the_bridges_network_in_it() -> None:
+    """Where the failing address lies in it, nothing is left open."""
+    routes = ROUTES.format(device="virbr0") + "192.168.0.0/16 via 10.8.1.1 dev ens3\n"
+
+    assert [1.0] == sure_behind("The host does not reach 192.168.122.9; it times out.", routes)
+    assert [0.7] == sure_behind("The host does not reach the file server.", routes)
+    assert [] == sure_behind("The host does not reach 192.168.40.9; it times out.", routes)

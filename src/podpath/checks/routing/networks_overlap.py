@@ -33,8 +33,8 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of
 from podpath.checks.told import INNER, LOSSES, WORKLOADS, list_failing
-from podpath.net.addresses import Address, Prefix
-from podpath.net.complaints import Complaint, EndKind
+from podpath.net.addresses import WIDTH, Address, Prefix
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
@@ -66,7 +66,10 @@ ASK = FollowUp(
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of a container bridge and another device whose networks overlap."""
-    captured = (*_list_captured(case), *_list_told(case))
+    captured = (*_list_captured(case), *_list_told(case)) or (
+        *_list_behind(case),
+        *_list_shadowing(case),
+    )
     yield from captured or _list_tried(case)
     yield from _list_inside(case)
     for one, other in find_pairs(case.node.host):
@@ -157,6 +160,88 @@ def _list_told(case: Case) -> Iterator[Finding]:
             if any(one.length and route.prefix.covers(one) for one in told.prefixes):
                 yield _doubt(_report_captured(route, device, str(route.prefix), told.span))
                 return
+
+
+def _list_behind(case: Case) -> Iterator[Finding]:
+    """Report the first address or network of which a sentence says that it is behind a router or at
+    another site, and that the host looks for on a network of its own.
+    """
+    routes = _list_routes(case)
+    gateways = {hop.gateway for route in routes for hop in route.nexthops}
+    elsewhere = [one for one in case.told if one.circumstance is Circumstance.ELSEWHERE]
+    if not any(map(_may_be_captured, list_failing(case))):
+        return
+    for told in elsewhere:
+        named = [Prefix.of(one, WIDTH[one.family]) for one in told.addresses if one not in gateways]
+        for wanted in (*named, *(one for one in told.prefixes if one.length)):
+            found = _find_route(routes, wanted.address)
+            near = found is not None and _is_near(found) and not _is_held(case, wanted.address)
+            if found is None or not near or not found.prefix.covers(wanted):
+                continue
+            single = wanted.length == WIDTH[wanted.family]
+            text = str(wanted.address) if single else str(wanted)
+            finding = _report_captured(found, found.nexthops[0].link or "", text, told.span)
+            inner = is_inner_bridge(found.nexthops[0].link or "")
+            doubted = _doubt(finding)
+            if not inner:
+                doubted = replace(doubted, proves=frozenset())
+            yield finding if single and inner else doubted
+            return
+
+
+def _list_shadowing(case: Case) -> Iterator[Finding]:
+    """Report a bridge of the host's own containers or guests whose network lies in a range that
+    another route leads to a gateway.
+    """
+    routes = _list_routes(case)
+    failing = [one for one in list_failing(case) if _may_be_captured(one)]
+    for route in routes:
+        for other in routes if _is_of_bridge(route) and failing else ():
+            apart = other.prefix.length and any(hop.gateway is not None for hop in other.nexthops)
+            if not apart or not other.prefix.covers(route.prefix) or other.span is None:
+                continue
+            device = route.nexthops[0].link or ""
+            named = [end for one in failing for end in one.addresses]
+            asked = [end for end in named if route.prefix.covers(end)]
+            if named and not asked:
+                continue
+            finding = _report_captured(route, device, str(route.prefix), failing[0].span)
+            finding = replace(finding, evidence=(finding.evidence[0], other.span))
+            sure = any(not _is_held(case, end) for end in asked)
+            yield finding if sure else replace(_doubt(finding), proves=frozenset())
+            return
+
+
+def _list_routes(case: Case) -> list[Route]:
+    routes = case.node.host.routes.items
+    return [one for one in routes if one.span is not None and one.table == MAIN]
+
+
+def _may_be_captured(told: Complaint) -> bool:
+    """Tell whether what fails may be a connection of the host or its containers to another
+    machine.
+    """
+    silent = told.failure in {None, FailureKind.NO_ROUTE_TO_HOST, *LOSSES}
+    return silent and not {told.target} & INNER
+
+
+def _is_near(route: Route) -> bool:
+    """Tell whether a route is that of a network of the host's own, without a gateway, which is no
+    tunnel's.
+    """
+    hops = route.nexthops
+    alone = len(hops) == 1 and hops[0].gateway is None and route.prefix.length > 0
+    return alone and not is_tunnel(hops[0].link or "")
+
+
+def _is_held(case: Case, address: Address) -> bool:
+    """Tell whether something on the host is shown to have an address, or a neighbor answers for
+    it.
+    """
+    answers = any(
+        one.address == address and one.mac is not None for one in case.node.host.neighbours.items
+    )
+    return answers or any(netns.holds(address) for netns in case.node.namespaces.values())
 
 
 def _list_inside(case: Case) -> Iterator[Finding]:

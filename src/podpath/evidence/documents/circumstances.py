@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from podpath.evidence.documents.sentences import list_sentences, list_taken
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.complaints import Circumstance, Told
 from podpath.net.provenance import Source, Span
 from podpath.net.word_file import read_word_file
 
 _PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
+_ADDRESS = re.compile(r"(?<![\w./])(?:\d{1,3}\.){3}\d{1,3}(?![\w/]|\.\d)")
 _ROWS: Sequence[tuple[str, str]] = read_word_file(
     "podpath.evidence.documents", "circumstances.toml"
 )["rows"]
@@ -38,7 +39,8 @@ def read_circumstances(
     for text, first, last in list_sentences(lines, list_taken(sources)):
         for one in find_circumstances(text):
             prefixes = tuple(find_prefixes(text))
-            found.setdefault(one, Told(one, Span(document, first, last), prefixes))
+            addresses = tuple(find_addresses(text))
+            found.setdefault(one, Told(one, Span(document, first, last), prefixes, addresses))
     return tuple(found.values())
 
 
@@ -54,3 +56,11 @@ def find_prefixes(text: str) -> Iterator[Prefix]:
             yield Prefix.parse(found.group())
         except ValueError:
             continue
+
+
+def find_addresses(text: str) -> Iterator[Address]:
+    """Yield the addresses of IPv4 that a text names without a prefix length."""
+    for found in _ADDRESS.finditer(text):
+        address = read_address(found.group())
+        if address is not None:
+            yield address
