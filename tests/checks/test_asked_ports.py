@@ -66,6 +66,11 @@ def test_what_may_be_forwarded_or_elsewhere_is_doubted(text: str) -> None:
     assert asked(text)[0] == (8080, False)
 
 
+def test_another_machine_that_joins_is_elsewhere() -> None:
+    """Its sentence has a machine at both ends."""
+    assert asked("A second node cannot join the server 192.0.2.5:6443.") == [(6443, False)]
+
+
 def test_a_port_of_the_hosts_own_programs_is_asked_about_wherever_it_was_tried() -> None:
     """The kubelet's port is on the host; whose address it is, is not known."""
     error = "Error: dial tcp 192.0.2.9:10250: connect: no route to host"

@@ -45,6 +45,8 @@ def certainty(found: list[Finding]) -> float | None:
         ),
         ("The computers of the lab use this box as their gateway. They open no website.", 1.0),
         ("It is a WireGuard server. Peers can ping it, but nothing beyond it.", 1.0),
+        ("Peers of the WireGuard server reach it, but no machine of the LAN behind it.", 1.0),
+        ("Peers of the WireGuard server do not reach it; it stands behind a router.", 0.6),
         ("The guests on our KVM host lost the internet.", 1.0),
         ("Pods can only reach pods on the same node.", 1.0),
         ("My laptop is on a WireGuard server's network and opens no website.", 0.6),

@@ -43,6 +43,8 @@ _TARGETS = frozenset({None, EndKind.NODE, EndKind.OUTSIDE, EndKind.GUEST, EndKin
 """Whom a sentence calls the host itself: clients elsewhere call it the outside."""
 
 
+_OF_ANOTHER = frozenset({"join", "joins", "joining", "second", "another"})
+"""Words of a sentence whose machine is another one than that whose rules are shown."""
 LOGS = frozenset({"log", "container log"})
 """Who tried, where a program's log tells it."""
 
@@ -103,7 +105,8 @@ def _is_elsewhere(complaint: Complaint) -> bool:
     """Tell whether what fails does not come to this host's INPUT from outside."""
     if Circumstance.OUTGOING in complaint.circumstances or complaint.target not in _TARGETS:
         return True
-    near = complaint.source is EndKind.NODE and complaint.same_node is not False
+    another = not complaint.spoken.isdisjoint(_OF_ANOTHER) or complaint.same_node is False
+    near = complaint.source is EndKind.NODE and not another
     return (near or complaint.source in _PODS) and complaint.target is not EndKind.NODE
 
 

@@ -17,6 +17,8 @@ from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
+_BEYOND = frozenset({None, EndKind.NODE, EndKind.GUEST})
+"""Whom people may mean by what is behind a host."""
 BEHIND = WORKLOADS | {EndKind.OUTSIDE}
 """Who may stand behind a host that is a gateway; clients of a LAN are outside of it, too."""
 SERVICES = frozenset({EndKind.SERVICE, EndKind.NAME_SERVER, EndKind.API_SERVER})
@@ -108,8 +110,12 @@ def _is_from_behind(complaint: Complaint) -> bool:
 
 
 def is_from_others(complaint: Complaint) -> bool:
-    """Tell whether what fails goes from other machines to the outside world."""
-    return complaint.source in BEHIND and complaint.target is EndKind.OUTSIDE
+    """Tell whether what fails goes from other machines to the outside world, or to what is said to
+    be behind the host.
+    """
+    beyond = complaint.target is EndKind.OUTSIDE
+    behind = complaint.target in _BEYOND and Circumstance.BEHIND_IT in complaint.circumstances
+    return complaint.source in BEHIND and (beyond or behind)
 
 
 def is_forwarding_asked(case: Case) -> bool:

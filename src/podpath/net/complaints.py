@@ -60,6 +60,7 @@ class Circumstance(StrEnum):
     WORKLOAD_RANGE = "which range the addresses of pods or containers are of"
     FORWARDING_WARNED = "a program warns that forwarding is off"
     ONE_NODE = "the cluster is a single machine"
+    BEHIND_IT = "what is asked for is behind the host that others connect to"
     ELSEWHERE = "an address or network is said to be behind a router, a VPN, or at another site"
     WITHOUT_FIREWALL = "it works without the host's firewall"
 
