@@ -27,7 +27,7 @@ from podpath_lab.cases.generate import GeneratedCase, generate_case
 from podpath_lab.cases.routing import PORTS
 from podpath_lab.conversation import USUAL, Timeouts
 from podpath_lab.drops import DropTracer
-from podpath_lab.exchange import KERNEL_SCRIPTS, REGISTRATION
+from podpath_lab.exchange import KERNEL_SCRIPTS, SETTLED
 from podpath_lab.injection import inject
 from podpath_lab.script import emit_removal, emit_twin
 from podpath_lab.twin import observe, observe_frame
@@ -142,12 +142,12 @@ def _look(
 def predict(case: GeneratedCase) -> Conversation:
     """Walk a case's probe, with the packets that Linux sends."""
     if case.frame is not None:
-        return inject(case.node, case.probe.netns or HOST, DEVICE, case.frame, settled=REGISTRATION)
+        return inject(case.node, case.probe.netns or HOST, DEVICE, case.frame, settled=SETTLED)
     return converse(
         case.node,
         case.probe,
         script=KERNEL_SCRIPTS.get(case.probe.protocol, ()),
-        settled=REGISTRATION,
+        settled=SETTLED,
     )
 
 

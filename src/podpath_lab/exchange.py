@@ -5,8 +5,10 @@ usual ones.
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import PAYLOAD, Act, script_of
+from podpath.datapath.conversations.own_address import name_answering
 from podpath.net import protocols
 from podpath.node.node import HOST
+from podpath_lab.cases.routing import PORTS
 
 _SYN, _SYN_ACK, _ACK, _DATA, _ANSWER = script_of(protocols.TCP)
 LAST_ACK = "data reply ACK"
@@ -26,4 +28,8 @@ REGISTRATION: dict[str, object] = {
 }
 """The twin's script loads the legacy tables first: of one priority the nft ones run first
 (nf_hook_entries_grow, v6.12).
+"""
+SETTLED: dict[str, object] = REGISTRATION | {name_answering(port): True for port in PORTS}
+"""What is known of a case beyond its node: that, and that the lab's servers look where each
+datagram was for (IP_PKTINFO).
 """

@@ -23,7 +23,7 @@ from podpath_lab.conversation import USUAL, Timeouts
 from podpath_lab.counters import CountedRule, read_counters
 from podpath_lab.drops import DropTracer, FreedPacket
 from podpath_lab.entries import ComparedEntry, read_entries
-from podpath_lab.exchange import KERNEL_SCRIPTS, REGISTRATION
+from podpath_lab.exchange import KERNEL_SCRIPTS, SETTLED
 from podpath_lab.frames import Tap
 from podpath_lab.script import ScriptCommand, Twin, emit_twin
 from podpath_lab.standins import Wired, wire_outward_devices
@@ -148,9 +148,7 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
 
 
 def _predict(node: Node, probe: Probe) -> Conversation:
-    return converse(
-        node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()), settled=REGISTRATION
-    )
+    return converse(node, probe, script=KERNEL_SCRIPTS.get(probe.protocol, ()), settled=SETTLED)
 
 
 def _variants(node: Node, probe: Probe, wired: Wired) -> Iterator[tuple[Node, Probe]]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 
+from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.own_address import bind_source
-from podpath.testing.nodes import given_netns, given_node, probe
+from podpath.net import protocols
+from podpath.net.provenance import Listing
+from podpath.node.node import Socket
+from podpath.testing.nodes import given_netns, given_node, ip, probe
 
 DEVICES = ("eth0 192.0.2.2/24", "tun0 10.244.0.0/32", "cni0 bridge 10.244.0.1/24")
 ROUTES = (
@@ -50,6 +55,39 @@ def test_without_a_way_it_stays() -> None:
     lonely = given_node(given_netns("host", "eth0 192.0.2.2/24"))
     for text in ("tcp 192.0.2.2 > 203.0.113.9:80 from host", "tcp 192.0.2.2 > 203.0.113.9:80"):
         assert bind_source(lonely, probe(text)) == probe(text)
+
+
+SERVER, VIRTUAL = "10.244.0.1", "10.244.0.99"
+ANY = Socket(protocol=protocols.UDP, local=None, port=53)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sockets", "known", "works"),
+    [
+        (f"udp 10.244.0.7 > {SERVER}:53 from pod", (ANY,), True, [True]),
+        (f"udp 10.244.0.7 > {VIRTUAL}:53 from pod", (ANY,), True, [True, False]),
+        (f"udp 10.244.0.7 > {VIRTUAL}:53 from pod", (ANY,), False, [True, False]),
+        (
+            f"udp 10.244.0.7 > {VIRTUAL}:53 from pod",
+            (ANY, replace(ANY, local=ip(VIRTUAL))), True, [True],
+        ),
+        (f"udp 10.244.0.7 > {VIRTUAL}:53 from pod", (), False, [True]),
+        (f"tcp 10.244.0.7 > {VIRTUAL}:53 from pod", (ANY,), False, [True]),
+    ],
+)  # fmt: skip
+def test_a_server_of_any_address_may_answer_from_another(
+    asked: str, sockets: tuple[Socket, ...], *, known: bool, works: list[bool]
+) -> None:
+    """Of a virtual address the route back has another source. Whoever listens at the address itself
+    answers from it; where no output shows a socket, none is held against it.
+    """
+    listed = Listing(sockets, known, "ss -ulnp")
+    host = given_netns("host", "v0 10.244.0.1/24 peer pod:eth0", f"lo {VIRTUAL}/32",
+                       netns={"sockets": listed})  # fmt: skip
+    pod = given_netns("pod", "eth0 10.244.0.7/24 peer host:v0")
+    found = converse(given_node(host, pod), probe(asked))
+
+    assert works == [branch.works for branch in found.branches]
 
 
 @pytest.mark.kernel("unshare")

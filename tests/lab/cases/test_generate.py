@@ -41,5 +41,6 @@ def test_the_model_decides_every_case(seed: int) -> None:
         "netfilter queue",
         "an MSS",
         "an earlier packet",
+        "answers from the address that it was asked at",
     )
     assert all(any(word in fact for word in words) for fact in taken)

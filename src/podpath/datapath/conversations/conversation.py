@@ -22,7 +22,7 @@ from podpath.datapath.conversations.full_size import (
     with_sending,
 )
 from podpath.datapath.conversations.midway import doubt
-from podpath.datapath.conversations.own_address import connect_to_self
+from podpath.datapath.conversations.own_address import answer_source, connect_to_self
 from podpath.datapath.conversations.places import (
     ConnectionEnd,
     check_device,
@@ -276,7 +276,7 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     """
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
-        place, packet = _next(ends, act)
+        place, packet = _next(walk, ends, act)
         sized = _size(walk, traces, packet, act, probe.sending)
         if sized is None:
             break
@@ -417,14 +417,15 @@ def _resets(answer: Trace, packet: Packet) -> bool:
     )
 
 
-def _next(ends: _Ends, act: Act) -> tuple[ConnectionEnd, Packet]:
+def _next(walk: Walk, ends: _Ends, act: Act) -> tuple[ConnectionEnd, Packet]:
     """Make the packet that comes next, and say who sends it."""
     asked, seen = ends.asked, ends.seen
     if not act.reply or ends.server is None or seen is None:
         return ends.client, _packet(
             asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport)
         )
-    packet = _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
+    source = answer_source(walk, ends.server, seen)
+    packet = _packet(seen.protocol, act, (source, seen.dport), (seen.src, seen.sport))
     if seen.protocol in _ECHO:
         # An echo is answered with the TOS that it came with, and may be fragmented:
         # net/ipv4/icmp.c:icmp_reply v6.12.
