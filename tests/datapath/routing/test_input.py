@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.netns.fib import FlowKey
+from podpath.datapath.reasons.routes import LoopbackFromWire
 from podpath.datapath.routing.input import InputRoute, route_input
 from podpath.report.sentences import spell_reason
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip
@@ -77,6 +78,16 @@ def test_route_localnet_lets_loopback_addresses_in() -> None:
     sysctls = {**forwarding(), "net.ipv4.conf.eth0.route_localnet": "1"}
 
     assert "local" == arrive("127.0.0.1", sysctls=sysctls).path
+
+
+def test_loopback_of_ipv6_is_no_target_of_a_translation() -> None:
+    """::1 is reached over `lo` alone: no setting lets it in from another device, and the sender
+    is told that there is no route.
+    """
+    decided = arrive("::1", "2001:db8::5", "local ::1 dev lo table local")
+
+    assert ("no route", "icmp-net-unreachable") == (decided.cause, decided.answer)
+    assert isinstance(decided.reason, LoopbackFromWire)
 
 
 def test_forwarding_off_is_silent() -> None:

@@ -70,6 +70,13 @@ def test_a_loopback_source_stays_on_the_host() -> None:
     )
 
 
+def test_ipv6_sends_from_loopback() -> None:
+    """Nothing keeps ::1 from leaving on a wire; whoever gets it drops it."""
+    route = "default via fd00::1 dev eth0"
+
+    assert "eth0 ::1" == way(send("2001:db8::5", "::1", route))
+
+
 def test_an_asked_device_without_route_is_taken_as_on_link() -> None:
     """With SO_BINDTODEVICE and no route the destination counts as on-link, as the kernel
     assumes.

@@ -103,6 +103,8 @@ def _route(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) ->
     refused = _martian(choices, namespace, flow, link) if family == 4 else None
     if refused is not None:
         return refused
+    if family == 6 and flow.dst.is_loopback and link.name != "lo":
+        return _loopback_elsewhere(flow, link)
     if family == 4 and (flow.dst.value == LIMITED_BROADCAST):
         return InputRoute(
             InputPath.LOCAL, _broadcast(namespace), reason=routes.LimitedBroadcast(flow.dst)
@@ -193,6 +195,15 @@ def _martian(
             cause=DropCause.LOCALNET, reason=routes.LoopbackFromWire(loopback, link.name)
         )
     return None
+
+
+def _loopback_elsewhere(flow: FlowKey, link: Link) -> InputRoute:
+    """Refuse what was translated to ::1: only a route of the device itself counts for that
+    (`include/net/ip6_route.h:rt6_need_strict v6.12`).
+    """
+    reason = routes.LoopbackFromWire(flow.dst, link.name)
+    answer = ICMPV6_ANSWERS["ENETUNREACH"]
+    return InputRoute(cause=DropCause.NO_ROUTE, answer=answer, reason=reason)
 
 
 def _no_route(

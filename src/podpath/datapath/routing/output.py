@@ -60,6 +60,7 @@ def route_output(
     link = destination.link
     if (
         src is not None
+        and src.family == 4  # IPv6 does send from ::1, and whoever gets it drops it
         and src.is_loopback
         and link is not None
         and not _routes_loopback(choices, namespace, link)
