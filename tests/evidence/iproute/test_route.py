@@ -141,6 +141,25 @@ def test_what_the_command_selects_holds_for_every_route() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("line", "family"),
+    [
+        ("default via fd00::1 dev eth0 proto static metric 1024", 6),
+        ("default via inet6 fe80::1 dev eth0", 4),
+        ("default via 10.0.0.1 dev eth0", 4),
+        ("default dev eth0 metric 1024 pref medium", 6),
+        ("default dev eth0 scope link", 4),
+    ],
+)
+def test_a_file_of_all_tables_holds_both_families(line: str, family: int) -> None:
+    """Its name does not make an IPv6 default route one of IPv4."""
+    source = Source(
+        name="netns/pod/ip-route.json", lines=(line,), command="ip route show table all"
+    )
+
+    assert [family] == [record.prefix.family for record in routes(read(source))]
+
+
 def test_the_family_of_a_default_route_may_come_from_the_command() -> None:
     """`ip -6 route` shows `default dev eth0` without any address."""
     assert [6] == [

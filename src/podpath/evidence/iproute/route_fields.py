@@ -87,6 +87,10 @@ class RouteListing(NamedTuple):
     family: Family | None
     selected: Mapping[str, str]
     """`table`, `dev`, `protocol`, `scope`."""
+    mixed: bool = False
+    """True where the command lists all tables, which are those of both families unless told: the
+    name of a file (`ip-route.json`) says nothing then.
+    """
 
 
 def parse_listing(source: Source) -> RouteListing:
@@ -97,7 +101,10 @@ def parse_listing(source: Source) -> RouteListing:
         for name, value in pairwise(arguments)
         if name in _SELECTORS and value not in _ALL
     }
-    return RouteListing(parse_family(source), selected)
+    mixed = any(
+        _SELECTORS.get(name) == "table" and value in _ALL for name, value in pairwise(arguments)
+    )
+    return RouteListing(parse_family(source), selected, mixed)
 
 
 def assemble_route(fields: RouteFields, span: Span, listing: RouteListing) -> RouteRecord:
@@ -135,13 +142,16 @@ def _assemble_nexthop(hop: NexthopFields, listing: RouteListing) -> NexthopRecor
 def _family(
     fields: RouteFields, nexthops: tuple[NexthopRecord, ...], listing: RouteListing
 ) -> Family | None:
-    """Say the family of `default`: by the command, by what one family alone prints, by the
+    """Say the family of `default`: by what one family alone prints, by the command, by the
     addresses.
     """
-    if listing.family is not None or fields.prefix != "default":
+    if fields.prefix != "default":
         return listing.family
     if fields.family is not None:
         return fields.family
+    if listing.family is not None and not listing.mixed:
+        return listing.family
     if fields.prefsrc:
         return parse_address(fields.prefsrc).family
-    return next((hop.gateway.family for hop in nexthops if hop.gateway is not None), None)
+    gateways = (hop.gateway.family for hop in nexthops if hop.gateway is not None)
+    return next(gateways, listing.family)
