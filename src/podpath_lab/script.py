@@ -22,7 +22,7 @@ from podpath.node.links import InterfaceAddress, Link, Neighbour
 from podpath.node.netfilter import Chain, ConntrackEntry, IpSet, Table
 from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import Netns, Node
-from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
+from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 
 DATAPATH_SYSCTLS = re.compile(
     r"net\.ipv4\.(?:ip_forward|fwmark_reflect|icmp_errors_use_inbound_ifaddr|ip_forward_use_pmtu|"
@@ -108,9 +108,8 @@ def emit_twin(
     else:
         commands = [ScriptCommand(batch, _batch([*spaces, *create])), *switches]
     for netns in node.namespaces.values():
-        commands += _emit_state(
-            netns, {link for name, link in made if name == netns.name}, left_out, counted=counted
-        )
+        built = {link for name, link in made if name == netns.name}
+        commands += _emit_state(netns, built, left_out, counted=counted)
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
 
@@ -147,16 +146,14 @@ def _emit_state(
 ) -> Iterator[ScriptCommand]:
     """Write what one namespace holds: few commands, since each costs more than what it does."""
     links = [link for link in netns.links.items if link.name in built]
-    lines = ["link set lo up", *(line for link in links for line in _vxlan(link))]
-    lines += [line for link in links for line in _attributes(link, built)]
+    ways = [*_list_routes(netns), *_policy_rules(netns)]
+    lines = ["link set lo up"]
+    for link in links:
+        lines += _vxlan(link)
+    for link in links:
+        lines += _attributes(link, built)
     lines += [_address(address) for address in _in_order(netns) if address.scope != "host"]
-    lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
-    listed = [
-        route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"
-    ]
-    ways = [_route(route) for route in sorted(listed, key=_has_gateway)] + list(
-        _policy_rules(netns)
-    )
+    lines += map(_neighbour, netns.neighbours.items)
     lines += [way for way in ways if not way.startswith(_IPV6)]
     yield ScriptCommand(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
     lines = [way.removeprefix(_IPV6) for way in ways if way.startswith(_IPV6)]
@@ -167,22 +164,13 @@ def _emit_state(
         yield ScriptCommand(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     for link in links:
-        # A proxy answers at once instead of within 0.8 s, and a neighbor that does not answer has
-        # failed after 45 ms, not 3 s.
-        quick = (("proxy_delay", 0), ("mcast_solicit", 3), ("retrans_time_ms", 15))
-        settings += [
-            f"net/{family}/neigh/{link.name}/{key} = {value}"
-            for family in (("ipv4", "ipv6") if _has_six(netns) else ("ipv4",))
-            for key, value in quick
-        ]
-    settings.append(
-        "net/ipv4/tcp_rto_min_us = 5000000"
-    )  # since v6.11: else one comes within 0.2 s on a busy machine
+        settings += _quicken_neighbours(link, six=_has_six(netns))
+    # since v6.11: else a segment goes out again within 0.2 s on a busy machine
+    settings.append("net/ipv4/tcp_rto_min_us = 5000000")
     if counted:  # else a SYN-ACK goes out again while a slow machine counts
         settings.append("net/ipv4/tcp_synack_retries = 0")
-    settings.append(
-        "net/ipv4/tcp_early_retrans = 0"
-    )  # else a lost segment goes out again within milliseconds
+    # else a lost segment goes out again within milliseconds
+    settings.append("net/ipv4/tcp_early_retrans = 0")
     if settings:
         yield ScriptCommand(WRITE_SYSCTLS, _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
@@ -198,6 +186,23 @@ def _in_order(netns: Netns) -> Iterator[InterfaceAddress]:
     items = netns.addresses.items
     yield from (item for item in items if item.address.family == 4)
     yield from (item for item in reversed(items) if item.address.family == 6)
+
+
+def _list_routes(netns: Netns) -> Iterator[str]:
+    """Yield the routes that the kernel does not make by itself, a gateway's own before its use."""
+    routes = netns.routes.items
+    listed = [route for route in routes if not route.inferred and route.protocol != "kernel"]
+    yield from map(_route, sorted(listed, key=_has_gateway))
+
+
+def _quicken_neighbours(link: Link, *, six: bool) -> Iterator[str]:
+    """Let a proxy answer at once instead of within 0.8 s, and a neighbor that does not answer fail
+    after 45 ms instead of 3 s.
+    """
+    for family in ("ipv4", "ipv6") if six else ("ipv4",):
+        yield f"net/{family}/neigh/{link.name}/proxy_delay = 0"
+        yield f"net/{family}/neigh/{link.name}/mcast_solicit = 3"
+        yield f"net/{family}/neigh/{link.name}/retrans_time_ms = 15"
 
 
 def _batch(lines: Iterator[str] | list[str]) -> str:
@@ -244,17 +249,14 @@ def _vxlan(link: Link) -> Iterator[str]:
     if vxlan is not None and vxlan.external:
         yield f"link add {link.name} type vxlan external dstport {vxlan.port}"
     elif vxlan is not None:
-        ends = [
-            f"id {vxlan.vni} dstport {vxlan.port}",
-            "learning" if vxlan.learning else "nolearning",
-            "noudpcsum" if vxlan.checksum is False else "udpcsum",
-        ]
-        ends += [
-            f"{word} {value}"
-            for word, value in (("local", vxlan.local), ("remote", vxlan.remote))
-            if value
-        ]
-        yield f"link add {link.name} type vxlan {' '.join(ends)}"
+        words = [f"link add {link.name} type vxlan id {vxlan.vni} dstport {vxlan.port}"]
+        words.append("learning" if vxlan.learning else "nolearning")
+        words.append("noudpcsum" if vxlan.checksum is False else "udpcsum")
+        if vxlan.local:
+            words.append(f"local {vxlan.local}")
+        if vxlan.remote:
+            words.append(f"remote {vxlan.remote}")
+        yield " ".join(words)
 
 
 def _attributes(link: Link, present: set[str]) -> Iterator[str]:
@@ -288,51 +290,40 @@ def _attributes(link: Link, present: set[str]) -> Iterator[str]:
 
 
 def _address(address: InterfaceAddress) -> str:
-    words = [f"addr replace {address.address}"]
-    words.append(f"peer {address.peer}/{address.length}" if address.peer else "")
-    text = (
-        " ".join(words).strip()
-        if address.peer
-        else f"addr replace {address.address}/{address.length}"
-    )
+    peer = f" peer {address.peer}" if address.peer else ""
+    words = [f"addr replace {address.address}{peer}/{address.length}"]
     if address.broadcast:
-        text += f" broadcast {address.broadcast}"
+        words.append(f"broadcast {address.broadcast}")
     if address.noprefixroute:
-        text += " noprefixroute"
+        words.append("noprefixroute")
     if address.address.family == 6:
-        text += " nodad"
-    return f"{text} scope {address.scope} dev {address.link}"
+        words.append("nodad")
+    words.append(f"scope {address.scope} dev {address.link}")
+    return " ".join(words)
 
 
 def _neighbour(neighbour: Neighbour) -> str:
-    state = (
-        neighbour.state.lower()
-        if neighbour.state in ("PERMANENT", "NOARP", "STALE")
-        else "reachable"
-    )
-    lladdr = f" lladdr {neighbour.mac}" if neighbour.mac else ""
-    return (
-        f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud "
-        f"{state if neighbour.mac else 'failed'}"
-    )
+    entry = f"neigh replace {neighbour.address}"
+    if not neighbour.mac:
+        return f"{entry} dev {neighbour.link} nud failed"
+    kept = neighbour.state in ("PERMANENT", "NOARP", "STALE")
+    state = neighbour.state.lower() if kept else "reachable"
+    return f"{entry} lladdr {neighbour.mac} dev {neighbour.link} nud {state}"
 
 
 def _settings(netns: Netns, devices: set[str]) -> Iterator[str]:
     """Write the sysctls that a packet's way can depend on, of devices that are there."""
     for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order):
         found = DATAPATH_SYSCTLS.fullmatch(key)
-        if (
-            found
-            and isinstance(fact, Known)
-            and ((device := found["device"] or found["device6"]) is None or device in devices)
-        ):
+        if found is None or not isinstance(fact, Known):
+            continue
+        device = found["device"] or found["device6"]
+        if device is None:
+            yield f"{key.replace('.', '/')} = {fact.value}"
+        elif device in devices:
             # slashes between the parts, since a device's name may hold dots (sysctl(8))
-            path = (
-                key.replace(".", "/")
-                if device is None
-                else f"net/{key[4:8]}/conf/{device}/{key.rpartition('.')[2]}"
-            )
-            yield f"{path} = {fact.value}"
+            name = key.rpartition(".")[2]
+            yield f"net/{key[4:8]}/conf/{device}/{name} = {fact.value}"
 
 
 def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
@@ -356,13 +347,13 @@ def _has_gateway(route: Route) -> int:
 
 def _route(route: Route) -> str:
     family = _IPV6 if route.prefix.family == 6 else ""
-    kind = "" if route.type == "unicast" else f"{route.type} "
-    prefix = (
-        "default" if route.prefix.length == 0 else f"{route.prefix.address}/{route.prefix.length}"
-    )
-    words = [f"{family}route add {kind}{prefix}"]
+    words = [f"{family}route add"]
+    if route.type != "unicast":
+        words.append(route.type)
+    prefix = route.prefix
+    words.append(f"{prefix.address}/{prefix.length}" if prefix.length else "default")
     if len(route.nexthops) == 1:
-        words.append(_nexthop(route, 0))
+        words.append(_nexthop(route.nexthops[0]))
     words.append(f"table {route.table}")
     if route.metric:
         words.append(f"metric {route.metric}")
@@ -376,32 +367,33 @@ def _route(route: Route) -> str:
         words.append(f"mtu {'lock ' if route.mtu_locked else ''}{route.mtu}")
     if route.advmss:
         words.append(f"advmss {route.advmss}")
-    if route.advmss:
-        words.append(f"advmss {route.advmss}")
     if len(route.nexthops) > 1:
-        words += [
-            f"nexthop {_nexthop(route, i)} weight {hop.weight}"
-            for i, hop in enumerate(route.nexthops)
-        ]
+        words += [f"nexthop {_nexthop(hop)} weight {hop.weight}" for hop in route.nexthops]
     return " ".join(words)
 
 
-def _nexthop(route: Route, index: int) -> str:
-    hop = route.nexthops[index]
-    words = [f"via {hop.gateway}"] if hop.gateway else []
-    words += [f"dev {hop.link}"] if hop.link else []
-    return " ".join(words + (["onlink"] if hop.onlink else []))
+def _nexthop(hop: Nexthop) -> str:
+    words = []
+    if hop.gateway:
+        words.append(f"via {hop.gateway}")
+    if hop.link:
+        words.append(f"dev {hop.link}")
+    if hop.onlink:
+        words.append("onlink")
+    return " ".join(words)
 
 
 def _fdb(netns: Netns) -> Iterator[str]:
     for entry in netns.fdb.items:
         if entry.local:
             continue
-        where = f"dst {entry.dst} self" if entry.dst else "master"
-        vlan = f" vlan {entry.vlan}" if entry.vlan else ""
-        yield f"fdb replace {entry.mac} dev {entry.link} {where}{vlan}" + (
-            "" if entry.dst else " static"
-        )
+        words = [f"fdb replace {entry.mac} dev {entry.link}"]
+        words.append(f"dst {entry.dst} self" if entry.dst else "master")
+        if entry.vlan:
+            words.append(f"vlan {entry.vlan}")
+        if not entry.dst:
+            words.append("static")
+        yield " ".join(words)
 
 
 def _policy_rules(netns: Netns) -> Iterator[str]:
@@ -413,12 +405,11 @@ def _policy_rules(netns: Netns) -> Iterator[str]:
 
 def emit_policy_rule(rule: PolicyRule, verb: str = "add") -> str:
     """Spell a policy rule as `ip -batch` reads it."""
-    words = [
-        "-6" if rule.family == 6 else "",
-        f"rule {verb}",
-        "not" if rule.negated else "",
-        f"priority {rule.priority}",
-    ]
+    words = ["-6"] if rule.family == 6 else []
+    words.append(f"rule {verb}")
+    if rule.negated:
+        words.append("not")
+    words.append(f"priority {rule.priority}")
     fields = (
         ("from", rule.src),
         ("to", rule.dst),
@@ -437,13 +428,11 @@ def emit_policy_rule(rule: PolicyRule, verb: str = "add") -> str:
         words.append("l3mdev")
     if rule.action == "goto":
         words.append(f"goto {rule.goto}")
-    else:
-        words.append(
-            f"lookup {rule.table}"
-            if rule.action == "lookup" and not rule.l3mdev
-            else rule.action * (not rule.l3mdev)
-        )
-    return " ".join(word for word in words if word)
+    elif rule.action == "lookup" and not rule.l3mdev:
+        words.append(f"lookup {rule.table}")
+    elif not rule.l3mdev:
+        words.append(rule.action)
+    return " ".join(words)
 
 
 def _ports(ports: tuple[int, int] | None) -> str | None:
@@ -453,11 +442,8 @@ def _ports(ports: tuple[int, int] | None) -> str | None:
 def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[ScriptCommand]:
     for family, netfilter in netns.netfilter.items():
         if netfilter.sets and family == 4:
-            yield ScriptCommand(
-                ("ipset", "restore", "-exist"),
-                "".join(map(emit_set, netfilter.sets.values())),
-                netns.name,
-            )
+            sets = "".join(map(emit_set, netfilter.sets.values()))
+            yield ScriptCommand(("ipset", "restore", "-exist"), sets, netns.name)
         for flavour in ("legacy", "nft"):
             tables = [table for table in netfilter.tables if table.flavour == flavour]
             text = "".join(emit_table(table, left_out) for table in tables)
@@ -470,7 +456,8 @@ def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[ScriptCommand]:
 
 def restore_program(family: Family, flavour: str) -> str:
     """Name the program that loads a ruleset of that family and flavor."""
-    return f"ip{'6' if family == 6 else ''}tables-{flavour}-restore"
+    tool = "ip6tables" if family == 6 else "iptables"
+    return f"{tool}-{flavour}-restore"
 
 
 def emit_table(table: Table, left_out: list[str]) -> str:
@@ -481,9 +468,11 @@ def emit_table(table: Table, left_out: list[str]) -> str:
             chains.append(fact.value)
         else:
             left_out.append(f"chain {name} of table {table.name}: {fact.why}")
-    heads = [f":{chain.name} {chain.policy or '-'} [0:0]" for chain in chains]
-    rules = [f"[0:0] {emit_rule(rule)}" for chain in chains for rule in chain.rules]
-    return "\n".join([f"*{table.name}", *heads, *rules, "COMMIT", ""])
+    lines = [f"*{table.name}"]
+    lines += [f":{chain.name} {chain.policy or '-'} [0:0]" for chain in chains]
+    for chain in chains:
+        lines += [f"[0:0] {emit_rule(rule)}" for rule in chain.rules]
+    return "\n".join([*lines, "COMMIT", ""])
 
 
 def emit_connection(entry: ConntrackEntry) -> str:
@@ -496,23 +485,13 @@ def emit_connection(entry: ConntrackEntry) -> str:
     original, reply = entry.original, entry.reply
     if original.protocol not in (protocols.TCP, protocols.UDP):
         return ""
-    status = (
-        ",".join(
-            name
-            for name, held in (("SEEN_REPLY", entry.replied), ("ASSURED", entry.assured))
-            if held
-        )
-        or "UNSET"
-    )
+    flags = ["SEEN_REPLY"] if entry.replied else []
+    flags += ["ASSURED"] if entry.assured else []
     words = [
-        (
-            f"-A -t {entry.timeout or 60} -u {status} -s {original.src} -d {original.dst} -r "
-            f"{original.dst} -q {original.src}"
-        ),
-        (
-            f"-p {protocols.protocol_name(original.protocol)} --sport {original.sport} --dport "
-            f"{original.dport}"
-        ),
+        f"-A -t {entry.timeout or 60} -u {','.join(flags) or 'UNSET'}",
+        f"-s {original.src} -d {original.dst} -r {original.dst} -q {original.src}",
+        f"-p {protocols.protocol_name(original.protocol)}",
+        f"--sport {original.sport} --dport {original.dport}",
         f"--reply-port-src {original.dport} --reply-port-dst {original.sport}",
     ]
     if original.protocol == protocols.TCP:
@@ -521,24 +500,28 @@ def emit_connection(entry: ConntrackEntry) -> str:
         words.append(f"--dst-nat {reply.src}:{reply.sport}")
     if (reply.dst, reply.dport) != (original.src, original.sport):
         words.append(f"--src-nat {reply.dst}:{reply.dport}")
-    words += [f"--mark {entry.mark}"] * bool(entry.mark) + [f"--zone {entry.zone}"] * bool(
-        entry.zone
-    )
+    if entry.mark:
+        words.append(f"--mark {entry.mark}")
+    if entry.zone:
+        words.append(f"--zone {entry.zone}")
     return " ".join(words)
 
 
 def emit_set(ipset: IpSet) -> str:
     """Spell a set as `ipset restore` reads it."""
-    options = "".join(f" {name} {value}".rstrip() for name, value in ipset.options.items())
+    head = [f"create {ipset.name} {ipset.type}"]
     of_addresses = ipset.type.startswith("hash:") and "mac" not in ipset.type
     if of_addresses and "family" not in ipset.options:
-        options = f" family {'inet6' if ipset.family == 6 else 'inet'}{options}"
-    lines = [f"create {ipset.name} {ipset.type}{options}"]
+        head.append("family inet6" if ipset.family == 6 else "family inet")
+    head += [f"{name} {value}".rstrip() for name, value in ipset.options.items()]
+    lines = [" ".join(head)]
     for member in ipset.members:
         words = [f"add {ipset.name} {','.join(member.parts)}"]
         words += [f"{option.name} {' '.join(option.values)}".rstrip() for option in member.options]
-        lines.append(" ".join(words + (["nomatch"] if member.nomatch else [])))
-    return "\n".join(lines) + "\n"
+        if member.nomatch:
+            words.append("nomatch")
+        lines.append(" ".join(words))
+    return _batch(lines)
 
 
 def emit_shell(

@@ -59,7 +59,8 @@ class OwnerPlaces:
 
     def list_owned(self, spans: Iterable[Span]) -> tuple[Owned, ...]:
         """Return what lines hold, each thing once."""
-        return tuple(dict.fromkeys(one for span in spans for one in self.by_span.get(span, ())))
+        held = chain.from_iterable(self.by_span.get(span, ()) for span in spans)
+        return tuple(dict.fromkeys(held))
 
     def list_of_step(self, step: Step) -> tuple[Owned, ...]:
         """Return what a step quotes, and the device that it names."""
@@ -69,8 +70,8 @@ class OwnerPlaces:
 
     def list_of_branch(self, branch: Branch) -> tuple[Owned, ...]:
         """Return what the steps of a branch quote and name, each thing once."""
-        steps = (self.list_of_step(step) for step in branch.steps)
-        return tuple(dict.fromkeys(one for owned in steps for one in owned))
+        owned = chain.from_iterable(map(self.list_of_step, branch.steps))
+        return tuple(dict.fromkeys(owned))
 
     def __or__(self, other: OwnerPlaces) -> OwnerPlaces:
         """Join with those of another case."""
@@ -133,15 +134,11 @@ def place_owners(
     quote.
     """
     walked = tuple(branches)
-    wanted = set(quoted)
-    for branch in walked:
-        wanted.update(_list_quoted(branch))
-    rules = chain.from_iterable(_list_rules(branch) for branch in walked)
-    devices = {(step.netns, step.link) for branch in walked for step in branch.steps if step.link}
+    steps = chain.from_iterable(branch.steps for branch in walked)
     sought = _Sought(
-        wanted=frozenset(wanted),
-        rules=rules,
-        devices=frozenset(devices),
+        wanted=frozenset(chain(quoted, *map(_list_quoted, walked))),
+        rules=chain.from_iterable(map(_list_rules, walked)),
+        devices=frozenset((step.netns, step.link) for step in steps if step.link),
         files=case.configured,
     )
     return _place(case.node, tuple(case.node.namespaces.values()), sought)
@@ -151,7 +148,7 @@ def place_conversations(
     case: Case, quoted: Iterable[Span], conversations: Iterable[Conversation]
 ) -> OwnerPlaces:
     """Find whose the things are that walked conversations, and lines beside them, speak of."""
-    return place_owners(case, quoted, [one for each in conversations for one in each.branches])
+    return place_owners(case, quoted, chain.from_iterable(each.branches for each in conversations))
 
 
 def place_drop(
@@ -205,21 +202,30 @@ def _place(
     for rule in sought.rules:
         if rule.span in wanted and rule.span not in found:
             found[rule.span] = [_own_rule(rule)]
-    left = frozenset(span for span in wanted if span not in found)
-    for namespace in seen if left else ():
-        indexed = lines if lines is not None else _index_things(namespace, left)
-        for span in left:
-            for thing in indexed.get(span, ()):
-                found[span].append(_own_thing(node, namespace, thing, sought.files))
-    for span, owned in _find_rules(seen, [span for span in left if span not in found]):
+    left = wanted - found.keys()
+    if left:
+        for namespace in seen:
+            indexed = lines if lines is not None else _index_things(namespace, left)
+            for span in left & indexed.keys():
+                things = indexed[span]
+                found[span] += [_own_thing(node, namespace, one, sought.files) for one in things]
+    for span, owned in _find_rules(seen, left - found.keys()):
         found[span].append(owned)
-    named: dict[tuple[str, str], Owned] = {
-        (namespace.name, link.name): _own_link(node, namespace.name, link)
-        for namespace in seen
-        for link in namespace.links.items
-        if (namespace.name, link.name) in sought.devices
-    }
-    return OwnerPlaces({span: _settle(owned) for span, owned in found.items()}, named)
+    return OwnerPlaces(
+        {span: _settle(owned) for span, owned in found.items()},
+        dict(_name_devices(node, seen, sought.devices)),
+    )
+
+
+def _name_devices(
+    node: Node, seen: Iterable[Netns], wanted: Collection[tuple[str, str]]
+) -> Iterator[tuple[tuple[str, str], Owned]]:
+    """Yield whose the wanted devices are, each by its namespace and name."""
+    for namespace in seen:
+        for link in namespace.links.items:
+            place = (namespace.name, str(link.name))
+            if place in wanted:
+                yield place, _own_link(node, namespace.name, link)
 
 
 def _settle(found: Iterable[Owned]) -> tuple[Owned, ...]:
@@ -240,7 +246,7 @@ def _list_quoted(branch: Branch) -> Iterator[Span]:
 def _list_rules(branch: Branch) -> Iterator[Rule | NftRule]:
     for trace in branch.traces:
         yield from (hit.rule for hit in trace.matched)
-        yield from (rule for step in trace.steps if (rule := _rule_of(step)) is not None)
+        yield from filter(None, map(_rule_of, trace.steps))
 
 
 def _index_things(
@@ -260,9 +266,8 @@ def _index_things(
 
 def _list_things(namespace: Netns, numbers: Container[int]) -> Iterator[tuple[Span, _Thing]]:
     for key, fact in namespace.sysctls.items():
-        span = fact.span if isinstance(fact, Known) else None
-        if isinstance(fact, Known) and span and span.line in numbers:
-            yield span, (key, fact)
+        if isinstance(fact, Known) and fact.span is not None and fact.span.line in numbers:
+            yield fact.span, (key, fact)
     listings: tuple[Iterable[Link | Route | PolicyRule | _OnDevice], ...] = (
         namespace.links.items,
         namespace.routes.items,
@@ -272,7 +277,8 @@ def _list_things(namespace: Netns, numbers: Container[int]) -> Iterator[tuple[Sp
         namespace.fdb.items,
     )
     for each in chain.from_iterable(listings):
-        if (span := each.span) and span.line in numbers:
+        span = each.span
+        if span is not None and span.line in numbers:
             yield span, each
 
 
@@ -338,9 +344,9 @@ def _own_rule(rule: Rule | NftRule) -> Owned:
 def _own_policy(table: NftTable | None, found: Chain | NftChain) -> Owned:
     owner = owner_of_policy(table) or UNSIGNED
     writers = list_writers(OwnedKind.POLICY, f"{found.name} {found.policy}")
-    return Owned(
-        OwnedKind.POLICY, found.name, "", found.span, owner, writers if table is None else ()
-    )
+    if table is not None:
+        writers = ()
+    return Owned(OwnedKind.POLICY, found.name, "", found.span, owner, writers)
 
 
 def _find_rules(namespaces: Iterable[Netns], spans: Iterable[Span]) -> Iterator[tuple[Span, Owned]]:

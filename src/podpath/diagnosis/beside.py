@@ -111,10 +111,12 @@ def find_recovered(case: Case, finding: Finding) -> Iterator[Span]:
         numbered = enumerate(source.lines, source.first_line)
         spoken = [(number, line) for number, line in numbered if names_any(line, devices)]
         failed = [number for number, line in spoken if shape(line) in shapes]
+        if not failed:
+            continue
         ups = [number for number, line in spoken if _UP.search(line)]
-        again = failed and any(failed[0] < number < failed[-1] for number in ups)
-        later = [number for number in ups if failed and number > failed[-1]]
-        if later and not again:
+        between = [number for number in ups if failed[0] < number < failed[-1]]
+        later = [number for number in ups if number > failed[-1]]
+        if later and not between:
             yield Span(source, later[0], later[0])
 
 
@@ -192,11 +194,9 @@ def find_named_by_command(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the line that shows a device which the refused command names: it is its own, left
     over.
     """
-    asked = {
-        word
-        for span in finding.evidence
-        for word in re.split(r"[^\w.@-]+", span.source.command or "")
-    }
+    asked: set[str] = set()
+    for span in finding.evidence:
+        asked.update(re.split(r"[^\w.@-]+", span.source.command or ""))
     for link in case.node.host.links.items:
         if link.name in asked and link.span is not None:
             yield link.span
@@ -211,19 +211,23 @@ def find_own_words(case: Case, finding: Finding) -> Iterator[Span]:
     """
     quoted = {span.text for span in finding.evidence}
     files = {one.values["file"] for one in list_quoted(case, finding) if "file" in one.values}
-    said = [one for one in case.messages if one.kind not in _ABSENT]
-    spans = [one.span for one in said if _is_agent(one.speaker) or _is_of_agent(one.span)]
-    spans += [pod.span for pod in see(case, "Pod") if _is_agent(pod.name)]
-    spans += [gap.span for gap in case.gaps if _is_trouble(gap.span)]
-    spans += [
-        stated.span
-        for event, stated in statements_of(case, WarningEvent)
-        if _is_agent(event.subject) or _is_of_agent(stated.span)
-    ]
-    spans += [one.span for one in list_failing(case) if any(map(_is_agent, one.words))]
-    for span in spans:
+    for span in _list_of_agents(case):
         if span.text not in quoted and not names_any(span.text, files):
             yield span
+
+
+def _list_of_agents(case: Case) -> Iterator[Span]:
+    """Yield what is about agents of networks: messages, pods, trouble, events, complaints."""
+    for message in case.messages:
+        own = _is_agent(message.speaker) or _is_of_agent(message.span)
+        if own and message.kind not in _ABSENT:
+            yield message.span
+    yield from (pod.span for pod in see(case, "Pod") if _is_agent(pod.name))
+    yield from (gap.span for gap in case.gaps if _is_trouble(gap.span))
+    for event, stated in statements_of(case, WarningEvent):
+        if _is_agent(event.subject) or _is_of_agent(stated.span):
+            yield stated.span
+    yield from (one.span for one in list_failing(case) if any(map(_is_agent, one.words)))
 
 
 def _is_trouble(span: Span) -> bool:
@@ -266,9 +270,8 @@ def find_unowned(case: Case, finding: Finding) -> Iterator[Span]:
     bridges = {link.name for link in host.links.items if link.kind == "bridge"}
     for message in list_quoted(case, finding):
         device = message.values.get("device")
-        if device is None:
-            continue
-        if device not in shown or device in bridges or is_inner_bridge(device):
+        inner = device is not None and (device in bridges or is_inner_bridge(device))
+        if inner or (device is not None and device not in shown):
             yield message.span
 
 
@@ -308,21 +311,35 @@ def find_done(case: Case, finding: Finding) -> Iterator[Span]:
     if is_said_to_recur(case):
         return
     quoted = list_quoted(case, finding)
-    shapes = {shape(message.span.text) for message in quoted}
-    kinds = {message.kind for message in quoted}
-    said = [message for message in case.messages if message.kind in kinds]
     for source in dict.fromkeys(message.span.source for message in quoted):
-        numbered = tuple(enumerate(source.lines, source.first_line))
-        last = max(one.span.line for one in said if one.span.source == source)
-        last = max((number for number, line in numbered if shape(line) in shapes), default=last)
-        speakers = {one.speaker for one in quoted if one.span.source == source}
+        of_log = [message for message in quoted if message.span.source == source]
+        speakers = {message.speaker for message in of_log}
+        last = _find_last_fault(case, source, quoted)
         ended = _find_last_end(case, source)
-        for number, line in numbered:
-            own = all(speaker.partition("[")[0] in line for speaker in speakers)
+        for number, line in enumerate(source.lines, source.first_line):
             done = _DONE.search(line) is not None and _SCHEDULED.search(line) is None
             started = number > ended and all(speakers) and _STARTED.search(line) is not None
-            if number > last and own and (done or started):
+            if number > last and (done or started) and _is_said_by(line, speakers):
                 yield Span(source, number, number)
+
+
+def _is_said_by(line: str, speakers: Collection[str]) -> bool:
+    """Tell whether a line names all of some programs, whatever their process numbers."""
+    return all(speaker.partition("[")[0] in line for speaker in speakers)
+
+
+def _find_last_fault(case: Case, source: Source, quoted: Collection[Message]) -> int:
+    """Return the last line of a log that reads like a quoted one; where none does, the last that
+    tells the same.
+    """
+    shapes = {shape(message.span.text) for message in quoted}
+    numbered = enumerate(source.lines, source.first_line)
+    alike = [number for number, line in numbered if shape(line) in shapes]
+    if alike:
+        return alike[-1]
+    kinds = {message.kind for message in quoted}
+    same = [message.span for message in case.messages if message.kind in kinds]
+    return max(span.line for span in same if span.source == source)
 
 
 def _find_last_end(case: Case, source: Source) -> int:

@@ -17,7 +17,21 @@ IfName = NewType("IfName", str)
 """The name of a network device, unique within its network namespace."""
 
 Mac = NewType("Mac", str)
-"""A link-layer address in lower case with colons, e.g. `0a:58:0a:f4:01:0a`."""
+"""A link-layer address in lower case with colons, e.g. `0a:58:0a:f4:01:0a`; an `UnseenMac` where
+the evidence does not show it.
+"""
+
+
+class UnseenMac(str):
+    """Words that stand for a MAC which the evidence does not show: `(MAC of eth0 in pod)`."""
+
+    __slots__ = ()
+
+
+def unseen_mac(owner: str) -> Mac:
+    """Return what stands for the MAC of somebody."""
+    return Mac(UnseenMac(f"(MAC of {owner})"))
+
 
 WIDTH: dict[Family, int] = {4: 32, 6: 128}
 """Bits in an address of each family."""

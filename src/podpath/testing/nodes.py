@@ -16,7 +16,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
+from podpath.net.addresses import (
+    WIDTH,
+    Address,
+    Family,
+    IfName,
+    Mac,
+    MaskedMark,
+    PortRange,
+    Prefix,
+    unseen_mac,
+)
 from podpath.net.probe import Probe
 from podpath.net.protocols import protocol_number
 from podpath.net.provenance import (
@@ -201,7 +211,7 @@ _ADDRESS = re.compile(r"(?<!\S)([0-9a-f.:]+)/(\d+)(?!\S)")
 
 def _device(netns: str, text: str) -> tuple[Link, list[InterfaceAddress]]:
     name, _, rest = text.partition(" ")
-    fields: Fields = {"mac": Mac(f"(MAC of {name} in {netns})")}
+    fields: Fields = {"mac": unseen_mac(f"{name} in {netns}")}
     fields |= read(_ADDRESS.sub("", rest), _LINK, _LINK_FLAGS)
     port = {
         key.removeprefix("port_"): fields.pop(key)

@@ -15,7 +15,7 @@ from podpath.datapath.openflow.tracking import (
     state_of,
 )
 from podpath.net import protocols
-from podpath.net.addresses import Mac
+from podpath.net.addresses import Mac, unseen_mac
 from podpath.net.packet import Packet
 from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, packet
@@ -97,7 +97,7 @@ def test_marks_last_with_the_connection() -> None:
 
 def test_a_packet_and_its_fields() -> None:
     """A MAC that no output shows is no field; what flows changed is in the packet again."""
-    shown = SYN._replace(smac=Mac("02:00:00:00:00:01"), dmac=Mac("(MAC of eth0 in a)"))
+    shown = SYN._replace(smac=Mac("02:00:00:00:00:01"), dmac=unseen_mac("eth0 in a"))
     state = state_of(shown, 7)
     state |= {"tp_dst": 81, "ttl": 9, "eth_src": 0x020000000002}
     after = packet_of(shown, state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 from podpath.datapath.tracing.frames import (
     BROADCAST,
     is_group,
@@ -11,9 +13,11 @@ from podpath.datapath.tracing.frames import (
     with_source,
     with_ttl,
 )
-from podpath.net.addresses import Mac
+from podpath.net.addresses import Mac, unseen_mac
 from podpath.testing.nodes import ip
 from tests.datapath.walks import packet
+
+SHOWN = Mac("02:00:00:00:00:01")
 
 PACKET = packet("10.0.0.1", "10.0.0.2", ttl=9, tos=4, seq=7, quoted=packet("1.1.1.1", "2.2.2.2"))
 
@@ -35,7 +39,11 @@ def test_macs_of_groups_and_words_that_stand_for_macs() -> None:
     in evidence.
     """
     assert [True, True, False, False] == [
-        is_group(Mac(text))
-        for text in (BROADCAST, "01:00:5e:00:00:01", "02:00:00:00:00:01", "(a MAC)")
+        is_group(mac) for mac in (BROADCAST, Mac("01:00:5e:00:00:01"), SHOWN, unseen_mac("eth0"))
     ]
-    assert [True, False] == [is_symbolic(Mac(text)) for text in ("(a MAC)", "02:00:00:00:00:01")]
+    assert [True, False] == [is_symbolic(mac) for mac in (unseen_mac("eth0"), SHOWN)]
+
+
+def test_what_stands_for_a_mac_stays_what_it_is_between_processes() -> None:
+    """A walk in another process tells it apart as well."""
+    assert is_symbolic(pickle.loads(pickle.dumps(unseen_mac("eth0"))))  # noqa: S301  # our own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.net import protocols
-from podpath.net.addresses import Address, Mac
+from podpath.net.addresses import Address, Mac, unseen_mac
 from podpath.net.packet import Packet
 from podpath.report.drawings.path_drawing import Door, DrawnEnd, DrawnPacket, Stop
 from podpath.report.drawings.path_header import Change, describe_header, list_headers
@@ -50,8 +50,8 @@ def test_a_mac_address_that_nobody_knows_is_a_question_mark() -> None:
     """Words that stand for one are no address; where neither is known, and at a socket, there is
     no line.
     """
-    half = SENT._replace(smac=ONE, dmac=Mac("(MAC of eth0 in pod)"))
-    none = SENT._replace(smac=Mac("(MAC of 10.0.0.9)"), dmac=None)
+    half = SENT._replace(smac=ONE, dmac=unseen_mac("eth0 in pod"))
+    none = SENT._replace(smac=unseen_mac("10.0.0.9"), dmac=None)
     assert say(Stop(ETH0, SENT, half))[0][-1] == ("MAC 02:00:00:00:00:01›?", Change.FIRST)
     assert not any(text.startswith("MAC") for text, _ in say(Stop(ETH0, none, none))[0])
     assert not any(text.startswith("MAC") for text, _ in say(Stop(Door("p", ""), half, half))[0])

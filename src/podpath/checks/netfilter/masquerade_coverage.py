@@ -56,6 +56,8 @@ EXCEPTED = 0.6
 WIDER = 8
 """Bits by which a cluster's network is wider than a node's: /16 and /24."""
 _INSIDE = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
+_NOT_TRANSLATED = frozenset({EndKind.OUTSIDE, EndKind.SERVICE})
+"""Who connects without this host translating its source."""
 PRIVATE = tuple(
     Prefix.parse(text)
     for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
@@ -74,33 +76,39 @@ def check(case: Case) -> Iterator[Finding]:
         chains = chains_in(table)
         if table.family == 4:
             yield from _find_too_wide(case, chains)
-        chain = chains.get("POSTROUTING")
-        if chain is None or table.family != 4:
+        postrouting = chains.get("POSTROUTING")
+        if postrouting is None or table.family != 4:
             continue
-        paths = list_paths(chains, chain, ("KUBE-S",))
-        translating = [
-            path
-            for path in paths
-            if path.rule.target is not None and path.rule.target.name in _TRANSLATES
-        ]
+        paths = list_paths(chains, postrouting, ("KUBE-S",))
+        translating = list(filter(_translates, paths))
+        whole = _is_whole(paths, chains)
         yield from _find_void(case, translating)
-        met = {rule.chain for path in paths for rule in path.rules}
-        whole = all(chains[name].complete for name in met & chains.keys())
-        whole = whole and not any(_is_unseen(path, chains) for path in paths)
-        yield from _find_missing(case, chain, paths, translating, whole=whole)
+        yield from _find_missing(case, postrouting, paths, translating, whole=whole)
         yield from _find_unwanted(case, paths, translating)
+
+
+def _is_whole(paths: Sequence[Path], chains: Mapping[str, Chain]) -> bool:
+    """Tell whether every chain that the paths lead through is shown in full."""
+    if any(_is_unseen(path, chains) for path in paths):
+        return False
+    met = {rule.chain for path in paths for rule in path.rules}
+    return all(chains[name].complete for name in met & chains.keys())
 
 
 def _find_too_wide(case: Case, chains: Mapping[str, Chain]) -> Iterator[Finding]:
     """Report the first rule that leaves out far more than its own sources' network, where something
     is lost that may be among what it leaves out.
     """
-    lost = [one for one in list_lost(case) if one.source not in {EndKind.OUTSIDE, EndKind.SERVICE}]
-    found = [path for root in roots(chains) for path in list_paths(chains, root, ("KUBE-S",))]
+    lost = any(one.source not in _NOT_TRANSLATED for one in list_lost(case))
+    if not lost or case.mentions.isdisjoint(ROUTERS):
+        return
+    found: list[Path] = []
+    for root in roots(chains):
+        found += list_paths(chains, root, ("KUBE-S",))
     translating = [path.rule for path in found if _translates(path)]
-    for rule in translating if lost and case.mentions & ROUTERS else ():
-        others = [one for one in translating if one is not rule and _is_wider(one, rule)]
-        if _leaves_out_much(rule) and not others:
+    for rule in translating:
+        covered = any(_is_wider(one, rule) for one in translating if one is not rule)
+        if _leaves_out_much(rule) and not covered:
             yield _report_too_wide(rule)
             return
 
@@ -158,10 +166,8 @@ def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:
         one = path.rule
         if one.src is None or one.dst is None or not one.dst.negated or one.hidden:
             continue
-        later = (
-            other.rule for other in translating[place + 1 :] if _is_same_but_for(one, other.rule)
-        )
-        found = next(later, None)
+        below = [other.rule for other in translating[place + 1 :]]
+        found = next((other for other in below if _is_same_but_for(one, other)), None)
         if found is not None:
             failing = any(not complaint.works for complaint in case.complaints)
             yield _report_unwanted((found.span, one.span), str(one.dst.prefix), found, sure=failing)
@@ -169,19 +175,11 @@ def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:
 
 def _is_same_but_for(one: Rule, other: Rule) -> bool:
     """Tell whether a rule takes the same sources without the exception for a destination."""
-    plain = (
-        other.dst is None
-        and "destination" not in other.hidden
-        and not other.matches
-        and other.out_link == one.out_link
-    )
-    return (
-        plain
-        and other.src is not None
-        and one.src is not None
-        and not other.src.negated
-        and (other.src.prefix.covers(one.src.prefix))
-    )
+    if other.dst is not None or "destination" in other.hidden or other.matches:
+        return False
+    if other.out_link != one.out_link or other.src is None or one.src is None:
+        return False
+    return not other.src.negated and other.src.prefix.covers(one.src.prefix)
 
 
 def _find_missing(
@@ -192,10 +190,10 @@ def _find_missing(
     ranges = dict.fromkeys(_list_needing(case))
     if not ranges and not translating and chain.span is not None and chain.policy == "ACCEPT":
         yield from _find_none(case, chain.span)
+    away = _list_away(case, translating)
+    others = [path for path in translating if path not in away]
     for prefix in ranges:
-        away = _list_away(case, translating)
-        if not any(_may_take(path, prefix) for path in translating if path not in away):
-            others = [path for path in translating if path not in away]
+        if not any(_may_take(path, prefix) for path in others):
             yield _report_missing(chain, prefix, away or others, _list_ways_out(case), sure=whole)
 
 
@@ -204,99 +202,113 @@ def _find_none(case: Case, span: Span) -> Iterator[Finding]:
     said to have no way out. What an engine gives its containers is private, unless its options say
     otherwise; of others the range is not known.
     """
-    lost = [
-        one
-        for one in list_lost(case)
-        if one.target is EndKind.OUTSIDE and Technology.IPV6 not in one.mentions
-    ]
-    inside = [one for one in lost if one.source in _INSIDE]
-    behind = [one for one in lost if one.source is EndKind.OUTSIDE and _list_behind(case)]
-    if not inside and not behind:
+    said = _find_without_way_out(case)
+    if said is None:
         return
-    said = (inside or behind)[0]
     command = span.source.command or ""
     others = bool(case.node.host.nftables.items) or "legacy" in command
     docker = said.source is EndKind.CONTAINER and Technology.DOCKER in case.mentions
     seen = _find_untranslated(case)
     sure = (docker and not others) or seen is not None
+    shown = (seen,) if seen is not None else ()
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             "POSTROUTING has no rule at all: nothing translates the source of packets that leave."
         ),
-        evidence=(span, *((seen,) if seen is not None else ()), said.span),
+        evidence=(span, *shown, said.span),
         reasoning=("The chain is shown in full, and is empty.",),
         breaks=("connections from private ranges to hosts that have no route back to them",),
         prevention="Let the engine write its rules (no --iptables=false), or write them by hand.",
         certainty=1.0 if sure else 0.8,
-        asks=()
-        if sure
-        else (
-            FollowUp(
-                fact="which source address packets leave the host with",
-                command="tcpdump -ni any host DESTINATION; nft list ruleset | grep masquerade",
-                decides="a private one: nothing translates it",
-            ),
-        ),
+        asks=() if sure else (_WHICH_SOURCE,),
         marks=("POSTROUTING",),
     )
+
+
+_WHICH_SOURCE = FollowUp(
+    fact="which source address packets leave the host with",
+    command="tcpdump -ni any host DESTINATION; nft list ruleset | grep masquerade",
+    decides="a private one: nothing translates it",
+)
+
+
+def _find_without_way_out(case: Case) -> Complaint | None:
+    """Return what people say has no way out to the world: something inside the host, else what is
+    behind it.
+    """
+    lost = [one for one in list_lost(case) if _is_about_world(one)]
+    inside = [one for one in lost if one.source in _INSIDE]
+    behind = [one for one in lost if one.source is EndKind.OUTSIDE and _list_behind(case)]
+    return next(iter((*inside, *behind)), None)
+
+
+def _is_about_world(complaint: Complaint) -> bool:
+    """Tell whether it is the world, by IPv4, that is not reached."""
+    return complaint.target is EndKind.OUTSIDE and Technology.IPV6 not in complaint.mentions
 
 
 def _find_untranslated(case: Case) -> Span | None:
     """Return a captured packet that leaves the host by a card with a source of a tunnel's or a
     bridge's network, and that nothing answers.
     """
-    host = case.node.host
-    behind = [
-        item
-        for item in host.addresses.items
-        if item.span is not None and (is_tunnel(item.link) or is_inner_bridge(item.link))
-    ]
+    shown = [item for item in case.node.host.addresses.items if item.span is not None]
+    behind = [item for item in shown if _leads_inside(item.link)]
     answered = {(one.packet.dst, one.packet.src) for one in case.sightings}
     for seen in case.sightings:
-        source, link = seen.packet.src, seen.link or ""
-        ends = (source, seen.packet.dst)
-        card = seen.netns == HOST and link and not (is_tunnel(link) or is_inner_bridge(link))
+        if seen.netns != HOST or seen.link in {None, "", "any"} or _leads_inside(seen.link or ""):
+            continue
+        source, ends = seen.packet.src, (seen.packet.src, seen.packet.dst)
         inner = any(one.prefix.covers(source) and one.address != source for one in behind)
-        if card and inner and ends not in answered and link != "any":
+        if inner and ends not in answered:
             return seen.span
     return None
 
 
+def _leads_inside(device: str) -> bool:
+    """Tell whether a device leads to a tunnel's far side or to what runs on the host."""
+    return is_tunnel(device) or is_inner_bridge(device)
+
+
 def _list_needing(case: Case) -> Iterator[Prefix]:
     """Yield the ranges of pods and containers that are said to have no way to the outside world."""
+    behind = _list_behind(case)
     for one in case.complaints:
-        if one.works or one.target is not EndKind.OUTSIDE or Technology.IPV6 in one.mentions:
+        if one.works or not _is_about_world(one):
             continue
-        behind = _list_behind(case)
         if one.source not in _INSIDE and not (behind and one.source is EndKind.OUTSIDE):
             continue
-        told = one.prefixes or tuple(prefix for road in behind for prefix in road.prefixes)
-        tunnels = {one.circumstance for one in behind} == {Circumstance.SERVES_VPN}
-        named = tuple(one for one in told if not (tunnels and _is_of_card(case, one)))
+        named = _list_named(case, one, behind)
         if not named and one.source in _INSIDE:
             named = _list_told(case)
-        if named:
-            yield from named
-        else:
-            bridges = [
-                item
-                for item in case.node.host.addresses.items
-                if is_inner_bridge(item.link) and item.span is not None
-            ]
-            yield from (item.prefix for item in bridges if item.address.family == 4)
+        yield from named or _list_bridged(case)
+
+
+def _list_named(case: Case, complaint: Complaint, behind: Sequence[Told]) -> list[Prefix]:
+    """Return the ranges that a sentence names, else those of whoever is behind the host; of a
+    tunnel's clients those of the host's own cards are where they want to go.
+    """
+    told = list(complaint.prefixes)
+    if not told:
+        for road in behind:
+            told += road.prefixes
+    if {one.circumstance for one in behind} == {Circumstance.SERVES_VPN}:
+        return [prefix for prefix in told if not _is_of_card(case, prefix)]
+    return told
+
+
+def _list_bridged(case: Case) -> list[Prefix]:
+    """Return the ranges of the host's inner bridges."""
+    shown = [item for item in case.node.host.addresses.items if item.span is not None]
+    bridged = [item for item in shown if is_inner_bridge(item.link)]
+    return [item.prefix for item in bridged if item.address.family == 4]
 
 
 def _is_of_card(case: Case, prefix: Prefix) -> bool:
-    """Tell whether a range is that of a card of the host: clients of a tunnel are not there, but
-    may want to go there.
-    """
-    return any(
-        item.prefix == prefix and not (is_inner_bridge(item.link) or is_tunnel(item.link))
-        for item in case.node.host.addresses.items
-        if item.span is not None
-    )
+    """Tell whether a range is that of a card of the host."""
+    shown = [item for item in case.node.host.addresses.items if item.span is not None]
+    return any(item.prefix == prefix and not _leads_inside(item.link) for item in shown)
 
 
 def _list_behind(case: Case) -> tuple[Told, ...]:
@@ -305,12 +317,15 @@ def _list_behind(case: Case) -> tuple[Told, ...]:
     return tuple(told for told in case.told if told.circumstance in roads)
 
 
-def _list_told(case: Case) -> tuple[Prefix, ...]:
+def _list_told(case: Case) -> list[Prefix]:
     """Return the ranges that people say their pods or containers have: private ones, since others
     need no translation.
     """
-    told = (one for one in case.told if one.circumstance is Circumstance.WORKLOAD_RANGE)
-    return tuple(prefix for one in told for prefix in one.prefixes if _is_private(prefix))
+    told: list[Prefix] = []
+    for one in case.told:
+        if one.circumstance is Circumstance.WORKLOAD_RANGE:
+            told += one.prefixes
+    return [prefix for prefix in told if _is_private(prefix)]
 
 
 def _is_private(prefix: Prefix) -> bool:
@@ -343,34 +358,34 @@ def _may_take(path: Path, prefix: Prefix) -> bool:
 def _find_unwanted(
     case: Case, paths: Sequence[Path], translating: Sequence[Path]
 ) -> Iterator[Finding]:
-    said = [
-        one
-        for one in list_failing(case)
-        if one.failure is FailureKind.WRONG_PEER or Circumstance.SOURCE_CHANGED in one.circumstances
-    ]
-    for complaint in said[:1]:
-        for path in translating:
-            far = [prefix for prefix in complaint.prefixes if not _is_own(path.rule, prefix)]
-            taken = [
-                prefix
-                for prefix in far
-                if _takes(path, prefix) and not _is_excepted(paths, path, prefix)
-            ]
-            if taken and _is_of(path.rule, complaint):
-                yield _report_unwanted((path.rule.span,), str(taken[0]), path.rule, sure=True)
-                return
+    said = next((one for one in list_failing(case) if _is_source_changed(one)), None)
+    if said is None:
+        return
+    for path in translating:
+        far = [prefix for prefix in said.prefixes if not _is_own(path.rule, prefix)]
+        taken = [prefix for prefix in far if _takes(path, prefix)]
+        left = [prefix for prefix in taken if not _is_excepted(paths, path, prefix)]
+        if left and _is_of(path.rule, said):
+            yield _report_unwanted((path.rule.span,), str(left[0]), path.rule, sure=True)
+            return
+
+
+def _is_source_changed(complaint: Complaint) -> bool:
+    """Tell whether people say that the other side sees another address than the sender's."""
+    changed = Circumstance.SOURCE_CHANGED in complaint.circumstances
+    return changed or complaint.failure is FailureKind.WRONG_PEER
 
 
 def _is_own(rule: Rule, prefix: Prefix) -> bool:
-    return rule.src is not None and (rule.src.prefix.overlaps(prefix))
+    return rule.src is not None and rule.src.prefix.overlaps(prefix)
 
 
 def _is_of(rule: Rule, complaint: Complaint) -> bool:
     """Tell whether a rule is for the sources of which people speak: those that they name, or any
     that it names itself.
     """
-    named = [prefix for prefix in complaint.prefixes if _is_own(rule, prefix)]
-    return bool(named) or (rule.src is not None and not rule.src.negated)
+    named = any(_is_own(rule, prefix) for prefix in complaint.prefixes)
+    return named or (rule.src is not None and not rule.src.negated)
 
 
 def _takes(path: Path, prefix: Prefix) -> bool:
@@ -380,18 +395,24 @@ def _takes(path: Path, prefix: Prefix) -> bool:
             return False
         if match is not None and match.prefix.covers(prefix) == match.negated:
             return False
-    return not any(match.name != "comment" for rule in path.rules for match in rule.matches)
+    return not any(_is_conditional(rule) for rule in path.rules)
+
+
+def _is_conditional(rule: Rule) -> bool:
+    """Tell whether a rule asks for more than its addresses and devices."""
+    return any(match.name != "comment" for match in rule.matches)
 
 
 def _is_excepted(paths: Sequence[Path], path: Path, prefix: Prefix) -> bool:
     """Tell whether a rule above may let packets to the far side leave untranslated."""
-    above = paths[: paths.index(path)]
-    ending = [
-        one.rule for one in above if one.rule.target is not None and one.rule.target.name in _ENDS
-    ]
-    return any(
-        rule.dst is None or rule.dst.prefix.covers(prefix) != rule.dst.negated for rule in ending
-    )
+    above = [one.rule for one in paths[: paths.index(path)]]
+    ending = [rule for rule in above if rule.target is not None and rule.target.name in _ENDS]
+    return any(_may_hold(rule, prefix) for rule in ending)
+
+
+def _may_hold(rule: Rule, prefix: Prefix) -> bool:
+    """Tell whether packets to a range may match a rule, as far as its destination says."""
+    return rule.dst is None or rule.dst.prefix.covers(prefix) != rule.dst.negated
 
 
 def _list_away(case: Case, translating: Sequence[Path]) -> list[Path]:
@@ -421,38 +442,33 @@ def _report_missing(
     *,
     sure: bool,
 ) -> Finding:
-    devices = [
-        str(path.rule.out_link.name) for path in translating if path.rule.out_link is not None
-    ]
-    of_range = any(_may_take(path, prefix) for path in translating)
+    rules = [path.rule for path in translating]
+    devices = [str(rule.out_link.name) for rule in rules if rule.out_link is not None]
+    sources = [str(rule.src.prefix) for rule in rules if rule.src is not None]
+    others = f": its rules are for {_join(sources)}" if sources else ""
     prevention = "Update the plugin's masquerading when the range changes."
-    if of_range and devices:
-        prevention = "Name no device in the rule, or the one of the default route."
+    if devices and any(_may_take(path, prefix) for path in translating):
         others = f" by the device that they leave on: those for it are for {_join(devices)}"
-    else:
-        sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
-        others = f": its rules are for {_join(sources)}" if sources else ""
-    rules = tuple(path.rule.span for path in translating)
-    rules = (*rules, *ways_out) if rules and devices else rules
+        prevention = "Name no device in the rule, or the one of the default route."
+    quoted = tuple(rule.span for rule in rules)
+    if devices:
+        quoted = (*quoted, *ways_out)
     declared = (chain.span,) if chain.span is not None else ()
+    unseen = FollowUp(
+        fact=f"whether a rule that is not shown translates sources in {prefix}",
+        command="iptables-save -c -t nat",
+        decides="none does: packets leave with the pods' own addresses",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"No rule of POSTROUTING translates sources in {prefix}{others}.",
-        evidence=rules or declared,
+        evidence=quoted or declared,
         reasoning=(f"{prefix} is reported to have no way out, and the chain is shown in full.",),
         breaks=(f"connections from {prefix} to hosts that have no route back to it",),
         prevention=prevention,
         certainty=1.0 if sure else 0.8,
-        asks=()
-        if sure
-        else (
-            FollowUp(
-                fact=f"whether a rule that is not shown translates sources in {prefix}",
-                command="iptables-save -c -t nat",
-                decides="none does: packets leave with the pods' own addresses",
-            ),
-        ),
+        asks=() if sure else (unseen,),
         marks=("MASQUERADE",),
     )
 
@@ -463,6 +479,11 @@ def _join(names: Sequence[str]) -> str:
 
 def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: bool) -> Finding:
     source = rule.src.prefix if rule.src is not None else "everything"
+    arriving = FollowUp(
+        fact=f"which source address packets arrive with in {far}",
+        command=f"tcpdump -ni any net {far}",
+        decides="the node's: the rule translates them",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -478,13 +499,5 @@ def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: boo
         ),
         certainty=1.0 if sure else 0.8,
         marks=("MASQUERADE",),
-        asks=()
-        if sure
-        else (
-            FollowUp(
-                fact=f"which source address packets arrive with in {far}",
-                command=f"tcpdump -ni any net {far}",
-                decides="the node's: the rule translates them",
-            ),
-        ),
+        asks=() if sure else (arriving,),
     )

@@ -9,7 +9,7 @@ from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.walk.learned import FdbKey
 from podpath.datapath.walk.state import Walk
-from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.addresses import Address, IfName, Mac, unseen_mac
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
 
@@ -95,9 +95,9 @@ def outside_mac(walk: Walk, namespace: Namespace, link: Link, address: Address) 
     if entry is not None and entry.mac is not None:
         return entry.mac
     if not walk.engine.watched:
-        return Mac(f"(MAC of {address})")
+        return unseen_mac(str(address))
     known = walk.learned.neighbours.outside
-    return known.setdefault(address, Mac(f"(MAC of the host met as number {len(known) + 1})"))
+    return known.setdefault(address, unseen_mac(f"the host met as number {len(known) + 1}"))
 
 
 def find_owner(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> str | None:

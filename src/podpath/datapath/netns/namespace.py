@@ -13,7 +13,7 @@ from typing import Any, cast
 from podpath.datapath.netns.derived import complete_routes
 from podpath.datapath.netns.fib import Destinations
 from podpath.datapath.netns.rpdb import Rpdb
-from podpath.net.addresses import Address, Family, IfName, Mac
+from podpath.net.addresses import Address, Family, IfName, Mac, unseen_mac
 from podpath.net.provenance import Basis, Fact, Inferred
 from podpath.net.watched import Watched, is_watched
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
@@ -121,7 +121,7 @@ class Namespace:
             return link.mac
         mac = self._mac_links.get(link.name)
         if mac is None:
-            mac = self._mac_links[link.name] = Mac(f"(MAC of {link.name} in {self.name})")
+            mac = self._mac_links[link.name] = unseen_mac(f"{link.name} in {self.name}")
         return mac
 
     def primary_addresses(self, link: str, family: Family) -> list[InterfaceAddress]:

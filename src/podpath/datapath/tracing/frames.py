@@ -6,7 +6,7 @@ that is worth avoiding.
 
 from __future__ import annotations
 
-from podpath.net.addresses import Address, Mac
+from podpath.net.addresses import Address, Mac, UnseenMac
 from podpath.net.packet import Packet
 
 BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
@@ -43,7 +43,7 @@ def with_ttl(packet: Packet, ttl: int) -> Packet:
 
 def is_symbolic(mac: Mac) -> bool:
     """Tell whether words stand for a MAC that the evidence does not show."""
-    return mac.startswith("(")
+    return isinstance(mac, UnseenMac)
 
 
 def is_group(mac: Mac) -> bool:

@@ -7,7 +7,8 @@ it is who is connected to. A subject that is a pronoun is that of the sentence b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from podpath.net.complaints import EndKind
@@ -149,6 +150,7 @@ _TOWARDS = re.compile(
 )
 """Nouns of a connection: `requests to the service fail`."""
 _BETWEEN = re.compile(r"\bbetween ", re.IGNORECASE)
+_AND = re.compile(r"\band\b", re.IGNORECASE)
 _LOCATED = re.compile(
     r"\b(?:in|inside|within|for|via|through|with)(?: (?:the|an?|all|any|some|every|each|most|our|"
     r"my|new|these|those|other|certain))*(?: [\w-]+)? $",
@@ -211,8 +213,8 @@ def find_ends(text: str, verb: re.Match[str], carried: EndKind | None = None) ->
     giving, start = _find_starts(text, verb)
     given = _list_within(text, mentions, giving)
     named = _list_within(text, mentions, start or _LEFT_OUT.match(text))
-    left = _drop_event(text, [one for one in mentions if one not in (*named, *given)], verb)
-    source = named[0].kind if named else None
+    left = _drop_event(text, _without(mentions, (*named, *given)), verb)
+    source = _first(named)
     aim = _find_aim(text, left, start)
     if named and aim is not None:
         return Ends(source, aim)
@@ -236,12 +238,11 @@ def _find_given(
     source: EndKind | None,
 ) -> Ends:
     """Return the ends of a sentence that says from whom something is to come."""
-    placed = _list_within(text, left, _AT.match(text))[:1]
-    before = [one for one in left if one.place < verb.start() and one not in placed]
-    if source is None and placed and not before:
-        source = placed[0].kind
-    subjects = [one.kind for one in before if one.place < giver.place]
-    return Ends(source or next(iter(subjects), None), giver.kind)
+    placed = _find_beginning(text, left)
+    before = _before(_without(left, placed), verb.start())
+    if source is None and not before:
+        source = _first(placed)
+    return Ends(source or _first(_before(before, giver.place)), giver.kind)
 
 
 def _take_place(
@@ -250,9 +251,9 @@ def _take_place(
     """Return who connects and the other ends, where a sentence begins with a place: who is there
     connects if nobody else does.
     """
-    placed = _list_within(text, left, _AT.match(text))[:1]
-    others = [one for one in left if one not in placed]
-    before = [one for one in others if one.place < verb.start()]
+    placed = _find_beginning(text, left)
+    others = _without(left, placed)
+    before = _before(others, verb.start())
     if source is None and placed and not before:
         return placed[0].kind, others
     return source, others if before else left
@@ -264,10 +265,10 @@ def _find_placed(text: str, verb: re.Match[str], left: Sequence[_Mention]) -> En
     """
     home = _HOME.search(text)
     if home is not None:
-        outer = [one.kind for one in left if not home.start() <= one.place < home.end()]
-        inner = [one.kind for one in left if home.start() <= one.place < home.end()]
-        held = next((kind for kind in (*outer, *inner) if kind is not EndKind.NODE), None)
-        return Ends(EndKind.NODE, held)
+        inner = _from(_before(left, home.end()), home.start())
+        outer = _without(left, inner)
+        held = [one for one in (*outer, *inner) if one.kind is not EndKind.NODE]
+        return Ends(EndKind.NODE, _first(held))
     return Ends(left[0].kind, None) if _is_bare(text, verb, left) else None
 
 
@@ -298,8 +299,7 @@ def _find_aim(text: str, left: Sequence[_Mention], start: re.Match[str] | None) 
     stop = _FROM_ENDS.search(text, start.end()) if start is not None else None
     if stop is None or stop.group().lower() != "to":
         return None
-    near = stop.end() + NEAR
-    return next((one.kind for one in left if stop.end() <= one.place < near), None)
+    return _first(_from(_before(left, stop.end() + NEAR), stop.end()))
 
 
 def _list_within(
@@ -310,9 +310,29 @@ def _list_within(
         return []
     stop = _FROM_ENDS.search(text, start.end())
     end = stop.start() if stop is not None else len(text)
-    within = [one for one in mentions if start.end() <= one.place < end]
-    apart = [place for place, one in enumerate(within) if place and _is_apart(text, one)]
-    return within[: apart[0]] if apart else within
+    within = _from(_before(mentions, end), start.end())
+    return [*within[:1], *takewhile(lambda one: not _is_apart(text, one), within[1:])]
+
+
+def _find_beginning(text: str, mentions: Sequence[_Mention]) -> list[_Mention]:
+    """Return the place that a sentence begins with: `On the node, ...`; none where it has none."""
+    return _list_within(text, mentions, _AT.match(text))[:1]
+
+
+def _before(mentions: Iterable[_Mention], place: int) -> list[_Mention]:
+    return [one for one in mentions if one.place < place]
+
+
+def _from(mentions: Iterable[_Mention], place: int) -> list[_Mention]:
+    return [one for one in mentions if one.place >= place]
+
+
+def _without(mentions: Iterable[_Mention], others: Collection[_Mention]) -> list[_Mention]:
+    return [one for one in mentions if one not in others]
+
+
+def _first(mentions: Sequence[_Mention]) -> EndKind | None:
+    return mentions[0].kind if mentions else None
 
 
 def _is_apart(text: str, mention: _Mention) -> bool:
@@ -324,17 +344,16 @@ def _find_passive(
     text: str, left: Sequence[_Mention], verb: re.Match[str], source: EndKind | None
 ) -> Ends:
     """Return the ends of a sentence whose subject is connected to."""
-    placed = _list_within(text, left, _AT.match(text))[:1]
-    if source is None and placed:
-        source = placed[0].kind
-    others = [one for one in left if one not in placed]
-    before = [one.kind for one in others if one.place < verb.end()]
-    after = [one.kind for one in others if one.place >= verb.end()]
-    if source is None and before and EndKind.OUTSIDE in after:
+    placed = _find_beginning(text, left)
+    others = _without(left, placed)
+    before, after = _before(others, verb.end()), _from(others, verb.end())
+    if source is None:
+        source = _first(placed)
+    if source is None and before and any(one.kind is EndKind.OUTSIDE for one in after):
         source = EndKind.OUTSIDE
-    if source is None and before and before[0] in _RUN:
-        source = next((one.kind for one in others if _is_at_node(text, one, verb)), None)
-    return Ends(source, next(iter((*before, *after)), None))
+    if source is None and _first(before) in _RUN:
+        source = _first([one for one in others if _is_at_node(text, one, verb)])
+    return Ends(source, _first([*before, *after]))
 
 
 def _is_at_node(text: str, mention: _Mention, verb: re.Match[str]) -> bool:
@@ -363,22 +382,20 @@ def _drop_event(text: str, mentions: Sequence[_Mention], verb: re.Match[str]) ->
     event = _EVENT.match(text)
     if event is None or event.end() > verb.start():
         return list(mentions)
-    later = [one for one in mentions if one.place >= event.end()]
-    return later or list(mentions)
+    return _from(mentions, event.end()) or list(mentions)
 
 
 def _find_between(text: str, mentions: Sequence[_Mention]) -> Ends | None:
     """Return both ends of `between pods and services`, or of `between nodes`."""
     found = _BETWEEN.search(text)
-    if found is None or any(one.place < found.start() for one in mentions):
+    if found is None or _before(mentions, found.start()):
         return None
     within = _list_within(text, mentions, found)
     if not within:
         return None
-    joined = len(within) > 1 and re.search(
-        r"\band\b", text[within[0].place : within[1].place], re.IGNORECASE
-    )
-    return Ends(within[0].kind, within[1].kind if joined else within[0].kind)
+    one, other = within[0], within[min(1, len(within) - 1)]
+    joined = _AND.search(text, one.place, other.place) is not None
+    return Ends(one.kind, other.kind if joined else one.kind)
 
 
 def _is_located(text: str, mention: _Mention) -> bool:
@@ -390,11 +407,9 @@ def find_ends_elsewhere(text: str, there: re.Match[str]) -> Ends:
     """Return the ends of what fails where a sentence says of one place alone that it works: `the
     port answers only from inside the cluster`.
     """
-    mentions = sorted(_mentions(text))
-    before = [one.kind for one in mentions if one.place < there.start()]
-    within = [one.kind for one in mentions if there.start() <= one.place < there.end()]
+    target = _first(_before(sorted(_mentions(text)), there.end()))
     inside = _INSIDE.search(text, there.start()) is not None
-    return Ends(EndKind.OUTSIDE if inside else None, next(iter((*before, *within)), None))
+    return Ends(EndKind.OUTSIDE if inside else None, target)
 
 
 def _is_attribute(text: str, mention: _Mention) -> bool:
@@ -428,21 +443,20 @@ def _find_active(
     nominal = _find_nominal(text, left, first, verb, source, carried)
     if nominal is not None:
         return nominal
-    before = [one.kind for one in first]
-    after = [one.kind for one in left if one.place >= verb.start() and one not in first]
+    after = _without(left, first)
     if source is None:
         located = _find_located(text, left, first, after)
         if located is not None:
             return located
-        source = _find_head(text, first, verb, after) if before else carried
+        source = _find_head(text, first, verb, after) if first else carried
     mutual = _MUTUAL.search(text, verb.start()) if source is not None else None
     if mutual is not None and (not after or mutual.start() <= verb.end() + NEAR):
         means = _BY_MEANS.match(text, mutual.end())
-        return Ends(source, after[0] if after and means is not None else source)
+        return Ends(source, after[0].kind if after and means is not None else source)
     if after:
-        return Ends(source, after[0])
-    others = [kind for kind in before if kind is not source]
-    return Ends(source, others[0] if others and from_named else None)
+        return Ends(source, after[0].kind)
+    others = [one for one in first if one.kind is not source]
+    return Ends(source, _first(others) if from_named else None)
 
 
 def _find_nominal(
@@ -462,22 +476,21 @@ def _find_nominal(
     aims = _list_within(text, first, _TOWARDS.search(text, 0, verb.start()))
     if not aims:
         return None
-    senders = [one.kind for one in first if one not in aims and one.kind in _CONNECTING]
-    return Ends(source or next(iter(senders), carried), aims[0].kind)
+    senders = [one for one in _without(first, aims) if one.kind in _CONNECTING]
+    return Ends(source or _first(senders) or carried, aims[0].kind)
 
 
 def _find_head(
-    text: str, first: Sequence[_Mention], verb: re.Match[str], after: Sequence[EndKind]
+    text: str, first: Sequence[_Mention], verb: re.Match[str], after: Sequence[_Mention]
 ) -> EndKind:
     """Return the subject among the ends before the verb."""
     near = text.rfind(";", 0, verb.start())
-    heads = [one.kind for one in first if one.place > near and not _is_attribute(text, one)]
-    heads = heads or [one.kind for one in first]
-    return heads[-1] if after else heads[0]
+    heads = [one for one in first if one.place > near and not _is_attribute(text, one)] or first
+    return heads[-1].kind if after else heads[0].kind
 
 
 def _find_located(
-    text: str, left: Sequence[_Mention], first: Sequence[_Mention], after: Sequence[EndKind]
+    text: str, left: Sequence[_Mention], first: Sequence[_Mention], after: Sequence[_Mention]
 ) -> Ends | None:
     """Return the ends where a word for a place says who connects: `DNS lookups in pods`, `no
     Internet in the container`.
@@ -485,20 +498,17 @@ def _find_located(
     inner = [one for one in (first or left) if _is_located(text, one)]
     if not inner:
         return None
-    others = [one.kind for one in (first or left) if one not in inner]
+    heads = [one for one in (first or left) if not _is_attribute(text, one)]
     if first:
-        heads = [one.kind for one in first if not _is_attribute(text, one)]
-        subject = next(iter(heads or others), None)
+        subject = _first(heads or _without(first, inner))
         apart = not after and subject is not None and subject not in _CONNECTING
         return Ends(inner[0].kind, subject) if apart else None
-    plain = [one.kind for one in left if one not in inner and not _is_attribute(text, one)]
-    return Ends(inner[0].kind, next(iter(plain), None))
+    return Ends(inner[0].kind, _first(_without(heads, inner)))
 
 
 def find_subject(text: str) -> EndKind | None:
     """Return whom a sentence speaks of: the first that it mentions."""
-    mentions = sorted(_mentions(text))
-    return mentions[0].kind if mentions else None
+    return _first(sorted(_mentions(text)))
 
 
 def has_pronoun(text: str) -> bool:
