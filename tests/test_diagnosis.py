@@ -20,7 +20,7 @@ from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.node.case import Case, ChangeCommand
 from podpath.node.netfilter import Chain
-from podpath.report.sentences.narrative import spell_link
+from podpath.report.claims import spell_link
 from tests.checks.nodes import route, rule, span
 from tests.diagnosis.scenes import (
     BAD,

@@ -9,11 +9,12 @@ that a capture and its printed text are one evidence: a test holds both side by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from podpath.evidence.records import ArpRecord, HeadingRecord, PacketRecord, Reading, Record
+import numpy as np
+
+from podpath.evidence.records import ArpRecord, PacketRecord, Reading, Record
 from podpath.evidence.tcpdump.output import parse_point
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac
@@ -55,33 +56,41 @@ def read_records(
     these from 0.
     """
     reader = _PacketReader(source, packets, rows, devices)
+    stand_alone = _SourceParts(source)
     records: list[Record] = []
     gaps: list[Gap] = []
     for at, row in enumerate(rows):
-        number = at + 1
-        line = number - source.first_line
-        if line < 0 or not source.lines[line]:
+        if not reader.is_packet(at, row):
             continue
+        number = at + 1
         span = (
             Span(source, number, number)
             if numbers is None
-            else _stand_alone(source, line, numbers[at] + 1)
+            else stand_alone.span(number - source.first_line, numbers[at] + 1)
         )
-        if not reader.is_packet(at, row):
-            records.append(HeadingRecord(span=span, text=source.lines[line]))
-        elif not reader.is_known(row):
+        if reader.is_known(row):
+            records += reader.read(at, row, span, wrong_sum=row in wrong)
+        else:
             gaps.append(
                 Gap(
                     span, f"expected an ARP request or reply, saw operation {reader.operation(row)}"
                 )
             )
-        else:
-            records += reader.read(at, row, span, wrong_sum=row in wrong)
     return Reading(tuple(records), tuple(gaps))
 
 
-def _stand_alone(source: Source, line: int, number: int) -> Span:
-    return Span(replace(source, lines=(source.lines[line],), first_line=number), number, number)
+class _SourceParts:
+    """Makes a source of each line of one. Local to `read_records`."""
+
+    def __init__(self, source: Source) -> None:
+        self._lines = source.lines
+        self._shared = {field.name: getattr(source, field.name) for field in fields(source)}
+        del self._shared["lines"], self._shared["first_line"]
+
+    def span(self, line: int, number: int) -> Span:
+        """Return a line by itself, under another number."""
+        part = Source(lines=self._lines[line : line + 1], first_line=number, **self._shared)
+        return Span(part, number, number)
 
 
 class _PacketReader:
@@ -94,8 +103,10 @@ class _PacketReader:
         self._link = parse_point(source.command).link
         columns = packets.columns
         wanted = list(rows)
-        self._values = {name: getattr(columns, name)[wanted].tolist() for name in _FIELDS}
+        taken = np.array(wanted, np.int64)
+        self._values = {name: getattr(columns, name).take(taken).tolist() for name in _FIELDS}
         self._rows = list(zip(*self._values.values(), strict=True))
+        self._spelled: dict[tuple[int, int], Macs] = {(0, 0): (None, None)}
         self._arps = find_places(packets.arps.row, wanted)
         self._quotes = find_places(packets.quotes.row, wanted)
 
@@ -119,28 +130,33 @@ class _PacketReader:
         arp = self._read_arp(self._arps[row]) if row in self._arps else None
         link, direction, smac, dmac = self._read_link(value)
         length = max(value["wirelen"] - ETHERNET, 0) if smac is not None else None
-        place = partial(
-            PacketRecord,
-            span=span,
-            time=_read_time(value["time"]),
-            link=link,
-            direction=direction,
-            relative=False,
-        )
-        tunnel = ""
+        time, tunnel = _read_time(value["time"]), ""
         if value["depth"]:
             outer, tunnel = self._read_outer(value, length)
-            yield place(
-                packet=_with_macs(outer, smac, dmac), smac=smac, dmac=dmac, wrong_sum=wrong_sum
+            yield PacketRecord(
+                span=span,
+                time=time,
+                packet=_with_macs(outer, smac, dmac),
+                link=link,
+                direction=direction,
+                relative=False,
+                smac=smac,
+                dmac=dmac,
+                wrong_sum=wrong_sum,
             )
             wrong_sum = False
-            smac, dmac = _read_macs(value["smac"], value["dmac"])
+            smac, dmac = self._read_macs(value["smac"], value["dmac"])
             length = value["length"] if smac is not None else None
         macs = (smac, dmac)
         packet = None if arp is not None else self._read_packet(row, value, length, macs)
         mtu = 0 if packet is None else self._read_mtu(row)
-        yield place(
+        yield PacketRecord(
+            span=span,
+            time=time,
             packet=packet,
+            link=link,
+            direction=direction,
+            relative=False,
             smac=smac,
             dmac=dmac,
             arp=arp,
@@ -152,7 +168,7 @@ class _PacketReader:
     def _read_link(self, value: Row) -> tuple[IfName | None, str | None, str | None, str | None]:
         """Return device, direction and MACs of the frame, as far as the link type has them."""
         outer = "outer_" if value["depth"] else ""
-        smac, dmac = _read_macs(value[f"{outer}smac"], value[f"{outer}dmac"])
+        smac, dmac = self._read_macs(value[f"{outer}smac"], value[f"{outer}dmac"])
         direction = DIRECTIONS.get(value["direction"])
         name = self._devices.get(value["ifindex"], "") if direction else ""
         if direction and value[f"{outer}smac"]:
@@ -162,6 +178,13 @@ class _PacketReader:
             direction = direction if name else None
         link = name or self._link
         return IfName(link) if link else None, direction, smac, dmac
+
+    def _read_macs(self, source: int, target: int) -> Macs:
+        """Spell both MACs; None where the link type has none."""
+        spelled = self._spelled.get((source, target))
+        if spelled is None:
+            spelled = self._spelled[source, target] = render_mac(source), render_mac(target)
+        return spelled
 
     def _address(self, version: int, value: int) -> Address:
         return Address(4, value) if version == 4 else Address(6, self._packets.addresses[value])
@@ -278,8 +301,3 @@ def _read_tcp(value: Row) -> dict[str, int]:
         "seq": value["seq"] if value["payload"] or flags & _NUMBERED else 0,
         "ack": value["ack"] if flags & protocols.ACK else 0,
     }
-
-
-def _read_macs(source: int, target: int) -> Macs:
-    """Spell both MACs; None where the link type has none."""
-    return (render_mac(source), render_mac(target)) if source or target else (None, None)

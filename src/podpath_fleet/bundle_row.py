@@ -17,8 +17,8 @@ from podpath.library.diagnosis import diagnose
 from podpath.library.reading import read
 from podpath.net.errors import PodpathError
 from podpath.net.provenance import Source
+from podpath.report.claims import spell_claim
 from podpath.report.escape import escape
-from podpath.report.sentences.narrative import spell_claim
 from podpath_fleet.node_facts import Facts, list_facts
 from podpath_fleet.paths import fetch_remote
 

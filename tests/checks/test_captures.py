@@ -14,7 +14,7 @@ from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint
 from podpath.net.provenance import Known
 from podpath.node.case import Case
-from podpath.report.sentences.narrative import spell_claim, spell_link
+from podpath.report.claims import spell_claim, spell_link
 from tests.checks.made_captures import (
     CLIENT,
     SERVER,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.checks.finding import Severity
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import (
     arp,
     case_of,

@@ -13,7 +13,7 @@ from podpath.net import protocols
 from podpath.net.provenance import Listing
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, Netfilter
 from podpath.node.node import Node
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip, probe, span
 from tests.checks.scenes import described
 from tests.datapath.given import given_rules, given_tables

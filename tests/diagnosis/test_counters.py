@@ -17,7 +17,7 @@ from podpath.datapath.tracing.trace import Branch, Trace
 from podpath.diagnosis.counters import TELLTALES, add_counters
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
-from podpath.report.sentences.narrative import spell_link
+from podpath.report.claims import spell_link
 from podpath.testing.nodes import ip, probe
 from tests.checks.nodes import netns, node, span
 from tests.command import podpath

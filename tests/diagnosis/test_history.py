@@ -8,7 +8,7 @@ from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.history import tell_history
 from podpath.diagnosis.verdict import Verdict
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from podpath.timeline.build import ToldFailure
 from podpath.timeline.chronicle import Chronicle
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle

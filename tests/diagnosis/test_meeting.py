@@ -16,8 +16,8 @@ from podpath.net.addresses import Address
 from podpath.net.failures import Ending
 from podpath.net.packet import Packet
 from podpath.node.node import HOST
+from podpath.report.claims import spell_link
 from podpath.report.parting_text import render_partings
-from podpath.report.sentences.narrative import spell_link
 from podpath.report.style import Style
 from tests.checks.made_captures import CLIENT, SERVER, case_of, handshake, tcp
 from tests.diagnosis.scenes import (

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypedDict
 from podpath.checks.finding import Severity
 from podpath.library.captures import captures
 from podpath.net.probe import Probe
-from podpath.report.sentences.narrative import spell_claim, spell_link
+from podpath.report.claims import spell_claim, spell_link
 from podpath_lab.apply import NETNS_DIRECTORY, apply, enter_private_world
 from podpath_lab.incidents.incident import Incident
 from podpath_lab.incidents.registry import INCIDENTS

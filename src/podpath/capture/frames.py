@@ -90,7 +90,9 @@ def point_of(frame: CapturedFrame) -> CapturePoint:
 
     GTP-U numbers each direction by itself: its two tunnels are one point.
     """
-    tunnel, _, _ = frame.tunnel.partition(" teid ")
+    tunnel = frame.tunnel
+    if tunnel:
+        tunnel, _, _ = tunnel.partition(" teid ")
     return CapturePoint(frame.capture, frame.netns, frame.link, tunnel)
 
 

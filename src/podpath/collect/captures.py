@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -45,8 +44,6 @@ MAGICS = tuple(
 """The first bytes of pcap, in both byte orders, its finer and its older shape, and of pcapng."""
 WHOLE = 2000
 """Packets up to which all are shown: each line costs a tenth of a millisecond."""
-_NAMED = re.compile(r"(?<=: )(?=VXLAN, |Geneve, )")
-_BAD_SUM = "[bad udp cksum !] "
 
 
 def is_capture(head: bytes) -> bool:
@@ -215,7 +212,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     if kept.total > WHOLE:
         gaps.append(make_gap(kept.name, _say_how_many(kept, rows), kind=GapKind.ASIDE))
     source, reading = _quote(kept, rows, numbers if kept.total > WHOLE else None)
-    if not any(source.lines):
+    if not source.lines:
         return Evidence((), tuple(gaps))
     return Evidence((source,), tuple(gaps), readings=((source, reading),))
 
@@ -227,27 +224,22 @@ def _quote(
     not all with `numbers`.
     """
     from podpath_capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
-    from podpath_capture.printed.lines import render_lines  # noqa: PLC0415 - as above
+    from podpath_capture.printed.lines import LineWriter  # noqa: PLC0415 - as above
     from podpath_capture.records import read_records  # noqa: PLC0415 - as above
 
     capture = kept.capture
     wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
-    lines = render_lines(capture.packets, rows, kept.devices, kept.data)
-    if wrong:
-        lines = [
-            _NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line
-            for row, line in zip(rows, lines, strict=True)
-        ]
-    start = next((at for at, line in enumerate(lines) if line), 0)
-    source = _as_source(kept, lines[start:], start + 1)
+    writer = LineWriter(capture.packets, rows, kept.devices, kept.data, wrong)
+    start = next((at for at in range(len(rows)) if not writer.is_blank(at)), len(rows))
+    source = _as_source(kept, writer.lines[start:], start + 1)
     return source, read_records(source, capture.packets, rows, kept.devices, wrong, numbers)
 
 
-def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
+def _as_source(kept: Kept, lines: Sequence[str], first: int) -> Source:
     command = kept.place.command or f"tcpdump{_interface(kept.capture)}"
     return Source(
         name=kept.name,
-        lines=tuple(lines),
+        lines=lines,
         first_line=first,
         command=f"{command} -nn -e -S -tttt -r {shlex.quote(kept.name)}",
         netns=kept.place.netns,

@@ -7,7 +7,7 @@ that 150,000 rules cost 150,000 small tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -23,7 +23,7 @@ class Source:
     """The file it stands in, as the user named it, e.g. `ticket.md` or
     `bundle/netns/host/sysctl.txt`.
     """
-    lines: tuple[str, ...] = field(repr=False)
+    lines: Sequence[str] = field(repr=False)
     """Its lines without line ends, exactly as they stand; none where a command printed nothing."""
     first_line: int = 1
     """The number that its first line has in the file."""

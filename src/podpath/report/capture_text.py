@@ -23,12 +23,11 @@ from podpath.diagnosis.capture_answer import (
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.node.case import CapturedPoint
 from podpath.report.brief import render_brief_answer, render_decisive
+from podpath.report.claims import spell_claim
 from podpath.report.escape import escape
 from podpath.report.finding_text import render_finding, render_short
-from podpath.report.headline import render_head
 from podpath.report.quotes import left_out, render_gaps
-from podpath.report.sentences.narrative import spell_claim
-from podpath.report.style import Style
+from podpath.report.style import Style, render_head
 
 _NAMES = (
     "To name these devices, pass the host's `ip link`, taken while it has them, together with "

@@ -11,18 +11,18 @@ from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
+from podpath.report.claims import spell_claim, spell_link
 from podpath.report.clearance_words import say_forbids
 from podpath.report.complaint_words import say_complained
 from podpath.report.escape import escape, escape_command
 from podpath.report.finding_text import INDENT, render_finding, render_short
 from podpath.report.first_screen import render_brief, render_first_screen
-from podpath.report.headline import render_head, render_headline
+from podpath.report.headline import render_headline
 from podpath.report.owner_words import render_owned
 from podpath.report.parting_text import render_partings
 from podpath.report.quotes import left_out, quote, render_gaps
-from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.sentences.questions import spell_answer, spell_fact
-from podpath.report.style import Style
+from podpath.report.style import Style, render_head
 from podpath.report.walked_text import render_walked
 
 ORDER = (

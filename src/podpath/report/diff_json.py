@@ -10,11 +10,11 @@ from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
 from podpath.report.borders import gap_object, quote_object
+from podpath.report.claims import spell_claim
 from podpath.report.clearance_words import forbids_object
 from podpath.report.escape import escape
 from podpath.report.owner_words import owned_objects
 from podpath.report.sentences import spell_failure
-from podpath.report.sentences.narrative import spell_claim
 from podpath.report.walked_text import representative
 
 SCHEMA = "podpath/diff/v1"

@@ -15,13 +15,13 @@ from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
 from podpath.diagnosis.questions import ask_for_clearance
 from podpath.report.brief import render_brief_answer, render_decisive
+from podpath.report.claims import spell_claim
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids
 from podpath.report.escape import escape, escape_command
 from podpath.report.owner_words import render_owned
 from podpath.report.quotes import quote, render_gaps, render_quotes
 from podpath.report.sentences import spell_failure
-from podpath.report.sentences.narrative import spell_claim
 from podpath.report.style import Style
 from podpath.report.walked_text import representative
 

@@ -6,9 +6,9 @@ from podpath.checks.finding import Finding, Repair
 from podpath.checks.owned import NOBODY, OwnerPlaces
 from podpath.checks.owners import owners_of_changes
 from podpath.report.borders import quote_object
+from podpath.report.claims import spell_claim, spell_link
 from podpath.report.escape import escape
 from podpath.report.owner_words import owned_objects, owner_object, owner_objects
-from podpath.report.sentences.narrative import spell_claim, spell_link
 
 
 def finding_object(finding: Finding, owners: OwnerPlaces = NOBODY) -> dict[str, object]:

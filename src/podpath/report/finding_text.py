@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.owned import NOBODY, OwnerPlaces
+from podpath.report.claims import spell_claim, spell_link
 from podpath.report.escape import escape, escape_command
 from podpath.report.owner_words import render_owned, render_undone
-from podpath.report.path import render_path
 from podpath.report.quotes import render_quotes
-from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.style import Style
 
 INDENT = "    "
@@ -18,6 +17,8 @@ def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY)
     """Write out everything that a finding says, below its claim."""
     lines: list[str] = []
     if finding.shown_by is not None and finding.shown_by.traces:
+        from podpath.report.path import render_path  # noqa: PLC0415 - slow to load
+
         lines += _section("path", render_path(finding.shown_by, style, INDENT), style)
     lines += _section("why", _numbered(tuple(map(spell_link, finding.reasoning)), style), style)
     lines += _section(

@@ -16,17 +16,17 @@ from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Span
+from podpath.report.claims import spell_claim
 from podpath.report.clearance_words import say_forbids
 from podpath.report.cure_words import say_fix
 from podpath.report.escape import escape, escape_command
 from podpath.report.finding_text import INDENT, describe_repair
-from podpath.report.headline import render_head, render_headline
+from podpath.report.headline import render_headline
 from podpath.report.owner_words import render_owned, render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import quote, render_quotes
-from podpath.report.sentences.narrative import spell_claim
 from podpath.report.sentences.questions import spell_answer, spell_fact
-from podpath.report.style import Style
+from podpath.report.style import Style, render_head
 from podpath.report.walked_text import WALKED_SHOWN, render_conversation
 
 SCREEN = 24

@@ -10,10 +10,8 @@ from podpath.datapath.tracing.trace import Conversation
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
-from podpath.report.clearance_words import name_forbids
-from podpath.report.escape import escape
-from podpath.report.sentences.narrative import spell_claim
-from podpath.report.style import Style
+from podpath.report.claims import spell_claim
+from podpath.report.style import Style, render_head
 
 
 def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
@@ -65,15 +63,10 @@ def _undecided(diagnosis: Diagnosis) -> str:
     Whoever reads half of it must not take it for an all-clear, so what is missing stands first and
     nothing that was walked is said to work.
     """
+    from podpath.report.clearance_words import name_forbids  # noqa: PLC0415 - slow to load
+
     walked = diagnosis.conversations
     several = f"{len(walked)} connections" if len(walked) > 1 else ""
     looked = "".join(f"; looked at {several or one.probe}" for one in walked[:1])
     asked = f"; next, provide: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
     return f"{name_forbids(diagnosis.forbids)}{looked}{asked}"
-
-
-def render_head(style: Style, color: str, word: str, text: str) -> list[str]:
-    """Write a verdict's word and what it says."""
-    lines = style.wrap(escape(text), f"{word}: ", "  ")
-    painted = style.paint(color, f"{word}:")
-    return [painted + lines[0][len(word) + 1 :], *lines[1:]]

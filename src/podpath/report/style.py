@@ -98,3 +98,10 @@ class Style:
 
 PAGE_STYLE = Style(color=True, verbose=True, width=1000)
 """How a page shows a text: the reader's window breaks its lines."""
+
+
+def render_head(style: Style, color: str, word: str, text: str) -> list[str]:
+    """Write a verdict's word and what it says."""
+    lines = style.wrap(escape(text), f"{word}: ", "  ")
+    painted = style.paint(color, f"{word}:")
+    return [painted + lines[0][len(word) + 1 :], *lines[1:]]

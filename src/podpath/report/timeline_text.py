@@ -11,10 +11,9 @@ from typing import NamedTuple
 from podpath.net.provenance import Span
 from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.escape import clip, escape
-from podpath.report.headline import render_head
 from podpath.report.moments import spell_moment, spell_zone
 from podpath.report.quotes import quote
-from podpath.report.style import Style
+from podpath.report.style import Style, render_head
 from podpath.timeline.chronicle import SURE, Chronicle
 from podpath.timeline.durations import render_duration, tell_before
 from podpath.timeline.marks import weigh_mark

@@ -47,6 +47,17 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     return ordered[begins(ordered)]
 
 
+def are_among(values: NDArray[T], known: NDArray[T]) -> Mask:
+    """Tell which values are among others, which are in order. `np.isin` gives the same, by way of
+    `np.unique`.
+    """
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    found: Mask = known[places] == values
+    return found
+
+
 def first_of_each(values: NDArray[T]) -> Numbers:
     """Return where each of the different values stands first, in the order of the values."""
     order = np.argsort(values, kind="stable")

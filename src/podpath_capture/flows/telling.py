@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, FIN, ICMP, ICMP_ERRORS, ICMPV6, RST, SYN, TCP, UDP
-from podpath_capture.arrays.segments import begins, distinct, order_by
+from podpath_capture.arrays.segments import are_among, begins, distinct, order_by
 from podpath_capture.columns import PacketColumns, Packets
 from podpath_capture.flows.failures import Failures, count_failures
 from podpath_capture.flows.flows import SLAB, Flows, find_rows, number_flows
@@ -95,7 +95,7 @@ def find_cut(rows: Rows, streams: NDArray[np.integer[Any]], shown: Rows) -> Rows
     """
     order = np.argsort(streams, kind="stable")
     rows, streams = rows[order], streams[order]
-    seen = np.isin(rows, shown)
+    seen = are_among(rows, distinct(shown))
     cut: Rows = rows[:-1][seen[:-1] & ~seen[1:] & (streams[1:] == streams[:-1])]
     return cut
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ECHO_REPLIES, ECHO_REQUESTS, UDP
-from podpath_capture.arrays.segments import distinct, first_of_each
+from podpath_capture.arrays.segments import are_among, distinct, first_of_each
 from podpath_capture.columns import PacketColumns
 from podpath_capture.decoding.transport_layer import NAMES
 from podpath_capture.flows.flows import Flows
@@ -52,11 +52,11 @@ def find_unheard(columns: PacketColumns, flows: Flows, end: int | None = None) -
         & (columns.sport[rows] == NAMES)
         & (columns.query[rows] == 0)
     ]
-    heard = np.isin(flows.number[asked], distinct(flows.number[given]))
-    heard &= ~np.isin(flows.number[asked], distinct(flows.number[unnamed]))
+    heard = are_among(flows.number[asked], distinct(flows.number[given]))
+    heard &= ~are_among(flows.number[asked], distinct(flows.number[unnamed]))
     late = int(columns.time.max()) if end is None else end
     again = _find_repeated(words, columns.time[asked])
-    open_still = heard & ~np.isin(words, answered)
+    open_still = heard & ~are_among(words, answered)
     open_still &= again | (columns.time[asked] <= late - PATIENCE)
     found: Rows = np.sort(asked[open_still][first_of_each(words[open_still])])
     return found

@@ -9,8 +9,9 @@ options those are printed that the columns have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ _TUNNELS = {GENEVE: "Geneve, Flags [none], vni", GTP: "GTP-U, teid"}
 ETHERNET = 14
 """Bytes of its header."""
 EVERYBODY = (1 << 48) - 1
+_NAMED = re.compile(r"(?<=: )(?=VXLAN, |Geneve, )")
+_BAD_SUM = "[bad udp cksum !] "
 
 
 def render_lines(
@@ -42,14 +45,7 @@ def render_lines(
     """Return the line of each row; `names` are those of devices by their index, for captures on
     `any`, and `data` is the file, where DNS messages are to be told.
     """
-    wanted = list(rows)
-    writer = _Writer(packets, wanted, names or {}, data)
-    times = (
-        np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]"))
-        if wanted
-        else ()
-    )
-    return [writer.line(at, str(time)) for at, time in enumerate(times)]
+    return list(LineWriter(packets, list(rows), names or {}, data).lines)
 
 
 def find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
@@ -66,8 +62,34 @@ def find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
     }
 
 
-class _Writer:
-    """Writes lines from columns. Local to `render_lines`."""
+class RenderedLines(Sequence[str]):
+    """Lines that are each written as it is read: of thousands that could be quoted a few are."""
+
+    __slots__ = ("_places", "_write")
+
+    def __init__(self, write: Callable[[int], str], places: range) -> None:
+        """Take what writes the line of a place, and the places."""
+        self._write, self._places = write, places
+
+    def __len__(self) -> int:
+        """Count the lines."""
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> RenderedLines: ...
+
+    def __getitem__(self, index: int | slice) -> str | RenderedLines:
+        """Write one line; or return some of them, to be written."""
+        if isinstance(index, slice):
+            return RenderedLines(self._write, self._places[index])
+        return self._write(self._places[index])
+
+
+class LineWriter:
+    """Writes lines from columns."""
 
     def __init__(
         self,
@@ -75,29 +97,43 @@ class _Writer:
         rows: list[int],
         names: Mapping[int, str],
         data: bytes | memoryview,
+        wrong: Collection[int] = (),
     ) -> None:
+        """Take what `render_lines` does; packets in `wrong` have a wrong outer checksum."""
         self._names, self._addresses, self._data = names, packets.addresses, data
-        self._columns, self._rows = packets.columns, rows
+        self._columns, self._rows, self._wrong = packets.columns, rows, wrong
         self._taken: dict[str, list[int]] = {}
         self._arp, self._quote = packets.arps, packets.quotes
         self._arps, self._quotes = (
             find_places(table.row, rows) for table in (packets.arps, packets.quotes)
         )
 
-    def line(self, at: int, time: str) -> str:
+    @property
+    def lines(self) -> RenderedLines:
+        """The lines of all rows."""
+        return RenderedLines(self.line, range(len(self._rows)))
+
+    def is_blank(self, at: int) -> bool:
+        """Tell whether a packet is neither IP nor ARP: its line is empty."""
+        value = self._reader(at)
+        unknown = not value("version") or value("broken") == MALFORMED
+        return unknown and self._rows[at] not in self._arps
+
+    def line(self, at: int) -> str:
         """Write one of the packets."""
-        row, value = self._rows[at], self._reader(at)
-        arp = self._arps.get(row)
-        version = value("version")
-        if arp is None and (not version or value("broken") == MALFORMED):
+        if self.is_blank(at):
             return ""
-        time = time.replace("T", " ")
+        row, value = self._rows[at], self._reader(at)
+        arp, version = self._arps.get(row), value("version")
+        taken = np.datetime64(value("time"), "ns").astype("M8[us]")
+        time = str(np.datetime_as_string(taken)).replace("T", " ")
         inner = self._arp_text(arp) if arp is not None else self._packet_text(row, value, version)
         if not value("depth"):
             return f"{time} {self._link(value, version)}{inner}"
         outer_version = value("outer_version")
         around = self._link(value, outer_version, "outer_") + self._tunnel(value)
-        return f"{time} {around}{self._inner_link(value, version)}{inner}"
+        line = f"{time} {around}{self._inner_link(value, version)}{inner}"
+        return _NAMED.sub(_BAD_SUM, line, count=1) if row in self._wrong else line
 
     def _reader(self, at: int) -> Callable[[str], int]:
         taken = self._taken

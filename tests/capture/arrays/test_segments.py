@@ -6,7 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath_capture.arrays.segments import Runs, distinct, first_of_each, order_by, unwrapped
+from podpath_capture.arrays.segments import (
+    Runs,
+    are_among,
+    distinct,
+    first_of_each,
+    order_by,
+    unwrapped,
+)
 
 RUNS = st.lists(st.lists(st.integers(-1000, 1000), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -87,3 +94,11 @@ def test_each_value_is_found_where_it_stands_first(values: list[int]) -> None:
     expected = [values.index(value) for value in sorted(set(values))]
 
     assert expected == first_of_each(np.array(values, np.int64)).tolist()
+
+
+@given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))
+def test_values_are_among_known_ones(values: list[int], known: list[int]) -> None:
+    """The same as looking each one up."""
+    found = are_among(np.array(values, np.int64), np.array(sorted(known), np.int64))
+
+    assert [value in known for value in values] == found.tolist()

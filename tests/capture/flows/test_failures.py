@@ -9,7 +9,7 @@ import numpy as np
 from podpath.library.captures import captures
 from podpath.net.addresses import Address
 from podpath.node.case import FailureTally
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import number_flows
 from podpath_capture.reading.read import read_capture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.output import read_tcpdump
 from podpath.net.provenance import Source
-from podpath_capture.printed.lines import render_lines
+from podpath_capture.printed.lines import RenderedLines, render_lines
 from podpath_capture.reading.read import read_capture
 from tests.capture import frames
 
@@ -248,3 +248,19 @@ def test_ip_in_ip_stands_on_one_line() -> None:
 def test_any_packet_has_a_line(packets: list[bytes], link_type: int) -> None:
     """However broken, a packet gives one line, which may be empty."""
     assert len(packets) == len(lines_of(*packets, link_type=link_type))
+
+
+def test_lines_are_written_as_they_are_read() -> None:
+    """A line is written when it is asked for, by itself or as one of some."""
+    asked: list[int] = []
+
+    def write(at: int) -> str:
+        asked.append(at)
+        return f"line {at}"
+
+    lines = RenderedLines(write, range(1000))
+    some = lines[10:20][2:4]
+
+    assert ([], 1000, 2) == (asked[:], len(lines), len(some))
+    assert ["line 12", "line 13"] == list(some)
+    assert ([12, 13], "line 999") == (asked[:], lines[-1])

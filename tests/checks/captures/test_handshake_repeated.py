@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.finding import Severity
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, found, handshake, tcp
 
 FORTH, BACK = f"{CLIENT} > {SERVER}", f"{SERVER} > {CLIENT}"

@@ -6,7 +6,7 @@ import pytest
 
 from podpath.checks.finding import Finding, Severity
 from podpath.diagnosis.capture_answer import answer_captures
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import CLIENT, case_of, clock, exchange, found, handshake
 
 HEALTHY = (*handshake(), *exchange(0.1))

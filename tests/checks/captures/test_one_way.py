@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.node.case import ThinnedCapture
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import (
     CLIENT,
     SERVER,

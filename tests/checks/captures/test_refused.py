@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.looks import look_at_captures
 from podpath.node.case import Case
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import SERVER, case_of, exchange, handshake, tcp
 
 

@@ -7,7 +7,7 @@ import pytest
 from podpath.checks.finding import Finding
 from podpath.checks.looks import look_at_captures
 from podpath.diagnosis.capture_answer import answer_captures
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.checks.made_captures import case_of, clock, exchange, handshake
 
 NEAR, FAR = "10.7.0.5", "10.96.0.10"

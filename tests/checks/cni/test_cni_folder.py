@@ -10,7 +10,7 @@ import pytest
 from podpath.checks.cni.cni_folder import check
 from podpath.checks.finding import Finding
 from podpath.library.reading import read
-from podpath.report.sentences.narrative import spell_claim
+from podpath.report.claims import spell_claim
 from tests.command import podpath
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, listed, single
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ BROADCAST = Mac("ff:ff:ff:ff:ff:ff")
 _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
 _NOWHERE = Address(4, 0)
 _OPERATIONS = {operation.value: operation for operation in ArpOperation}
+_SMAC = Packet._fields.index("smac")
+"""The place of the source's MAC in a packet; the destination's follows."""
 
 
 class CaptureOrigin(NamedTuple):
@@ -64,11 +66,16 @@ def assemble_sightings(draft: NodeDraft, evidence: ReadSources, disputes: Disput
     captures: dict[tuple[str, object], CaptureOrigin] = {}
     elsewhere: set[int] = set()
     frames = _FrameDraft(words, disputes)
-    for place, (scene, record) in enumerate(shown):
+    place = 0
+    for _, run in groupby(shown, key=lambda one: id(one[0])):
+        together = list(run)
+        scene = together[0][0]
         capture = _find_capture(scene, draft, evidence, captures)
         if scene.is_elsewhere:
             elsewhere.add(capture.number)
-        frames.add(record, capture, place)
+        for _, record in together:
+            frames.add(record, capture, place)
+            place += 1
     packets = join_networks(tuple(frames.packets.values()))
     ours = _connect(seen for seen in packets if seen.capture not in elsewhere)
     return Sightings(
@@ -125,8 +132,10 @@ class _FrameDraft:
         known = self.packets.get(key)
         if known is not None and (known.packet.smac is not None or smac is None):
             return
+        if (packet.smac, packet.dmac) != (smac, dmac):
+            packet = packet._replace(smac=smac, dmac=dmac)
         self.packets[key] = Sighting(
-            packet=packet._replace(smac=smac, dmac=dmac),
+            packet=packet,
             span=record.span,
             time=record.time,
             netns=capture.netns,
@@ -198,9 +207,13 @@ def _written_on(evidence: ReadSources, file: str) -> str | None:
 
 def _identity(record: PacketRecord) -> tuple[object, ...]:
     """Return what makes two lines of one capture the same frame, MACs left out."""
-    packet = None if record.packet is None else record.packet._replace(smac=None, dmac=None)
+    packet = None if record.packet is None else _leave_out_macs(record.packet)
     arp = None if record.arp is None else record.arp._replace(sender_mac=None, target_mac=None)
     return record.time, record.link, record.direction, packet, arp
+
+
+def _leave_out_macs(packet: Packet) -> tuple[object, ...]:
+    return (*packet[:_SMAC], *packet[_SMAC + 2 :])
 
 
 def _has_words(records: Iterable[PacketRecord]) -> bool:

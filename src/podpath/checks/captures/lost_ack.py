@@ -73,8 +73,10 @@ def find_lost_ack(flow: CapturedFlow[Sighting]) -> tuple[Sighting, list[Sighting
     """Return the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing
     shows that.
     """
-    answers = [seen for seen in flow.syn_acks if seen.packet.seq == flow.syn_acks[0].packet.seq]
-    sent = times_sent(answers)
+    answers = flow.syn_acks
+    if len(answers) < 2:
+        return None
+    sent = times_sent([seen for seen in answers if seen.packet.seq == answers[0].packet.seq])
     if len(sent) < 2:
         return None
     for ack in flow.acks:

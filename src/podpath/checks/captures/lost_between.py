@@ -68,8 +68,9 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     groups: dict[tuple[str, bool, str, str], list[LostPacket]] = defaultdict(list)
     for lost in case.lost:
         groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
-    going_on = {flow.words for flow in traffic.flows if _takes_part(flow)}
-    untaken = {flow.words for flow in traffic.flows if find_lost_ack(flow) is not None}
+    followed = traffic.flows if groups else ()
+    going_on = {flow.words for flow in followed if _takes_part(flow)}
+    untaken = {flow.words for flow in followed if find_lost_ack(flow) is not None}
     for (name, forward, *_), found in groups.items():
         spare = name in going_on and all(lost.what == "ACK" for lost in found)
         yield _report_lost(found, spare=spare, confirmed=forward and name in untaken)

@@ -54,7 +54,7 @@ SHORTEST = 1.0
 LONG = 3.0
 """Seconds from which on programs feel it."""
 ASKS = 3
-"""Frames that have to be answered and are not, within the silence."""
+"""Frames that have to be answered and are not, within the silence; before it one is an answer."""
 SEGMENT = 1460
 """Bytes of TCP that a frame holds by custom."""
 _REPLIES = ((protocols.ICMP, 0), (protocols.ICMPV6, 129))
@@ -79,6 +79,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """
     told: set[tuple[Address, Address]] = set()
     for (point, _), frames in _pairs(case.sightings).items():
+        if len(frames) <= ASKS:
+            continue
         cut = case.thinned.get(frames[0].span.source.name, ThinnedCapture()).pairs
         for near, far in _directions(frames):
             silences = list(_find_silences(frames, near, far, cut))
@@ -86,6 +88,8 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
                 told.add((near, far))
                 yield _report(spell_point(point, frames[0]), near, far, silences)
     for flow in traffic.flows if case.thinned else ():
+        if len(flow.forward) + len(flow.backward) <= ASKS:
+            continue
         frames = [seen for seen in flow.frames if seen.time is not None]
         if not frames or frames[0].span.source.name not in case.thinned:
             continue

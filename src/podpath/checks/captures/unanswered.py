@@ -203,12 +203,13 @@ def list_silent(case: Case, traffic: CapturedTraffic) -> list[_Flow]:
 
 def _asks(flow: _Flow) -> bool:
     """Tell whether a flow is of name lookups or pings to one host."""
-    if not flow.forward or flow.server[0].is_multicast or str(flow.server[0]).endswith(".255"):
-        return False
     if flow.protocol == protocols.UDP:
-        return flow.server[1] == PORT
-    kind = protocols.ECHO_REQUESTS.get(flow.protocol)
-    return kind is not None and flow.forward[0].packet.icmp_type == kind
+        asks = bool(flow.forward) and flow.server[1] == PORT
+    else:
+        kind = protocols.ECHO_REQUESTS.get(flow.protocol)
+        asks = kind is not None and bool(flow.forward) and flow.forward[0].packet.icmp_type == kind
+    server = flow.server[0]
+    return asks and not server.is_multicast and not str(server).endswith(".255")
 
 
 def _list_ends(case: Case) -> dict[int, float]:

@@ -128,8 +128,8 @@ def gather_claims(case: Case) -> dict[tuple[Device, Address], list[_Claim]]:
             found[device, arp.sender].append(
                 _Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span)
             )
-    routers = list_routers(case)
-    for seen in case.sightings:
+    routers = list_routers(case) if found else set()
+    for seen in case.sightings if found else ():
         mac, device = seen.packet.smac, device_of(seen)
         if (
             device is None
@@ -160,7 +160,8 @@ def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:
 def _ports(case: Case) -> dict[Mac, list[_Claim]]:
     """Return where the frames of each MAC came in, by the ports of one bridge."""
     found: dict[tuple[Mac, str], list[_Claim]] = defaultdict(list)
-    for seen in sorted(case.sightings, key=order_of):
+    coming = [seen for seen in case.sightings if seen.link is not None and seen.direction == "in"]
+    for seen in sorted(coming, key=order_of):
         bridge = _bridge_of(case, seen)
         if bridge is not None and seen.packet.smac is not None:
             found[seen.packet.smac, bridge].append(
@@ -170,7 +171,7 @@ def _ports(case: Case) -> dict[Mac, list[_Claim]]:
 
 
 def _bridge_of(case: Case, seen: Sighting) -> str | None:
-    if seen.link is None or seen.direction != "in" or seen.netns not in (None, HOST):
+    if seen.link is None or seen.netns not in (None, HOST):
         return None
     link = find_link(case.node.host, seen.link)
     return link.master if link is not None else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.cilium.flags import HELM_KEYS, config_key
@@ -82,7 +82,7 @@ def read_config(source: Source) -> Reading:
     return ledger.close("an option of Cilium")
 
 
-def _options(lines: tuple[str, ...]) -> Iterator[_Option]:
+def _options(lines: Sequence[str]) -> Iterator[_Option]:
     logged = [option for index, line in enumerate(lines) for option in _logged(index, line)]
     if logged:
         yield from logged
@@ -99,7 +99,7 @@ def _options(lines: tuple[str, ...]) -> Iterator[_Option]:
         yield from _yaml_options(lines)
 
 
-def _is_json(lines: tuple[str, ...]) -> bool:
+def _is_json(lines: Sequence[str]) -> bool:
     return any(line.lstrip().startswith(("{", '"')) for line in lines[:5])
 
 
@@ -108,7 +108,7 @@ def _logged(index: int, line: str) -> Iterator[_Option]:
         yield _Option(found["key"], found["value"], index, index)
 
 
-def _json_options(lines: tuple[str, ...]) -> Iterator[_Option]:
+def _json_options(lines: Sequence[str]) -> Iterator[_Option]:
     """Yield the string members of `data`; of a fragment, all that stand on lines of their own."""
     try:
         value: object = json.loads("\n".join(lines))
@@ -132,7 +132,7 @@ def _json_options(lines: tuple[str, ...]) -> Iterator[_Option]:
             yield _Option(found["key"], found["value"].replace('\\"', '"'), place, place)
 
 
-def _described(lines: tuple[str, ...]) -> Iterator[_Option]:
+def _described(lines: Sequence[str]) -> Iterator[_Option]:
     """Yield the entries of `kubectl describe configmap`: key, dashes, value, blank line."""
     for index, line in enumerate(lines[:-2]):
         found = _DESCRIBED.fullmatch(line)
@@ -143,7 +143,7 @@ def _described(lines: tuple[str, ...]) -> Iterator[_Option]:
         yield _Option(found["key"], value, index, index + 2)
 
 
-def _yaml_options(lines: tuple[str, ...]) -> Iterator[_Option]:
+def _yaml_options(lines: Sequence[str]) -> Iterator[_Option]:
     """Yield the entries of `data:`; of Helm values, nested keys joined by dots; of a fragment, the
     keys at its top.
     """

@@ -5,7 +5,7 @@ at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
@@ -73,7 +73,7 @@ class _Field(NamedTuple):
     value: str
     place: int
     """Index of its line."""
-    nested: tuple[str, ...]
+    nested: Sequence[str]
     """The lines below it that stand deeper."""
 
 
@@ -162,7 +162,7 @@ def _place(ledger: LineLedger, field: _Field) -> DescribedField:
     return DescribedField(field.key, field.value, Span(source, first, first), below)
 
 
-def _fields(lines: tuple[str, ...], start: int, end: int) -> Iterator[_Field]:
+def _fields(lines: Sequence[str], start: int, end: int) -> Iterator[_Field]:
     place = start
     while place < end:
         found = _FIELD.match(lines[place])
@@ -248,7 +248,7 @@ def _details(fields: list[_Field]) -> Iterator[tuple[str, str]]:
             yield from _states(field.nested)
 
 
-def _states(nested: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _states(nested: Sequence[str]) -> Iterator[tuple[str, str]]:
     name = ""
     for line in nested:
         heading = re.fullmatch(r" {2}(?P<name>[a-z0-9-]+):\s*", line)

@@ -7,6 +7,8 @@ the width is still in the source, and is quoted with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
@@ -27,7 +29,7 @@ class LineLedger(Ledger):
         self.lines = clip_lines(source.lines)
 
 
-def clip_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+def clip_lines(lines: Sequence[str]) -> Sequence[str]:
     """Cut lines to the width; they are given back as they are where none is longer."""
     if not lines or max(map(len, lines)) <= LINE_WIDTH:
         return lines

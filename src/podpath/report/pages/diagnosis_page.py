@@ -12,6 +12,7 @@ from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.provenance import Gap, Span
+from podpath.report.claims import spell_claim, spell_link
 from podpath.report.clearance_words import say_forbids
 from podpath.report.cure_words import say_fix
 from podpath.report.diagnosis_text import render_diagnosis
@@ -34,7 +35,6 @@ from podpath.report.pages.page import (
 )
 from podpath.report.pages.steps import list_packets
 from podpath.report.quotes import quote
-from podpath.report.sentences.narrative import spell_claim, spell_link
 from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
 

@@ -22,10 +22,8 @@ MOST = 3
 """Steps told of one packet."""
 
 
-def spell_claim(claim: str | Claim) -> str:
+def spell_cause(claim: Claim) -> str:
     """Name a cause in one sentence, and say what goes with it."""
-    if isinstance(claim, str):
-        return claim
     return " ".join((_claim_of(claim.cause), *map(_too_late, claim.too_late), *claim.remarks))
 
 
@@ -109,10 +107,8 @@ _DOUBTS: Mapping[Unsettling, str] = {
 }
 
 
-def spell_link(link: str | PacketStory | Ground | Unsettling) -> str:
+def spell_ground(link: PacketStory | Ground | Unsettling) -> str:
     """Say one link of the chain from the evidence to the claim."""
-    if isinstance(link, str):
-        return link
     if isinstance(link, Ground):
         return _GROUNDS[link]
     if isinstance(link, Unsettling):

@@ -9,6 +9,7 @@ log of several boots starts again at each `Linux version`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from podpath.net.provenance import Source
@@ -65,7 +66,7 @@ far less.
 """
 
 
-def count_boots(lines: tuple[str, ...]) -> int:
+def count_boots(lines: Sequence[str]) -> int:
     """Count the boots that a log of the ring buffer spans; none where it has no stamp."""
     counter, seen = BootCounter(), False
     for line in lines:

@@ -7,7 +7,7 @@ The stamp is the wall clock of the process, which in containers is UTC as a rule
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from podpath.net.provenance import Source
@@ -52,7 +52,7 @@ class _KlogStamps:
         )
 
 
-def _heads(lines: tuple[str, ...]) -> Iterator[re.Match[str]]:
+def _heads(lines: Sequence[str]) -> Iterator[re.Match[str]]:
     """Yield the stamps where the date changes, and the last one."""
     before = ""
     for line in lines:

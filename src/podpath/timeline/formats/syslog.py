@@ -8,7 +8,7 @@ by default.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from podpath.net.provenance import Source
@@ -84,7 +84,7 @@ class _SyslogStamps:
         return time + float(found["fraction"]) if found["fraction"] else time
 
 
-def _months(lines: tuple[str, ...]) -> Iterator[int]:
+def _months(lines: Sequence[str]) -> Iterator[int]:
     """Yield the months of neighboring lines, each once as long as it stays."""
     before = ""
     for line in lines:
@@ -95,7 +95,7 @@ def _months(lines: tuple[str, ...]) -> Iterator[int]:
                 yield MONTHS[name]
 
 
-def _last_day(lines: tuple[str, ...]) -> tuple[int, int] | None:
+def _last_day(lines: Sequence[str]) -> tuple[int, int] | None:
     """Return month and day of the last line that has a stamp."""
     for line in reversed(lines):
         found = _STAMP.match(line)
