@@ -1,5 +1,5 @@
-"""What `podpath reach` costs for one pod and TCP as services multiply, against walking one flow of
-each class.
+"""What `podpath reach` costs for TCP as services multiply: for one pod, against walking one flow of
+each class, and for 250 pods, against one of them.
 
     python bench/reach_services.py [--json]
 
@@ -15,10 +15,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.converse import POD, build_node  # the folder above is only now on the path
+from bench.converse import (  # the folder above is only now on the path
+    ENDPOINTS,
+    POD,
+    assemble_node,
+    build_node,
+)
+from bench.kube_proxy_ruleset import generate_ruleset  # as above
 from bench.measurement import Measurement, emit  # as above
 from podpath.library.case import Case, NodeCase
 from podpath.library.memory import collecting_seldom
+from podpath.net.addresses import Address
 from podpath.node.case import Case as Facts
 from podpath_fleet.reach_answers import ReachWalker
 from podpath_fleet.reach_space import ReachQuestion
@@ -28,6 +35,9 @@ SIZES = (100, 1_000)
 PROBED = 100
 """Classes of which one flow is walked, for the comparison."""
 QUESTION = ReachQuestion((f"{POD} from pod",), (), ("tcp",))
+PODS = 250
+CROWDS = (1_000, 10_000)
+"""Services of a node with so many pods."""
 
 
 def walk_singly(case: Case, result: ReachResult) -> float:
@@ -61,6 +71,31 @@ def measure() -> Iterator[Measurement]:
             against="one flow of each class, walked singly",
             other=alone,
         )
+    for size in CROWDS:
+        yield _measure_crowd(size)
+
+
+def _measure_crowd(size: int) -> Measurement:
+    """Measure every flow of many pods, which the node treats alike."""
+    own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(PODS)]
+    node = assemble_node(generate_ruleset(size, ENDPOINTS), own)
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=node)),))
+    one = ReachQuestion((f"{own[0]} from pod",), (), ("tcp",))
+    spent = {}
+    for name, question in (("one", one), ("all", one._replace(sources=()))):
+        with collecting_seldom():
+            started = time.process_time()
+            result = reach(case, question)
+            spent[name] = time.process_time() - started
+        if not result.complete:
+            raise AssertionError("something was not walked")
+    return Measurement(
+        f"every flow of {PODS} pods, TCP, {size:,} services, CPU",
+        spent["all"],
+        "s",
+        against="one of these pods",
+        other=spent["one"],
+    )
 
 
 if __name__ == "__main__":
