@@ -19,7 +19,9 @@ exchanged.
 
 Lists whose order means nothing (devices, neighbors, host routes) are compared without it. A rule in
 a base chain that names a pod sets it apart. One in another chain does not, since a packet may never
-get there: the chain is kept, and a walk that enters it is that of its pod alone (`chains`). Ranges
+get there: the chain is kept, and a walk that enters it is that of its pod alone (`entries`). Nor
+does a connection that is tracked: a packet meets it only between the same addresses (`peers`).
+Ranges
 (networks, `iprange`, device names with a wildcard) have to hold both pods or neither.
 """
 
@@ -35,7 +37,7 @@ from typing import Any, NamedTuple
 from podpath.net.addresses import WIDTH, Address, Family, Prefix
 from podpath.net.provenance import Known, Listing, Source, Span
 from podpath.node.links import InterfaceAddress
-from podpath.node.netfilter import InterfaceMatch, IpSet, PrefixMatch, Rule, Table
+from podpath.node.netfilter import ConntrackEntry, InterfaceMatch, IpSet, PrefixMatch, Rule, Table
 from podpath.node.node import Netns, NetnsRole, Node
 from podpath.node.routing import Route
 from podpath.report.escape import escape
@@ -74,6 +76,8 @@ class AlikePods:
     """Where it is told of them: escaped names of sources, with lines."""
     entries: frozenset[MetRule]
     """Rules that lead into a chain which names one of them."""
+    peers: frozenset[int]
+    """Addresses that a tracked connection of one of them has beside its own."""
 
 
 class _Name(NamedTuple):
@@ -99,6 +103,7 @@ class _PodFacts:
     mentions: Counter[_PodMention] = field(default_factory=Counter)
     lines: set[tuple[str, int]] = field(default_factory=set)
     chains: set[ChainPlace] = field(default_factory=set)
+    peers: set[int] = field(default_factory=set)
     apart: bool = False
     """True where it is named in a place whose order counts, or together with another pod."""
 
@@ -136,7 +141,7 @@ class _Comparison:
     def __init__(self, node: Node, pods: list[PodEnd]) -> None:
         self._node = node
         self._pods = pods
-        self._told = [_PodFacts() for _ in pods]
+        self._facts = [_PodFacts() for _ in pods]
         self._names: dict[Hashable, _Name] = {}
         self._seen: set[int] = set()
         """The pods that were named since it was emptied."""
@@ -175,8 +180,8 @@ class _Comparison:
         """Keep a name; one that two pods have sets both apart."""
         known = self._names.get(name)
         if known is not None:
-            self._told[known.pod].apart = True
-            self._told[place].apart = True
+            self._facts[known.pod].apart = True
+            self._facts[place].apart = True
         self._names[name] = _Name(place, role)
         if isinstance(name, Address):
             self._names[str(name)] = _Name(place, role)
@@ -186,7 +191,7 @@ class _Comparison:
     def _look_through(self, name: str, netns: Netns) -> None:
         owner = self._names.get(name)
         if owner is not None and self._pods[owner.pod].netns == name:
-            told = self._told[owner.pod]
+            told = self._facts[owner.pod]
             told.own = self._spell_whole(netns)
             self._keep_lines(told)
             self._part_others(owner.pod)
@@ -198,6 +203,8 @@ class _Comparison:
                         self._look_at_table(name, table)
                     for one in netfilter.sets.values():
                         self._look_at_set(f"{name} {family}", one)
+            elif entry.name == "conntrack":
+                self._look_at_connections(netns.conntrack.items)
             elif entry.name not in _COUNTED:
                 self._look_at_field(f"{name} {entry.name}", entry.name, getattr(netns, entry.name))
 
@@ -211,6 +218,19 @@ class _Comparison:
             ordered = name not in _UNORDERED and not _is_host_route(item)
             self._look_at(where, item, ordered=ordered)
 
+    def _look_at_connections(self, entries: Iterable[ConntrackEntry]) -> None:
+        """Note whom a pod has connections with; one with itself sets it apart, one with another
+        pod of the node both.
+        """
+        for entry in entries:
+            self._seen.clear()
+            ends = (entry.original.src, entry.original.dst, entry.reply.src, entry.reply.dst)
+            strangers = [end.value for end in ends if self._find(end) is None]
+            if len(self._seen) > 1 or not strangers:
+                self._part_others(None)
+            for pod in self._seen:
+                self._facts[pod].peers.update(strangers)
+
     def _look_at_set(self, where: str, one: IpSet) -> None:
         plain = one.type.startswith("hash:")
         for member in one.members:
@@ -222,8 +242,8 @@ class _Comparison:
         if ordered or len(self._seen) > 1:
             self._part_others(None)
         for pod in self._seen:
-            self._told[pod].mentions[_PodMention(where, what)] += 1
-            self._keep_lines(self._told[pod])
+            self._facts[pod].mentions[_PodMention(where, what)] += 1
+            self._keep_lines(self._facts[pod])
 
     def _look_at_table(self, netns: str, table: Table) -> None:
         for name, fact in table.chains.items():
@@ -235,7 +255,7 @@ class _Comparison:
                 self._seen.clear()
                 self._look_at_rule(rule)
                 for pod in self._seen:
-                    told = self._told[pod]
+                    told = self._facts[pod]
                     told.apart = told.apart or fact.value.policy is not None
                     told.chains.add(place)
 
@@ -295,9 +315,9 @@ class _Comparison:
         """Set the pods apart that were named, but for the one whose own facts name it."""
         others = self._seen - {own}
         for pod in others:
-            self._told[pod].apart = True
+            self._facts[pod].apart = True
         if others and own is not None:
-            self._told[own].apart = True
+            self._facts[own].apart = True
 
     def _keep_lines(self, told: _PodFacts) -> None:
         for span in self._spans:
@@ -403,13 +423,13 @@ class _Comparison:
         if self._odd_mask:
             return
         groups: dict[Hashable, list[int]] = {}
-        for place, told in enumerate(self._told):
+        for place, told in enumerate(self._facts):
             if not told.apart:
                 groups.setdefault((told.own, self._place(place)), []).append(place)
         for group in groups.values():
             by_mentions: dict[Hashable, list[int]] = {}
             for place in group:
-                mentions = frozenset(self._told[place].mentions.items())
+                mentions = frozenset(self._facts[place].mentions.items())
                 by_mentions.setdefault(mentions, []).append(place)
             for places in by_mentions.values():
                 if len(places) > 1:
@@ -438,7 +458,7 @@ class _Comparison:
 
     def _make_group(self, places: list[int]) -> AlikePods:
         members = frozenset(places)
-        chains = frozenset(chain for place in places for chain in self._told[place].chains)
+        chains = frozenset(chain for place in places for chain in self._facts[place].chains)
         return AlikePods(
             tuple(self._pods[place] for place in places),
             frozenset(
@@ -446,8 +466,9 @@ class _Comparison:
                 for key, name in self._names.items()
                 if name.pod in members and isinstance(key, str)
             ),
-            frozenset(line for place in places for line in self._told[place].lines),
+            frozenset(line for place in places for line in self._facts[place].lines),
             frozenset(_list_entries(self._node, chains)),
+            frozenset(peer for place in places for peer in self._facts[place].peers),
         )
 
 

@@ -10,7 +10,8 @@ alike (`alike_pods`), and what holds of one pair of them of all pairs.
 ```
 
 A class is that of its pod alone where its walk entered a chain that names such a pod, calculated
-with the source's address, or where its answer quotes or names one of the pods elsewhere than as the
+with the source's address, or had an address on its way that one of these pods has a tracked
+connection with, or where its answer quotes or names one of the pods elsewhere than as the
 place where the packet ends.
 """
 
@@ -180,6 +181,7 @@ class _Sharing:
         self._others = intersect(
             self._region.dst, join_ranges((one.src.value, one.src.value) for one in others)
         )
+        self._peers = join_ranges((peer, peer) for peer in group.peers)
         self._strangers = group.names - {str(first.netns), str(second.netns)}
         apart = self._region._replace(dst=subtract(self._region.dst, self._others))
         self.parts = (apart,) if apart else ()
@@ -194,6 +196,8 @@ class _Sharing:
         answer, group = known.answer, self._group
         row = answer.row
         if known.calculated or not known.met.isdisjoint(group.entries):
+            return
+        if not known.carried.isdisjoint(group.peers):
             return
         if row.line is not None and (row.evidence, row.line) in group.lines:
             return
@@ -220,8 +224,9 @@ class _Sharing:
 
     def _list_beside(self, regions: Sequence[HeaderRegion]) -> Iterator[HeaderRegion]:
         value = self._second.src.value
+        gone = join_ranges(((value, value), *self._peers))
         for region in regions:
-            dst = subtract(region.dst, ((value, value),))
+            dst = subtract(region.dst, gone)
             if dst:
                 yield region._replace(dst=dst)
 

@@ -4,7 +4,6 @@ is each flow's own, and where their first packets end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import converse
@@ -19,7 +18,7 @@ from podpath.report.escape import escape
 from podpath_fleet.alike_pods import AlikePods, list_alike_pods
 from podpath_fleet.flow_answers import FlowAnswer, answer_flow, refuse_flow
 from podpath_fleet.flow_classes import FlowHeader
-from podpath_fleet.rules_met import MetRule, list_places
+from podpath_fleet.rules_met import MetRule, WalkNote, list_carried, list_places
 from podpath_fleet.service_shapes import ShapedService, list_shaped_services
 
 
@@ -44,8 +43,8 @@ class ReachWalker:
         """The node as it is compiled."""
         self.met: set[MetRule] = set()
         """The rules that walks met so far."""
-        self.last_met: frozenset[MetRule] = frozenset()
-        """Those that the last conversation met."""
+        self.last = WalkNote()
+        """What the last conversation met."""
         self.whole = True
         """False where branches were left out, which may have met others."""
         self._services: dict[Family, tuple[ShapedService, ...]] = {}
@@ -81,15 +80,17 @@ class ReachWalker:
         try:
             conversation = converse(self.engine, probe)
         except UsageError as error:
-            self.last_met = frozenset()
+            self.last = WalkNote()
             return ReachAnswer(refuse_flow(_without_ends(error)), ())
-        self.note(conversation, list_places(conversation.branches))
-        return summarize(self.case, conversation)
+        branches = conversation.branches
+        answer = summarize(self.case, conversation)
+        self.note(conversation, WalkNote(list_places(branches), list_carried(branches)))
+        return answer
 
-    def note(self, conversation: Conversation, met: Iterable[MetRule]) -> None:
+    def note(self, conversation: Conversation, noted: WalkNote) -> None:
         """Keep which rules a conversation met, and whether all of it was walked."""
-        self.last_met = frozenset(met)
-        self.met.update(self.last_met)
+        self.last = noted
+        self.met.update(noted.met)
         self.whole = self.whole and not (conversation.truncated or conversation.pruned)
 
 

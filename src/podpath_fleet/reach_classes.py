@@ -28,7 +28,7 @@ from podpath_fleet.header_region import (
     holds,
     join_ranges,
 )
-from podpath_fleet.rules_met import MetRule
+from podpath_fleet.rules_met import MetRule, WalkNote
 
 A = TypeVar("A")
 _USUAL_PORTS = (443, 80, 53)
@@ -73,6 +73,8 @@ class ReachClass(Generic[A]):
     """
     met: frozenset[MetRule] = frozenset()
     """The rules of iptables that matched its packets."""
+    carried: frozenset[int] = frozenset()
+    """The addresses that its packets had on their way."""
     calculated: bool = False
     """True where the walk used the source's address for more than comparisons."""
 
@@ -93,12 +95,12 @@ def enumerate_classes(
     known: Sequence[ReachClass[A]] = (),
     *,
     parts: Sequence[HeaderRegion] | None = None,
-    met: Callable[[], frozenset[MetRule]] = frozenset,
+    note: Callable[[], WalkNote] = WalkNote,
 ) -> Enumeration[A]:
     """Return the classes of a space, by at most so many walks; those that are known have nothing in
     common.
 
-    `parts` are what of the space is asked about, where that is not all; `met` tells which rules
+    `parts` are what of the space is asked about, where that is not all; `note` tells what
     the last walk met.
     """
     asked = (space.region,) if parts is None else parts
@@ -113,13 +115,15 @@ def enumerate_classes(
         answer = walk(FlowHeader(witness, looked))
         learned = looked.narrow(space.region)
         held, left = _split(left, learned)
+        noted = note()
         classes.append(
             ReachClass(
                 space,
                 held,
                 witness,
                 answer,
-                met=met(),
+                met=noted.met,
+                carried=noted.carried,
                 calculated=looked.is_calculated(offsets["src"]),
             )
         )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from podpath.datapath.tracing.trace import Branch, RuleHit
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known, Span
+from podpath.net.watched import peek
 from podpath.node.netfilter import Rule
 from podpath.node.node import Node
 
@@ -21,6 +22,27 @@ class MetRule(NamedTuple):
     table: str
     chain: str
     position: int
+
+
+class WalkNote(NamedTuple):
+    """What packets of a walked connection met."""
+
+    met: frozenset[MetRule] = frozenset()
+    """Rules of iptables that matched."""
+    carried: frozenset[int] = frozenset()
+    """Addresses that they had on their way."""
+
+
+def list_carried(branches: Iterable[Branch]) -> frozenset[int]:
+    """Return the addresses that packets of the branches had on their way, answers among them."""
+    packets = (
+        packet
+        for branch in branches
+        for trace in (*branch.traces, *branch.answers)
+        for step in trace.steps
+        for packet in (step.before, step.after)
+    )
+    return frozenset(peek(end.value) for packet in packets for end in (packet.src, packet.dst))
 
 
 def list_places(branches: Iterable[Branch]) -> frozenset[MetRule]:

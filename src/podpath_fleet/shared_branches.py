@@ -28,7 +28,7 @@ from podpath_fleet.flow_classes import FlowHeader, list_offsets
 from podpath_fleet.header_region import HeaderRegion, LookedRanges, Ranges, holds, intersect
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker, summarize
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass, enumerate_classes
-from podpath_fleet.rules_met import MetRule, list_places
+from podpath_fleet.rules_met import MetRule, WalkNote, list_carried, list_places
 from podpath_fleet.service_shapes import ShapedService
 
 _TARGET = 24
@@ -54,8 +54,16 @@ class _KnownBranch:
     region: HeaderRegion
     """Headers that would have been told the same; destinations beside the service's own."""
     met: frozenset[MetRule]
+    carried: frozenset[int]
+    """The addresses that its packets had on their way."""
     calculated: bool
     """True where the source's address was used for more than comparisons."""
+
+    def list_carried(self, service: ShapedService) -> frozenset[int]:
+        """Return the addresses that the packets of a service have whose branch is the same."""
+        if service is self.service:
+            return self.carried
+        return (self.carried - {*self.service.constants}) | {*service.constants}
 
     def holds(self, service: ShapedService) -> bool:
         """Tell whether the branch of another service of the shape is the same."""
@@ -177,14 +185,17 @@ class SharedBranches:
             return None
         shared = any(one.service is not service for one in taken)
         met = {service.put(place, one.service) for one in taken for place in one.met}
-        self._walker.note(conversation, met)
+        carried = {address for one in taken for address in one.list_carried(service)}
+        noted = WalkNote(frozenset(met), frozenset(carried))
+        self._walker.note(conversation, noted)
         return ReachClass(
             self._space,
             regions,
             probe,
             composed.answer,
             shared=shared,
-            met=self._walker.last_met,
+            met=noted.met,
+            carried=noted.carried,
             calculated=any(one.calculated for one in taken),
         )
 
@@ -276,6 +287,7 @@ class SharedBranches:
             endpoint=endpoint,
             targets=looked.narrow_field(_TARGET, whole),
             met=list_places((branch,)),
+            carried=list_carried((branch,)),
             calculated=looked.is_calculated(offsets["src"]),
             region=HeaderRegion(
                 space.region.src,
@@ -299,9 +311,7 @@ def enumerate_space(
     shared = SharedBranches(walker, space, parts)
     known = tuple(shared.list_classes(most))
     most = max(0, most - shared.walked)
-    return enumerate_classes(
-        space, walker.walk, most, known, parts=parts, met=lambda: walker.last_met
-    )
+    return enumerate_classes(space, walker.walk, most, known, parts=parts, note=lambda: walker.last)
 
 
 def _both(one: Ranges, two: Ranges) -> Ranges:

@@ -16,6 +16,7 @@ from podpath.net.probe import Probe
 from podpath.net.provenance import Known, Listing
 from podpath.node.case import Case as Facts
 from podpath.node.links import Neighbour
+from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.node.node import HOST, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
 from podpath_fleet.alike_sources import (
@@ -90,7 +91,7 @@ def _disturb(node: Node, chance: Random) -> Node:
     own = list_pods()[number]
     name = "pod" if number == 0 else f"pod{number}"
     host, pod = node.host, node.namespaces[name]
-    kind = chance.randrange(7)
+    kind = chance.randrange(9)
     if kind == 0:
         pod = _with_sysctl(pod, "net.ipv4.conf.all.rp_filter", chance.choice("12"))
     elif kind == 1:
@@ -114,9 +115,28 @@ def _disturb(node: Node, chance: Random) -> Node:
         route = Route(prefix=Prefix.parse("0.0.0.0/0"), nexthops=(away,), table=77)
         routes = Listing((*host.routes.items, route), True, "ip route")
         host = replace(host, rules=rules, routes=routes)
+    elif kind < 8:
+        host = _with_connection(host, own, chance)
     else:
         host = _with_sysctl(host, f"net.ipv4.conf.veth{own.value & 0xFF}.rp_filter", "1")
     return replace(node, namespaces={**node.namespaces, HOST: host, name: pod})
+
+
+def _with_connection(host: Netns, own: Address, chance: Random) -> Netns:
+    """Let a pod have a connection: to a service, or outside, translated or not."""
+    there = Address.parse(chance.choice(("10.96.0.3", "198.51.100.9", "10.244.7.7")))
+    ends = (there, own) if chance.random() < 0.5 else (Address.parse("10.244.0.9"), own)
+    if chance.random() < 0.3:
+        ends = (ends[0], Address.parse("192.168.0.1"))
+    entry = ConntrackEntry(
+        ConnTuple(own, there, 6, 40000, 80),
+        ConnTuple(*ends, 6, 80, 40000),
+        "ESTABLISHED",
+        assured=True,
+        replied=True,
+    )
+    entries = Listing((*host.conntrack.items, entry), True, "conntrack -L -o extended,id")
+    return replace(host, conntrack=entries)
 
 
 def _with_sysctl(netns: Netns, key: str, value: str) -> Netns:

@@ -145,13 +145,17 @@ def with_member(node: Node) -> Node:
     return change_host(node, netfilter={4: netfilter})
 
 
-def with_connection(node: Node) -> Node:
+def with_connection(node: Node, there: Address) -> Node:
     """Let one pod have a connection."""
-    there = Address.parse("198.51.100.1")
     entry = ConntrackEntry(
         ConnTuple(PODS[2], there, 6, 40000, 80), ConnTuple(there, PODS[2], 6, 80, 40000)
     )
     return change_host(node, conntrack=Listing((entry,), True, "conntrack -L"))
+
+
+def with_connection_to_itself(node: Node) -> Node:
+    """Let one pod have a connection with itself."""
+    return with_connection(node, PODS[2])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +167,7 @@ def with_connection(node: Node) -> Node:
         with_neighbour,
         with_device_sysctl,
         with_member,
-        with_connection,
+        with_connection_to_itself,
     ],
 )
 def test_a_fact_of_one_pod_sets_it_apart(disturb: Callable[[Node], Node]) -> None:
@@ -188,6 +192,18 @@ def test_what_the_host_knows_of_each_pod_in_its_own_way_is_the_same() -> None:
     assert list_names(change_host(node, routes=routed)) == [ALL]
     assert list_names(change_host(node, neighbours=Listing(tuple(same), True, "ip neigh"))) == [ALL]
     assert list_names(change_host(node, neighbours=Listing(tuple(known), True, "ip neigh"))) == []
+
+
+def test_a_connection_leaves_a_pod_alike_but_for_its_peer() -> None:
+    """A packet meets its entry only between the same addresses; one between two of the pods sets
+    both apart.
+    """
+    outside = Address.parse("198.51.100.1")
+    (group,) = list_alike_pods(with_connection(build(), outside), 4)
+
+    assert [pod.netns for pod in group.pods] == ALL
+    assert group.peers == {outside.value}
+    assert list_names(with_connection(build(), PODS[3])) == [["pod", "pod1"]]
 
 
 def test_pods_that_know_each_other_are_apart() -> None:

@@ -14,7 +14,6 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.node.case import Case as Facts
-from podpath.node.node import HOST
 from podpath_fleet.reach_answers import ReachWalker
 from podpath_fleet.shared_branches import enumerate_space
 from podpath_lab.agree import CaseResult, run_case, spread
@@ -96,17 +95,20 @@ def send_header(case: GeneratedCase, tracer: DropTracer) -> ReachedHeader | None
 
 def _can_be_sent(case: GeneratedCase, probe: Probe) -> bool:
     """Tell whether a client of the lab sends it: no server there has its source port, it is not
-    sent to itself, and no datagram goes to everybody.
+    sent to itself, and no datagram goes to everybody: a server answers that by its own address.
     """
     if probe.sport in PORTS or (probe.src, probe.sport) == (probe.dst, probe.dport):
         return False
     whole = ipaddress.ip_address(str(probe.dst))
     if any(whole in ipaddress.ip_network(network) for network in _UNSENT):
         return False
-    own = case.node.namespaces[probe.netns or HOST].addresses.items
-    return probe.protocol == protocols.TCP or probe.dst not in {
-        item.prefix.broadcast for item in own if item.address.family == 4
+    to_many = {
+        item.prefix.broadcast
+        for netns in case.node.namespaces.values()
+        for item in netns.addresses.items
+        if item.address.family == 4
     }
+    return probe.protocol == protocols.TCP or probe.dst not in to_many
 
 
 def _single(address: Address) -> tuple[int, int]:

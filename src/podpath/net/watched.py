@@ -278,6 +278,14 @@ def is_watched(number: object) -> bool:
     return type(number) is Watched
 
 
+def peek(number: int) -> int:
+    """Return a number without noting it where it is watched: for whoever notes by itself what it
+    means.
+    """
+    held: Any = number
+    return held.peek() if type(held) is Watched else number
+
+
 def is_any_watched(*addresses: Address | None) -> bool:
     """Tell whether one of these addresses notes who looks at it."""
     return any(one is not None and is_watched(one.value) for one in addresses)
