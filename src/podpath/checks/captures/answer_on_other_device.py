@@ -1,9 +1,9 @@
 """answer-on-other-device: a request comes in on one device, and its answer leaves by another.
 
 What it is
-    Captures show a connection's first packet on one device only, again and again, and its answer
-    on another device only. The client goes on asking. Or what a container sends comes in by its
-    bridge, and the answer to it leaves by another device.
+    Captures show a connection's first packet on one device only, again and again, and its answer on
+    another device only. The client keeps retrying. Or packets from a container come in on its
+    bridge, and the answers to them leave on another device.
 
 Why it breaks
     The answer takes the route to the client, not the way that the request came. The next router,

@@ -1,9 +1,9 @@
 """agent-dies: a network plugin's own program exits with an error.
 
 What it is
-    A log line with which a program gives up (fatal, panic, abort by a signal, a flag or
-    configuration that it does not accept) from calico-node, cilium-agent, flannel or a similar
-    program, and one of its pods that keeps crashing.
+    A log line in which a program gives up (fatal, panic, killed by a signal, a flag or
+    configuration that it rejects) from calico-node, cilium-agent, flannel or a similar program, and
+    one of its pods that keeps crashing.
 
 Why it breaks
     Without its agent, a node gets no CNI configuration, and no routes and rules for new pods: the

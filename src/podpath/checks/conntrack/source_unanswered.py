@@ -1,16 +1,16 @@
 """source-unanswered: a server answers one source address of this host, and never another.
 
 What it is
-    Entries of conntrack show two connections to the same server, address and port as they leave
-    this host: from one source address it was answered, from another it was not ([UNREPLIED]) for
-    seconds.
+    Conntrack entries show two connections to the same server, address and port as they leave this
+    host: the one from one source address was answered, the one from another was not ([UNREPLIED])
+    for seconds.
 
 Why it breaks
-    Both packets left, by the same rules of NAT, for the same server, which answers. Only the source
-    differs, so something on the way treats it differently: a firewall, security group or policy
-    that knows the nodes' addresses and not those of pods, a router or a cloud's route table without
-    a way back to the pods' range, or a reverse-path filter. Traffic that is masqueraded to the
-    node's address passes, and what keeps the pod's address does not.
+    Both packets left under the same NAT rules for the same server, which does answer. Only the
+    source differs, so something on the path treats it differently: a firewall, security group or
+    policy that allows the nodes' addresses but not the pods', a router or a cloud's route table
+    without a route back to the pods' range, or a reverse-path filter. Traffic that is masqueraded
+    to the node's address passes; traffic that keeps the pod's address does not.
 
 How to confirm
     tcpdump -nni any host SERVER     # on the server's node: do requests from that source arrive?
@@ -18,8 +18,8 @@ How to confirm
     the firewall rules and route tables of the network between the nodes
 
 How to fix
-    Let the range of pods pass between the nodes, and route it to the node that has it; or
-    masquerade what leaves for that server.
+    Allow the pods' range between the nodes, and route it to the node that has it; or masquerade
+    what leaves for that server.
 
 References
     net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12; nf_conntrack-sysctl.rst (timeouts)

@@ -1,9 +1,9 @@
 """address-of-two-hosts: the cards of two hosts have the same IP address.
 
 What it is
-    `ip addr` or ifconfig of two hosts shows one address on a card of each, with different MACs:
-    machines that were cloned with their machine-id, from which DHCP clients make the identity by
-    which a server gives its leases, or a fixed address that was copied.
+    `ip addr` or ifconfig of two hosts shows one address on a card of each, with different MACs: the
+    machines were cloned with their machine-id, from which DHCP clients derive the client ID that
+    servers assign leases by, or a fixed address was copied.
 
 Why it breaks
     Each neighbor keeps the MAC of the host that answered ARP last. Connections to the address reach

@@ -3,7 +3,7 @@
 What it is
     Two DNAT rules for the same protocol, address and port have different destinations. The first is
     usually left over from a container, pod or hostPort that is gone: its program died before it
-    cleaned up. They may be in two chains that two jumps with the same condition lead to, as the
+    cleaned up. They may be in two chains that are reached by jumps with the same condition, as the
     portmap plugin and kube-router write them.
 
 Why it breaks

@@ -13,8 +13,8 @@ How to confirm
     ip route show default; ip route get 1.1.1.1
 
 How to fix
-    Give a gateway to one device only. For the other networks add routes of their own, or a table of
-    its own with policy rules for answers from that device's address.
+    Give a gateway to one device only. For the other networks, add routes, or give the other device
+    its own table, with policy rules for answers from its address.
 
 References
     netplan(5), routes; interfaces(5), gateway; systemd.network(5), RouteMetric=; nmcli,

@@ -1,14 +1,14 @@
 """link-local-by-gateway: the kernel sends a link-local address to a gateway.
 
 What it is
-    `ip route get` answers for an address of 169.254.0.0/16 with a gateway, often that of the
+    `ip route get` answers with a gateway for an address in 169.254.0.0/16, often that of the
     default route.
 
 Why it breaks
     Link-local addresses belong to a single link: no router passes them on. Plugins give them to
-    pods (the IPv4 side of pods with IPv6 alone), VPNs to the ends of tunnels; the host then has a
-    route to each, by a veth or the tunnel. Where that route is missing, the default route takes the
-    packets, and nobody answers.
+    pods (for IPv4, to pods that have only IPv6 otherwise), VPNs to the ends of tunnels; the host
+    then has a route to each, over a veth or the tunnel. Where that route is missing, the default
+    route takes the packets, and nobody answers.
 
 How to confirm
     ip route get ADDRESS; ip route show ADDRESS

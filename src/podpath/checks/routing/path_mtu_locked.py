@@ -1,4 +1,4 @@
-"""path-mtu-locked: the kernel believes that the path to an address carries hardly anything.
+"""path-mtu-locked: the kernel believes that the path to an address has a tiny MTU.
 
 What it is
     `ip route get` or `ip route show cache` prints `mtu lock 552` for an address: somebody answered
@@ -6,10 +6,10 @@ What it is
     net.ipv4.route.min_pmtu, often 0.
 
 Why it breaks
-    The kernel then takes min_pmtu, and locks it for ten minutes: packets to that address that are
-    larger and must not be fragmented are refused, those that it forwards, too. Downloads stall,
+    The kernel then uses min_pmtu and locks it for ten minutes: it rejects larger packets to that
+    address that must not be fragmented, including those that it forwards. Downloads stall, while
     small requests go through. No sane network has such an MTU: old routers, sandboxes (gVisor) and
-    middleboxes that make such errors leave the field 0.
+    middleboxes that send such errors leave the field 0.
 
 How to confirm
     ip route show cache; ip route get ADDRESS

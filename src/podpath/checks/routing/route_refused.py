@@ -6,9 +6,9 @@ What it is
     prohibit.
 
 Why it breaks
-    The answer takes every rule and table into account: the kernel does with the packet what it
-    answers here. `Invalid cross-device link` (asked with from and iif) is the reverse-path
-    filter's answer, `Invalid argument` means that the source may not come in there.
+    The answer takes every rule and table into account: the kernel treats the packet exactly as it
+    answers here. `Invalid cross-device link` (asked with from and iif) is the reverse-path filter's
+    answer, `Invalid argument` means that the source may not come in there.
 
 How to confirm
     ip route get ADDRESS

@@ -9,7 +9,8 @@ What it is
 Why it breaks
     The agent announces what it finds as the end of tunnels and as BGP's next hop. If that is the
     virtual address, it moves to another node with the next failover, and two nodes announce the
-    same one; packets from this node have its first address as their source, and are not expected.
+    same one; packets from this node have its first address as their source, which the other nodes
+    do not expect.
 
 How to confirm
     calicoctl get node -o wide; kubectl get node NODE -o yaml | grep projectcalico.org/IPv4Address
