@@ -9,6 +9,9 @@ from dataclasses import replace
 import pytest
 
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.datapath.reasons.routes import NoRoute
+from podpath.datapath.tracing.trace import Assumption, Branch, Conversation, Trace, Undecided
+from podpath.datapath.vocabulary import Direction, Reachability
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.placeholders import Placeholders
@@ -19,9 +22,10 @@ from podpath.node.case import Case
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST
-from podpath.testing.nodes import given_netns, given_node, ip
+from podpath.testing.nodes import given_netns, given_node, ip, probe
 from tests.assembly.evidence_text import case_of_document
 from tests.checks.nodes import chain, rule, table
+from tests.datapath.walks import packet
 
 UPLINK = "the device that leads out"
 OWN = "the host's own address"
@@ -142,3 +146,24 @@ def test_a_whole_answer_is_filled_in() -> None:
 
     assert [] == [ask for ask in asked if uplink.name in ask]
     assert any(f"uname -r  # DEVICE: {uplink.stands_for}" in ask for ask in asked)
+
+
+def test_a_walk_asks_for_what_can_be_typed() -> None:
+    """Where it forks, and where it ends undecided; the rest of it stays as it was."""
+    made = Assumption("rp_filter", "1", "strict", "sysctl net.ipv4.conf.eth0.rp_filter", 0)
+    seen = packet("10.0.0.1", "10.0.0.2")
+    stopped = Undecided(netns=HOST, reason=NoRoute(ip("10.0.0.9")), ask="ip addr show dev eth0")
+    first = Trace(
+        name="SYN", direction=Direction.ORIGINAL, start=HOST, packet=seen, steps=(),
+        outcome=stopped, matched=(),
+    )  # fmt: skip
+    branch = Branch(assumptions=(made,), traces=(first,), works=None)
+    walked = Conversation(
+        probe=probe("tcp 10.0.0.1 > 10.0.0.2:80"), branches=(branch,),
+        verdict=Reachability.UNDECIDED, truncated=False,
+    )  # fmt: skip
+    (filled,) = Placeholders(given_case(unseen("eth0", UPLINK))).of_conversation(walked).branches
+
+    assert f"sysctl net.ipv4.conf.DEVICE.rp_filter  # DEVICE: {UPLINK}" == filled.assumptions[0].ask
+    (ended,) = filled.traces
+    assert replace(stopped, ask=f"ip addr show dev DEVICE  # DEVICE: {UPLINK}") == ended.outcome

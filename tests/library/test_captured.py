@@ -104,7 +104,7 @@ def test_devices_have_the_names_of_the_listing_beside(
         (tmp_path / "links.txt").write_text(listing)
         paths.append(str(tmp_path / "links.txt"))
     answer = captures(paths).answer
-    hint = "The names of these devices" in " ".join(render_capture(answer, Style()).split())
+    hint = "To name these devices" in " ".join(render_capture(answer, Style()).split())
 
     assert expected == [point.name.removeprefix(f"{tmp_path}/") for point in answer.points]
     assert ["ifindex" in name for name in expected] == [one.unnamed for one in answer.points]

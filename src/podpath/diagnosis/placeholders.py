@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from podpath.checks.finding import Finding, Repair
 from podpath.checks.topology import known_rules
+from podpath.datapath.tracing.trace import Branch, Conversation, Trace, Undecided
 from podpath.diagnosis.diagnosis import Question
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -66,6 +67,21 @@ class Placeholders:
 
     def _of_repair(self, repair: Repair) -> Repair:
         return replace(repair, commands=tuple(map(self.fill_in, repair.commands)))
+
+    def of_conversation(self, conversation: Conversation) -> Conversation:
+        """Return a conversation whose branches ask for what can be typed."""
+        return replace(conversation, branches=tuple(map(self._of_branch, conversation.branches)))
+
+    def _of_branch(self, branch: Branch) -> Branch:
+        assumed = tuple(made._replace(ask=self.fill_in(made.ask)) for made in branch.assumptions)
+        traces = tuple(map(self._of_trace, branch.traces))
+        return replace(branch, assumptions=assumed, traces=traces)
+
+    def _of_trace(self, trace: Trace) -> Trace:
+        outcome = trace.outcome
+        if not isinstance(outcome, Undecided):
+            return trace
+        return replace(trace, outcome=replace(outcome, ask=self.fill_in(outcome.ask)))
 
     def fill_in(self, command: str) -> str:
         """Return a command with a word in capitals for each made-up name, and a comment of the

@@ -11,6 +11,7 @@ from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear, forbid_failure
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.ignorance import is_failure_open
+from podpath.diagnosis.placeholders import Placeholders
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
 from podpath.library.memory import collecting_seldom
@@ -109,7 +110,8 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
         forbids = forbid_trace(read, asked, conversation)
         quoted = [span for one in forbids for span in one.spans]
         owners = place_conversations(read.facts, quoted, (conversation,))
-        return TraceResult(conversation, read.gaps, forbids, owners)
+        typed = Placeholders(read.facts).of_conversation(conversation)
+        return TraceResult(typed, read.gaps, forbids, owners)
 
 
 def forbid_trace(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
