@@ -39,6 +39,7 @@ TIMED_OUT = 124
 """The exit code of a program that took too long, as timeout(1) has it."""
 STALE = "it changed after it was read; it is left as it is"
 HELD_OPEN = "somebody has it open for writing; it is left as it is"
+_NO_FILE = b"\0no regular file"
 ABSENT = b"\0no file"
 """What `expect` is given where no file may be there: no configuration holds it."""
 _NEVER_COPIED = frozenset({"security.ima", "security.evm"})
@@ -377,17 +378,18 @@ def _swap(folder: int, path: Path, temporary: str, content: bytes, held: bytes) 
 
 
 def _read_out(folder: int, name: str, own: int) -> tuple[bytes, bool]:
-    """Read what came out of an exchange, and tell whether nobody writes into it still."""
+    """Read what came out of an exchange, and tell whether nobody writes into it still. A link, a
+    directory or whatever else cannot be read as a file is what nobody read before.
+    """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        descriptor = os.open(name, flags, dir_fd=folder)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return b"\0a link", False
+        with open(os.open(name, flags, dir_fd=folder), "rb") as file:  # noqa: PTH123  # a descriptor
+            settled = os.fstat(file.fileno()).st_ino == own or is_settled(file.fileno())
+            return file.read() or b"", settled  # nothing at all of a pipe with a writer
+    except FileNotFoundError:
         raise
-    with os.fdopen(descriptor, "rb") as file:
-        settled = os.fstat(file.fileno()).st_ino == own or is_settled(file.fileno())
-        return file.read(), settled
+    except OSError:
+        return _NO_FILE, True
 
 
 def _rename_unguarded(folder: int, path: Path, temporary: str, held: bytes) -> None:

@@ -1,11 +1,12 @@
 """The installers of linkerd's and Istio's CNI plugins, step by step, for tests.
 
-Transcriptions, not the programs: linkerd's `install-cni.sh` (linkerd2-proxy-init 0c4bb3a) and
-Istio's `cni/pkg/install` (istio 002125d and 0855d75) as state machines, each step what happens
-between two points at which another process can be seen to run. linkerd's moves come from another
-file system, so `mv` unlinks, makes and fills the target; its cleanup truncates and fills the file
-in place; its jq filter is taken to put its entry behind the others, once. Istio writes beside the
-file and renames, and installs anew at every change that it hears of.
+Transcriptions, not the programs: linkerd's `install-cni.sh` (linkerd2-proxy-init 0c4bb3a, before a
+Go program took its place) and Istio's `cni/pkg/install` (istio 86c9f01, chained, without a
+configuration of its own) as state machines, each step what happens between two points at which
+another process can be seen to run. linkerd's moves come from another file system, so `mv` unlinks,
+makes and fills the target; its cleanup truncates and fills the file in place; its jq filter is
+taken to put its entry behind the others, once. Istio writes beside the file and renames. The
+programs themselves are what `test_chain_real_installer` runs.
 """
 
 from __future__ import annotations
@@ -176,52 +177,99 @@ class LinkerdInstaller(Installer):
 
 @dataclass
 class IstioInstaller(Installer):
-    """Istio's Go program."""
+    """Istio's Go program: it writes where its entry is missing from the configuration that it
+    chose, and stays with the file that came first when it began.
+    """
 
     kind: str = "istio-cni"
     place: Path | None = None
     """The configuration that it patched."""
+    name: str = ""
+    """The file that it chose (`CNIConfName`)."""
 
     def install(self) -> Steps:
-        """Copy the program, patch the first configuration that loads, and watch anew."""
+        """Begin as a new process, which has chosen no configuration yet."""
+        self.place, self.name = None, ""
+        yield from self._install()
+
+    def _install(self) -> Steps:
+        """Copy the program, patch the configuration where it must be, and watch anew."""
         self._replace(self.programs / self.kind, self.program, 0o755)
         yield
-        path = self._first()
-        if path is None or (value := self.load(path)) is None:
-            self.seen = {}  # it waits for a change
-            return
-        yield
-        content = (json.dumps(self.listed(value), indent=2) + "\n").encode()
-        self._replace(path, content, 0o644)
-        yield
-        if path.suffix == ".conf":
-            try:
-                path.replace(path.with_suffix(".conflist"))
-            except FileNotFoundError:
-                self.seen = {}  # it ends with an error, and its pod begins anew
-                return
-            path = path.with_suffix(".conflist")
-        self.place = path
+        if not self._is_valid():
+            yield
+            yield from self._patch()
         self.seen = snapshot(self.conf, self.programs)
 
     def watch(self) -> Steps:
-        """Install anew at any change, as its loop does."""
-        if self.running and self.heard():
-            yield from self.install()
+        """Install anew at any change, and where what stands there is wrong by the time that it
+        watches.
+        """
+        if self.running and (self.heard() or not self._is_valid()):
+            yield from self._install()
 
     def uninstall(self) -> Steps:
-        """Take the entry out of the one configuration that was patched, remove the program."""
+        """Take the first entry out of the one configuration that was patched, remove the
+        program.
+        """
         self.running = False
         yield
         value = None if self.place is None else self.load(self.place)
         yield
         if self.place is not None and value is not None:
-            others = [each for each in value["plugins"] if each["type"] != self.kind]
-            text = json.dumps({**value, "plugins": others}, indent=2)
-            self._replace(self.place, text.encode(), 0o644)
+            text = json.dumps({**value, "plugins": self._without(value["plugins"])}, indent=2)
+            self._replace(self.place, text.encode(), self.place.stat().st_mode & 0o777)
             yield
         (self.programs / self.kind).unlink(missing_ok=True)
         yield
+
+    def _is_valid(self) -> bool:
+        """Check as `checkValidCNIConfig` does: where no configuration loads there is nothing to
+        write, and the file that comes first counts until one was chosen.
+        """
+        first = self._first()
+        if first is None:
+            return False
+        if first != self.place and not self.name:
+            self.name = first.name
+            return False
+        value = None if self.place is None else self.load(self.place)
+        plugins = [] if value is None else value.get("plugins", [])
+        return any(each["type"] == self.kind for each in plugins)
+
+    def _patch(self) -> Steps:
+        """Write the chosen file, or its twin of the other extension; it waits where neither is."""
+        first = self._first()
+        if first is None and not self.name:
+            return
+        path = self.conf / (self.name or (first.name if first is not None else ""))
+        twin = path.with_suffix(".conflist" if path.suffix == ".conf" else ".conf")
+        path = next((each for each in (path, twin) if each.is_file()), path)
+        value = self.load(path)
+        if value is None:
+            return
+        yield
+        content = (json.dumps(self._patched(value), indent=2) + "\n").encode()
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        self._replace(path, content, mode)
+        yield
+        if path.suffix == ".conf":
+            try:
+                path.replace(path.with_suffix(".conflist"))
+            except FileNotFoundError:
+                return  # it ends with an error, and its pod begins anew
+            path = path.with_suffix(".conflist")
+        self.place = path
+
+    def _patched(self, value: dict[str, Any]) -> dict[str, Any]:
+        if "type" in value:
+            return self.listed(value)
+        return {**value, "plugins": [*self._without(value["plugins"]), self.entry]}
+
+    def _without(self, plugins: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Leave out the first entry of its own alone."""
+        own = [place for place, each in enumerate(plugins) if each["type"] == self.kind]
+        return [each for place, each in enumerate(plugins) if place not in own[:1]]
 
     def _first(self) -> Path | None:
         for path in sorted(self.conf.iterdir()):

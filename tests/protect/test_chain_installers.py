@@ -215,8 +215,9 @@ def test_an_installer_is_not_fought(meshes: tuple[str, ...], form: str) -> None:
 @pytest.mark.parametrize("meshes", MESHES, ids="+".join)
 def test_an_upgrade_and_a_vendor_win(meshes: tuple[str, ...]) -> None:
     """The vendor's new network, then a newer release of the mesh with another schema: both are what
-    stands at the end. The vendor and an installer at once may lose each other's writes, without
-    anybody else.
+    stands at the end. The vendor and an installer at once may lose each other's writes, and so may
+    two installers, without anybody else: linkerd's script puts a copy over what Istio's wrote
+    meanwhile (26 of 200 without a keeper), so they are upgraded one after the other.
     """
     for seed in range(SEEDS):
         with TemporaryDirectory(dir=MEMORY) as root:
@@ -228,7 +229,8 @@ def test_an_upgrade_and_a_vendor_win(meshes: tuple[str, ...]) -> None:
             for _ in play.write_network():
                 play.glance()
             play.settle()
-            play.run(*(each.install() for each in play.installers))
+            for each in play.draw.sample(play.installers, len(play.installers)):
+                play.run(each.install())
             assert play.settle() < ROUNDS, seed
             check_end(play, play.installers)
 
