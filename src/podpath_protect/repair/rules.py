@@ -38,6 +38,8 @@ MOST_TEXT = 128 << 10
 """What is read of one listing: 1,500 rules. A mesh writes two dozen, and whoever has a namespace
 can write 120,000, which took 16 s of the node's processor to read.
 """
+_MOST_JSON: Final = 6 * MOST_TEXT
+"""The same rules as nft spells them in JSON."""
 
 
 class _NftRule(msgspec.Struct):
@@ -189,10 +191,11 @@ def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
             kinds[flavour] = number
         if flavour == "legacy" and number:
             used = "legacy"
-    for base in _BASES:
-        native = None if base in hooks else _native(path, family, _port(redirect, base))
-        if native is not None:
-            hooks[base] = native
+    stopped = _add_native(hooks, path, redirect, family)
+    if stopped:
+        return NamespaceRules(
+            hooks={}, jumps=frozenset(), flavour=used, unread=stopped, stopped=True
+        )
     unread = "; ".join(troubles) if len(troubles) > 1 else ""
     return NamespaceRules(
         hooks=hooks,
@@ -290,13 +293,20 @@ def _port(redirect: PodRedirect, base: str) -> int:
     return redirect.outbound if base == "OUTPUT" else redirect.inbound
 
 
-def _native(path: str, family: int, port: int) -> str | None:
-    """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules.
-    They are read as JSON, in which a comment cannot be taken for anything else.
+def _add_native(hooks: dict[str, str], path: str, redirect: PodRedirect, family: int) -> str:
+    """Add what rules of nft's own redirect, since newer meshes write none of iptables; return why
+    not all were read, empty where they were. They are read as JSON, in which a comment cannot be
+    taken for anything else.
     """
-    kinds = ("ip" if family == 4 else "ip6", "inet")
-    texts = [_run(path, ("nft", "-j", "list", "ruleset", kind)).text for kind in kinds]
-    return next((rule for text in texts for rule in _find_native(text, port)), None)
+    missing = [base for base in _BASES if base not in hooks]
+    for kind in ("ip" if family == 4 else "ip6", "inet") if missing else ():
+        told = _run(path, ("nft", "-j", "list", "ruleset", kind), _MOST_JSON)
+        if told.stopped:
+            return told.trouble
+        for base in missing:
+            for rule in _find_native(told.text, _port(redirect, base)):
+                hooks.setdefault(base, rule)
+    return ""
 
 
 def _find_native(text: str, port: int) -> Iterator[str]:
@@ -339,8 +349,8 @@ def read_listening(path: str) -> tuple[ListeningSocket, ...]:
     )
 
 
-def _run(path: str, command: tuple[str, ...]) -> ProgramText:
+def _run(path: str, command: tuple[str, ...], most: int = MOST_TEXT) -> ProgramText:
     """Run a program that reads within a namespace."""
-    told = read_program(("nsenter", f"--net={path}", *command), seconds=_SECONDS, most=MOST_TEXT)
+    told = read_program(("nsenter", f"--net={path}", *command), seconds=_SECONDS, most=most)
     trouble = f"{command[0]}: {told.trouble}" if told.trouble else ""
     return told._replace(trouble=trouble)

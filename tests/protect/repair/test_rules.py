@@ -353,3 +353,19 @@ def test_a_comment_of_nft_is_no_redirect() -> None:
         sight = look(f"/run/netns/{name}", LINKERD, (4,))[0]
 
     assert sight.redirected is False
+
+
+@pytest.mark.kernel("nft", "nsenter")
+def test_more_rules_of_nft_than_are_read_leave_it_open() -> None:
+    """Where no rule of iptables redirects and nft has more rules than are read, one of those may:
+    nothing is said to be missing.
+    """
+    with pod_namespace("10.244.83.8/24") as name:
+        rules = "\n".join(f"  ip daddr 10.0.0.{number % 250} accept" for number in range(9000))
+        text = f"table ip many {{\n chain some {{\n{rules}\n }}\n}}\n"
+        command = ["ip", "netns", "exec", name, "nft", "-f", "-"]
+        subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+        sight = look(f"/run/netns/{name}", LINKERD, (4,))[0]
+
+    assert sight.redirected is None
+    assert "nft: it printed more than 768 KB" in sight.why
