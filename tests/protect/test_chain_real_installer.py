@@ -95,10 +95,11 @@ class RealInstaller(ABC):
             self.start()
 
     def kill(self) -> None:
-        """End it without a word."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+        """End it without a word, for as long as nobody begins it."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
 
     def stop(self) -> None:
         """Tell it to end, as the kubelet does: it takes its plugin out, if it still can."""
@@ -229,8 +230,16 @@ class Beside:
     keepers: Sequence[Kept]
 
     def wait_installed(self) -> None:
-        """Wait until each installer's entry is what stands there."""
-        self.keepers[0].wait(lambda: all(each.holds() for each in self.installers))
+        """Wait until each installer's entry is what stands there; who ended over half a file of the
+        vendor's is begun anew.
+        """
+
+        def installed() -> bool:
+            for each in self.installers:
+                each.revive()
+            return all(each.holds() for each in self.installers)
+
+        self.keepers[0].wait(installed)
 
     def settle(self) -> None:
         """Wait until nobody has written or said anything for a while; fail where that never is."""
