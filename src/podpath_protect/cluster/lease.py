@@ -34,16 +34,18 @@ class LeaseBudget:
         namespace, _, name = limits.lease.partition("/")
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
 
-    def spend(self, action: SharedAction) -> float:
-        """Take a token and return 0; or take nothing and return the seconds to wait. `PodpathError`
-        where it cannot be told.
+    def spend(self, action: SharedAction, space: str) -> float:
+        """Take a token for a namespace and return 0; or take nothing and return the seconds to
+        wait. `PodpathError` where it cannot be told.
         """
-        return self._settle(lambda state, now: shared.spend(state, self._limits, action, now))
+        return self._settle(
+            lambda state, now: shared.spend(state, self._limits, action, space, now)
+        )
 
-    def refund(self, action: SharedAction) -> None:
+    def refund(self, action: SharedAction, space: str) -> None:
         """Put a token back, as far as the server can be asked: one that is lost was spent."""
         try:
-            self._settle(lambda state, now: shared.refund(state, self._limits, action, now))
+            self._settle(lambda state, now: shared.refund(state, self._limits, action, space, now))
         except (KubeError, shared.Contended):
             return
 

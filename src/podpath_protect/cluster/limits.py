@@ -26,6 +26,10 @@ class ClusterLimits:
     evictions_per_hour: float = 60.0
     mends: int = 100
     mends_per_hour: float = 1200.0
+    share: float = 0.5
+    """What of the evictions and mendings one namespace may have: 1 lets a single tenant, whose pods
+    break on all nodes, spend all.
+    """
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
@@ -36,6 +40,8 @@ class ClusterLimits:
         rates = self.evictions_per_hour, self.mends_per_hour
         if not all(math.isfinite(each) and each > 0 for each in rates):
             raise ValueError("cluster-wide rates above 0")
+        if not 0 < self.share <= 1:
+            raise ValueError("a share above 0 and at most 1")
 
     def burst(self, action: SharedAction) -> float:
         """Return how many tokens there are at most."""
@@ -44,3 +50,7 @@ class ClusterLimits:
     def per_hour(self, action: SharedAction) -> float:
         """Return how many tokens come back in an hour."""
         return self.evictions_per_hour if action == "evict" else self.mends_per_hour
+
+    def burst_of_one(self, action: SharedAction) -> float:
+        """Return how many tokens a namespace has at most."""
+        return max(1.0, math.ceil(self.burst(action) * self.share))

@@ -3,7 +3,8 @@
 What comes in is the state as it is stored, the limits and the time; what goes out is the state as
 it shall be stored and what was granted. Evictions and mendings are tokens that come back with time;
 taints are places that a node holds while its taint is on, and that lapse where its agent has not
-been heard of for an hour.
+been heard of for an hour. Beside the cluster's tokens each namespace has a share of them, so that
+one tenant cannot spend what is everybody's; a share that is full is not stored.
 
 Time is the wall clock's, since it is all that nodes share. The stored stamp never goes back, so an
 agent whose clock is behind gets nothing for the difference, and one whose clock runs ahead gets
@@ -45,12 +46,15 @@ class SharedState:
     tokens: Mapping[str, float] = field(default_factory=dict)
     held: Mapping[str, float] = field(default_factory=dict)
     """Nodes that hold a place for their taint, and when each said so last."""
+    spaces: Mapping[SharedAction, Mapping[str, float]] = field(default_factory=dict)
+    """What is left to each namespace of its share, where that is not all."""
 
 
 class _Stored(msgspec.Struct):
     stamp: float
     tokens: dict[str, float] = {}
     held: dict[str, float] = {}
+    spaces: dict[str, dict[str, float]] = {}
 
 
 def parse_state(text: str, limits: ClusterLimits, now: float) -> SharedState:
@@ -63,12 +67,18 @@ def parse_state(text: str, limits: ClusterLimits, now: float) -> SharedState:
     except (msgspec.MsgspecError, UnicodeError):
         return SharedState(stamp=now, tokens={str(action): 0.0 for action in SHARED_ACTIONS})
     tokens = {str(action): max(0.0, stored.tokens.get(action, 0.0)) for action in SHARED_ACTIONS}
-    return SharedState(stamp=stored.stamp, tokens=tokens, held=stored.held)
+    spaces = {action: stored.spaces[action] for action in SHARED_ACTIONS if action in stored.spaces}
+    return SharedState(stamp=stored.stamp, tokens=tokens, held=stored.held, spaces=spaces)
 
 
 def emit_state(state: SharedState) -> str:
     """Write what is stored."""
-    stored = _Stored(stamp=state.stamp, tokens=dict(state.tokens), held=dict(state.held))
+    stored = _Stored(
+        stamp=state.stamp,
+        tokens=dict(state.tokens),
+        held=dict(state.held),
+        spaces={str(action): dict(left) for action, left in state.spaces.items()},
+    )
     return msgspec.json.encode(stored).decode()
 
 
@@ -83,28 +93,72 @@ def advance(state: SharedState, limits: ClusterLimits, now: float) -> SharedStat
         for action in SHARED_ACTIONS
     }
     held = {node: said for node, said in state.held.items() if later - said < HELD_SECONDS}
-    return SharedState(stamp=later, tokens=tokens, held=held)
+    spaces = {
+        action: _refill(left, limits, action, later - state.stamp)
+        for action, left in state.spaces.items()
+    }
+    return SharedState(
+        stamp=later,
+        tokens=tokens,
+        held=held,
+        spaces={action: left for action, left in spaces.items() if left},
+    )
+
+
+def _refill(
+    left: Mapping[str, float], limits: ClusterLimits, action: SharedAction, passed: float
+) -> dict[str, float]:
+    """Let the namespaces' tokens come back, and forget the shares that are full again."""
+    more = passed * limits.per_hour(action) * limits.share / HOUR
+    filled = {space: max(0.0, tokens) + more for space, tokens in left.items()}
+    most = limits.burst_of_one(action)
+    return {space: tokens for space, tokens in filled.items() if tokens < most}
 
 
 def spend(
-    state: SharedState, limits: ClusterLimits, action: SharedAction, now: float
+    state: SharedState, limits: ClusterLimits, action: SharedAction, space: str, now: float
 ) -> tuple[SharedState, float]:
-    """Take a token and return 0; or take nothing and return the seconds to wait."""
+    """Take a token of the cluster's and one of a namespace's and return 0; or take nothing and
+    return the seconds to wait.
+    """
     current = advance(state, limits, now)
-    there = current.tokens[action]
-    if there < WHOLE:
-        missing = (1.0 - there) * HOUR / limits.per_hour(action)
-        return state, missing + current.stamp - now
-    return replace(current, tokens={**current.tokens, action: max(0.0, there - 1.0)}), 0.0
+    there, own = current.tokens[action], _own(current, limits, action, space)
+    if min(there, own) < WHOLE:
+        rate = limits.per_hour(action)
+        wait = max((1.0 - there) / rate, (1.0 - own) / (rate * limits.share)) * HOUR
+        return state, wait + current.stamp - now
+    return _with(current, limits, action, (max(0.0, there - 1.0), space, max(0.0, own - 1.0))), 0.0
 
 
 def refund(
-    state: SharedState, limits: ClusterLimits, action: SharedAction, now: float
+    state: SharedState, limits: ClusterLimits, action: SharedAction, space: str, now: float
 ) -> tuple[SharedState, None]:
-    """Put a token back, since nothing happened."""
+    """Put a token back to the cluster's and to a namespace's, since nothing happened."""
     current = advance(state, limits, now)
     there = min(limits.burst(action), current.tokens[action] + 1.0)
-    return replace(current, tokens={**current.tokens, action: there}), None
+    own = _own(current, limits, action, space) + 1.0
+    return _with(current, limits, action, (there, space, own)), None
+
+
+def _own(state: SharedState, limits: ClusterLimits, action: SharedAction, space: str) -> float:
+    return state.spaces.get(action, {}).get(space, limits.burst_of_one(action))
+
+
+def _with(
+    state: SharedState,
+    limits: ClusterLimits,
+    action: SharedAction,
+    left: tuple[float, str, float],
+) -> SharedState:
+    """Return the state with what is left of an action to the cluster, and to a namespace."""
+    there, space, own = left
+    spaces = {**state.spaces.get(action, {}), space: own}
+    kept = {name: tokens for name, tokens in spaces.items() if tokens < limits.burst_of_one(action)}
+    return replace(
+        state,
+        tokens={**state.tokens, action: there},
+        spaces={**state.spaces, action: kept},
+    )
 
 
 def hold(

@@ -51,21 +51,23 @@ class RepairOutcome(NamedTuple):
 class ClusterBudget(Protocol):
     """What all nodes together may do."""
 
-    def spend(self, action: SharedAction) -> float:
-        """Take a token and return 0; or take nothing and return the seconds to wait."""
+    def spend(self, action: SharedAction, space: str) -> float:
+        """Take a token for a namespace and return 0; or take nothing and return the seconds to
+        wait.
+        """
 
-    def refund(self, action: SharedAction) -> None:
+    def refund(self, action: SharedAction, space: str) -> None:
         """Put a token back, since nothing happened."""
 
 
 class Unbounded:
     """A cluster in which each node has its own budgets alone."""
 
-    def spend(self, action: SharedAction) -> float:  # noqa: ARG002  # as a budget has it
+    def spend(self, action: SharedAction, space: str) -> float:  # noqa: ARG002  # as a budget has it
         """Grant it."""
         return 0.0
 
-    def refund(self, action: SharedAction) -> None:
+    def refund(self, action: SharedAction, space: str) -> None:
         """Take nothing back."""
 
 

@@ -62,7 +62,8 @@ class _Saved(msgspec.Struct):
     shares: dict[str, tuple[float, float]] = {}
 
 
-def _space(owner: str) -> str:
+def space_of(owner: str) -> str:
+    """Return the namespace of an owner as `name_owner` spells it."""
     return owner.partition("/")[0]
 
 
@@ -93,7 +94,7 @@ class RepairBudget:
         seconds to wait.
         """
         held = self._owner(owner, now)
-        buckets = (self._node, held.bucket, self._share("send", _space(owner), now))
+        buckets = (self._node, held.bucket, self._share("send", space_of(owner), now))
         return _take(buckets, now, held.not_before - now)
 
     def take_mend(self, owner: str, now: float) -> float:
@@ -105,7 +106,7 @@ class RepairBudget:
     def give_back(self, owner: str, now: float) -> None:
         """Put back what sending a pod away costs, since nothing happened."""
         held = self._owner(owner, now)
-        for bucket in (self._node, held.bucket, self._share("send", _space(owner), now)):
+        for bucket in (self._node, held.bucket, self._share("send", space_of(owner), now)):
             bucket.give_back()
 
     def give_back_mend(self, owner: str, now: float) -> None:
@@ -114,7 +115,7 @@ class RepairBudget:
             bucket.give_back()
 
     def _of_mending(self, owner: str, now: float) -> tuple[_Bucket, ...]:
-        whose = dict.fromkeys((_space(owner), owner))
+        whose = dict.fromkeys((space_of(owner), owner))
         return self._mends, *(self._share("mend", name, now) for name in whose)
 
     def _share(self, action: str, whose: str, now: float) -> _Bucket:

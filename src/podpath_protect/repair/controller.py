@@ -20,10 +20,11 @@ from collections.abc import Callable
 from podpath.kube.client import KubeError
 from podpath_protect.agent.histograms import Histogram
 from podpath_protect.agent.keeper import AgentFinding
+from podpath_protect.cluster.limits import SharedAction
 from podpath_protect.cluster.objects import KubePod
 from podpath_protect.cluster.shared import Contended
 from podpath_protect.repair.actions import PodActions, RepairOutcome
-from podpath_protect.repair.budget import RepairBudget
+from podpath_protect.repair.budget import RepairBudget, space_of
 from podpath_protect.repair.judgement import (
     NamespaceObservation,
     PodJudgement,
@@ -231,7 +232,7 @@ class Controller:
             self._settle(outcome, owner, now)
         elif outcome.result in {"skip", "impossible"}:
             self._give_back(action, owner, now)
-            self._actions.cluster.refund("mend")
+            self._actions.cluster.refund("mend", space_of(owner))
         self._spent()
         memory.note(action, outcome, self._policy, now)
         self._count(action, outcome, pod)
@@ -242,7 +243,8 @@ class Controller:
         back what the node's own gave.
         """
         try:
-            wait = self._actions.cluster.spend("mend" if action == "mend" else "evict")
+            kind: SharedAction = "mend" if action == "mend" else "evict"
+            wait = self._actions.cluster.spend(kind, space_of(owner))
         except (KubeError, Contended) as error:
             wait, why = RECHECK, f"the cluster's budget cannot be asked: {error}"
         else:
@@ -266,7 +268,7 @@ class Controller:
             self._sent[owner] = now
         elif not outcome.unsure:
             self._budget.give_back(owner, now)
-            self._actions.cluster.refund("evict")
+            self._actions.cluster.refund("evict", space_of(owner))
 
     def _do(self, action: Action, pod: KubePod, memory: BrokenPod, now: float) -> RepairOutcome:
         """Look once more, tell of the action, do it."""

@@ -52,8 +52,8 @@ def decided(attempt: Callable[[], bool]) -> bool:
 
 
 def test_agents_at_once_never_spend_more(server: ApiServer) -> None:
-    """Six agents want five evictions each of a cluster that has seven; and a place for their taint,
-    where there are two.
+    """Six agents want five evictions each, in three namespaces, of a cluster that has seven; and a
+    place for their taint, where there are two.
     """
     granted: list[bool] = []
     held: list[bool] = []
@@ -61,7 +61,8 @@ def test_agents_at_once_never_spend_more(server: ApiServer) -> None:
     def want(node: str) -> None:
         with Client(access.find(server.kubeconfig())) as client:
             budget = LeaseBudget(client, LIMITS, node, time.time)
-            granted.extend(decided(lambda: budget.spend("evict") == 0.0) for _ in range(5))
+            space = f"space-{int(node[-1]) % 3}"
+            granted.extend(decided(lambda: budget.spend("evict", space) == 0.0) for _ in range(5))
             held.append(decided(budget.hold))
 
     agents = [threading.Thread(target=want, args=(f"node-{number}",)) for number in range(6)]
@@ -82,10 +83,10 @@ def test_what_is_given_back_can_be_had_again(server: ApiServer) -> None:
     """A token and a place, by the next who asks."""
     with Client(access.find(server.kubeconfig())) as client:
         first, second = (LeaseBudget(client, LIMITS, node, time.time) for node in ("a", "b"))
-        assert first.spend("mend") == 0.0
-        waits = second.spend("mend")
-        first.refund("mend")
-        assert second.spend("mend") == 0.0
+        assert first.spend("mend", "shop") == 0.0
+        waits = second.spend("mend", "shop")
+        first.refund("mend", "shop")
+        assert second.spend("mend", "shop") == 0.0
         assert waits > 0
         third = LeaseBudget(client, LIMITS, "c", time.time)
         assert [True, True, False] == [first.hold(), second.hold(), third.hold()]
@@ -100,8 +101,8 @@ def test_without_its_lease_nothing_is_granted(server: ApiServer) -> None:
         budget = LeaseBudget(client, LIMITS, "a", time.time)
 
         with pytest.raises(Refused, match="404"):
-            budget.spend("evict")
-        budget.refund("evict")
+            budget.spend("evict", "shop")
+        budget.refund("evict", "shop")
 
 
 def test_an_answer_that_is_lost_grants_nothing(tmp_path: Path) -> None:
@@ -114,6 +115,6 @@ def test_an_answer_that_is_lost_grants_nothing(tmp_path: Path) -> None:
 
     with Scripted(answer) as scripted, Client(access.find(scripted.kubeconfig(tmp_path))) as client:
         with pytest.raises(Unreachable):
-            LeaseBudget(client, LIMITS, "a", time.time).spend("evict")
+            LeaseBudget(client, LIMITS, "a", time.time).spend("evict", "shop")
 
         assert b'"resourceVersion":"3"' in scripted.asked[-1].body

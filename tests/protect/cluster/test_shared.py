@@ -8,7 +8,7 @@ does.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,10 @@ from podpath_protect.cluster.shared import (
     parse_state,
 )
 
-LIMITS = ClusterLimits(evictions=3, evictions_per_hour=6.0, mends=5, mends_per_hour=60.0, taints=2)
+LIMITS = ClusterLimits(
+    evictions=3, evictions_per_hour=6.0, mends=5, mends_per_hour=60.0, taints=2, share=1.0
+)
+SHARED = replace(LIMITS, share=0.5)
 START = 1_795_312_800.0
 PAUSES = st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.0, 20.0, 120.0])
 STEPS = st.lists(
@@ -99,7 +102,7 @@ def test_all_together_never_spend_more(
         def decide(text: str) -> tuple[str, float]:
             mine = now[0] + skew
             before = parse_state(text, LIMITS, mine)
-            after, wait = shared.spend(before, LIMITS, "evict", mine)
+            after, wait = shared.spend(before, LIMITS, "evict", "shop", mine)
             return emit_state(after), wait
 
         return lambda: change(decide)
@@ -147,11 +150,13 @@ def test_all_together_never_hold_more_places(steps: list[tuple[int, bool]]) -> N
         assert len(holding) <= LIMITS.taints
 
 
-def spent(state: SharedState, times: int, now: float) -> tuple[SharedState, list[float]]:
+def spent(
+    state: SharedState, times: int, now: float, space: str = "shop"
+) -> tuple[SharedState, list[float]]:
     """Spend so often, and return the waits."""
     waits = []
     for _ in range(times):
-        state, wait = shared.spend(state, LIMITS, "evict", now)
+        state, wait = shared.spend(state, LIMITS, "evict", space, now)
         waits.append(wait)
     return state, waits
 
@@ -169,7 +174,7 @@ def test_tokens_come_back_with_time() -> None:
 def test_a_clock_that_is_behind_gets_nothing_for_it() -> None:
     """The stamp never goes back: what the clock is behind is waited for beside the token."""
     state, _ = spent(parse_state("", LIMITS, START), 3, START)
-    behind, wait = shared.spend(state, LIMITS, "evict", START - 100)
+    behind, wait = shared.spend(state, LIMITS, "evict", "shop", START - 100)
 
     assert state == behind
     assert 700.0 == pytest.approx(wait)
@@ -179,7 +184,7 @@ def test_what_did_not_happen_costs_nothing() -> None:
     """A token that is put back can be taken again, and there are never more than the burst."""
     state, _ = spent(parse_state("", LIMITS, START), 3, START)
     for _ in range(5):
-        state, _ = shared.refund(state, LIMITS, "evict", START)
+        state, _ = shared.refund(state, LIMITS, "evict", "shop", START)
 
     assert [0.0, 0.0, 0.0, 600.0] == pytest.approx(spent(state, 4, START)[1])
 
@@ -191,6 +196,45 @@ def test_what_cannot_be_read_counts_as_spent(text: str) -> None:
 
     assert spent(state, 1, START)[1] == pytest.approx([600.0])
     assert spent(state, 1, START + 600)[1] == [0.0]
+
+
+def test_one_namespace_spends_no_more_than_its_share() -> None:
+    """A tenant whose pods break on all nodes gets two of three and then half of what comes back;
+    another's pod finds the third, and waits for what is everybody's.
+    """
+
+    def spend(state: SharedState, space: str, now: float) -> tuple[SharedState, float]:
+        return shared.spend(
+            parse_state(emit_state(state), SHARED, now), SHARED, "evict", space, now
+        )
+
+    state, waits = parse_state("", SHARED, START), []
+    for space in ("loud", "loud", "loud", "quiet", "quiet"):
+        state, wait = spend(state, space, START)
+        waits.append(wait)
+    assert [0.0, 0.0, 1200.0, 0.0, 600.0] == pytest.approx(waits)
+    later = [spend(state, space, START + 600.0)[1] for space in ("loud", "quiet", "new")]
+    assert [600.0, 0.0, 0.0] == pytest.approx(later)
+    state, _ = shared.refund(state, SHARED, "evict", "loud", START)
+    assert {"loud": 1.0, "quiet": 1.0} == state.spaces["evict"]
+    assert {} == shared.advance(state, SHARED, START + HOUR).spaces
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), PAUSES), max_size=60))
+def test_no_namespace_and_not_all_spend_more(asked: list[tuple[str, float]]) -> None:
+    """Whoever asks when: each namespace has its burst and its part of the rate at most, and all
+    have what the cluster has.
+    """
+    state, now = parse_state("", SHARED, START), START
+    granted = dict.fromkeys("abc", 0)
+    for space, pause in asked:
+        state, wait = shared.spend(state, SHARED, "evict", space, now)
+        granted[space] += wait <= 0.0
+        now += pause
+    hours = (now - START) / HOUR
+
+    assert sum(granted.values()) <= 3 + 6 * hours + 1e-6
+    assert max(granted.values()) <= 2 + 3 * hours + 1e-6
 
 
 def test_places_are_renewed_and_lapse() -> None:
@@ -210,6 +254,7 @@ def test_places_are_renewed_and_lapse() -> None:
 def test_it_is_written_as_it_is_read() -> None:
     """What was stored comes back to the letter."""
     state = SharedState(stamp=START, tokens={"evict": 1.5, "mend": 0.1}, held={"node": START})
+    state = replace(state, spaces={"evict": {"shop": 0.5}})
 
     assert state == parse_state(emit_state(state), LIMITS, START)
 

@@ -83,16 +83,18 @@ class Spent:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def spend(self, action: str) -> float:
+    def spend(self, action: str, space: str) -> float:
         """Give the next answer."""
+        assert SPACE == space
         self.asked.append(action)
         answer = self.answers.pop(0)
         if isinstance(answer, KubeError):
             raise answer
         return answer
 
-    def refund(self, action: str) -> None:
+    def refund(self, action: str, space: str) -> None:
         """Note it."""
+        assert SPACE == space
         self.asked.append(f"{action} back")
 
 
