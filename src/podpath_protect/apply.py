@@ -383,13 +383,19 @@ def _read_out(folder: int, name: str, own: int) -> tuple[bytes, bool]:
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        with open(os.open(name, flags, dir_fd=folder), "rb") as file:  # noqa: PTH123  # a descriptor
-            settled = os.fstat(file.fileno()).st_ino == own or is_settled(file.fileno())
-            return file.read() or b"", settled  # nothing at all of a pipe with a writer
+        descriptor = os.open(name, flags, dir_fd=folder)
     except FileNotFoundError:
         raise
     except OSError:
         return _NO_FILE, True
+    try:
+        settled = os.fstat(descriptor).st_ino == own or is_settled(descriptor)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read() or b"", settled  # nothing at all of a pipe with a writer
+    except OSError:
+        return _NO_FILE, True
+    finally:
+        os.close(descriptor)
 
 
 def _rename_unguarded(folder: int, path: Path, temporary: str, held: bytes) -> None:

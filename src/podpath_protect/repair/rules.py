@@ -299,7 +299,9 @@ def _add_native(hooks: dict[str, str], path: str, redirect: PodRedirect, family:
     taken for anything else.
     """
     missing = [base for base in _BASES if base not in hooks]
-    for kind in ("ip" if family == 4 else "ip6", "inet") if missing else ():
+    if not missing:
+        return ""
+    for kind in ("ip" if family == 4 else "ip6", "inet"):
         told = _run(path, ("nft", "-j", "list", "ruleset", kind), _MOST_JSON)
         if told.stopped:
             return told.trouble
