@@ -76,6 +76,7 @@ CAPTURE = """\
 # ip route get 10.20.0.5
 10.20.0.5 {way} src 192.0.2.80 uid 0"""
 AWAY, STRAIGHT_BACK = "via 192.0.2.1 dev eth0", "dev gre-b"
+IN_POD = CAPTURE.format(way=AWAY).replace("ip route get", "ip netns exec web ip route get")
 
 
 @pytest.mark.parametrize(
@@ -84,11 +85,12 @@ AWAY, STRAIGHT_BACK = "via 192.0.2.1 dev eth0", "dev gre-b"
         ("0", "1", CAPTURE.format(way=AWAY), [1.0]),
         ("0", "1", CAPTURE.format(way=STRAIGHT_BACK), []),
         ("0", "1", "", [0.65]),
+        ("0", "1", IN_POD, [0.65]),
         ("0", "2", CAPTURE.format(way=AWAY), [0.65]),
         ("0", "0", CAPTURE.format(way=AWAY), []),
         ("2", "1", "", []),
     ],
-    ids=["away", "straight", "alone", "loose", "off", "all"],
+    ids=["away", "straight", "alone", "of a pod", "loose", "off", "all"],
 )
 def test_a_device_made_at_run_time(
     total: str, own: str, more: str, certainties: list[float]

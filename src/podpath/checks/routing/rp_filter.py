@@ -114,7 +114,11 @@ def _check_sighted(case: Case) -> Iterator[Finding]:
     """
     host = case.node.host
     answered = {(one.packet.dst, one.packet.src) for one in case.sightings}
-    own_sources = {answer.prefsrc for answer, _ in statements_of(case, RouteAnswer)}
+    own_sources = {
+        answer.prefsrc
+        for answer, stated in statements_of(case, RouteAnswer)
+        if stated.netns == HOST
+    }
     for seen in case.sightings:
         source, target = seen.packet.src, seen.packet.dst
         held = host.holds(target) or target in own_sources
@@ -183,8 +187,13 @@ def _find_back(case: Case, source: Address, device: IfName) -> WayBack | None:
         ways = [str(hop.link) for hop in routes[0].nexthops]
         return None if device in ways else WayBack(", ".join(ways), routes[0].span)
     for answer, stated in statements_of(case, RouteAnswer):
-        asked = answer.dst == source and answer.src is None and answer.iif is None
-        if asked and answer.type == "unicast" and answer.link not in {None, device}:
+        plain = answer.src is None and answer.iif is None and stated.netns == HOST
+        if (
+            answer.dst == source
+            and plain
+            and answer.type == "unicast"
+            and answer.link not in {None, device}
+        ):
             return WayBack(str(answer.link), stated.span)
     return None
 
@@ -249,7 +258,11 @@ def _check_alone(case: Case) -> Iterator[Finding]:
     total = values.pop("all", None)
     if total is not None and total.value != "0":
         return
-    straight = {str(answer.link) for answer, _ in statements_of(case, RouteAnswer)}
+    straight = {
+        str(answer.link)
+        for answer, stated in statements_of(case, RouteAnswer)
+        if stated.netns == HOST
+    }
     for name, fact in values.items():
         sibling = next((one for one in values if _are_alike(name, one, values)), None)
         on = fact.value in {"1", "2"} and _MADE_LATE.match(name) is not None
