@@ -231,6 +231,10 @@ class MessageKind(StrEnum):
     CONTROL_PLANE_SILENT = "control plane silent"
     WORKLOAD_NOT_AUTHENTICATED = "workload not authenticated"
 
+    ANNOUNCEMENT_FAILED = "announcement failed"
+    SERVICE_WITHDRAWN = "service withdrawn"
+    SERVICE_ANNOUNCED = "service announced"
+
     # Hosts and their networks
     ADDRESS_DECLINED = "address declined"
     LEASE_NOT_OFFERED = "lease not offered"

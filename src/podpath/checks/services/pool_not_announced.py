@@ -51,6 +51,12 @@ ASK = FollowUp(
     "no advertisement: this is the cause; a BGPAdvertisement: look at its sessions",
 )
 
+ASK_NODES = FollowUp(
+    "whether there is a node without the label",
+    f"kubectl get nodes -l '!{EXCLUDED}'",
+    "none: no node announces the address",
+)
+
 
 def check(case: Case) -> Iterator[Finding]:
     """Report announcements of pools that are not there, and BGP policies that announce no
@@ -128,11 +134,15 @@ def _check_label(case: Case) -> Iterator[Finding]:
     """
     nodes = see(case, "Node")
     labeled = [(node, node.at("metadata", "labels", EXCLUDED)) for node in nodes]
-    metallb = Technology.METALLB in case.mentions or bool(see(case, "IPAddressPool"))
+    metallb = Technology.METALLB in case.mentions or bool(see(case, "IPAddressPool", "Service"))
+    # a list of those with the label says nothing of others, and a second list of the same does
+    whole = all(len(node.sights) > 1 for node in nodes)
     first = labeled[0][1] if labeled else None
     if not metallb or first is None or any(label is None for _, label in labeled):
         return
     names = ", ".join(node.name for node, _ in labeled[:3])
+    picked = "-l" in (first.line.source.command or "").split()
+    sure = whole if picked else len(nodes) == 1
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -147,7 +157,8 @@ def _check_label(case: Case) -> Iterator[Finding]:
             ),
         ),
         prevention="Start speakers with --ignore-exclude-lb where control planes carry loads.",
-        certainty=1.0 if len(nodes) == 1 else SUSPECTED,
+        certainty=1.0 if sure else SUSPECTED,
+        asks=() if sure else (ASK_NODES,),
         marks=(EXCLUDED,),
     )
 

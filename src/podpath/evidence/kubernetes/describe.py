@@ -65,6 +65,7 @@ _BY_KIND: Mapping[str, frozenset[str]] = {
     "Service": _SERVICE, "Pod": _POD, "Node": _NODE | {"PodCIDRs"},
 }  # fmt: skip
 """What tells an object that a command describes, where a filter leaves but a line of it."""
+_OF_ALL = frozenset({"Labels", "Annotations"})
 _KINDS = {"service": "Service", "pod": "Pod", "slice": "EndpointSlice", "endpoints": "Endpoints"}
 
 
@@ -82,7 +83,7 @@ def recognise_describe(source: Source) -> int:
     lines = sample(source)
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     picked = parse_described(source.command) if source.command else None
-    if picked is not None and keys & _BY_KIND.get(picked.kind, frozenset()):
+    if picked is not None and keys & (_BY_KIND.get(picked.kind, frozenset()) | _OF_ALL):
         return CERTAIN
     if len(keys & _SERVICE) >= 3 or len(keys & _POD) >= 3 or len(keys & _NODE) >= 3:
         return CERTAIN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.commands.shells import parse_shell
@@ -29,6 +29,8 @@ _SERVICE_ROW = re.compile(
     r"(?P<type>ClusterIP|NodePort|LoadBalancer|ExternalName)\s+(?P<inner>\S+)\s+(?P<outer>\S+)\s+"
     r"(?P<ports>\d+(?::\d+)?/\S+|<none>)(?:\s+(?P<age>\w+))?(?:\s+(?P<selector>\S+))?\s*$"
 )
+_LABEL = re.compile(r"(?P<key>[A-Za-z][\w./-]*)(?:==?(?P<value>[\w.-]*))?")
+"""A label that is asked for, with its value or with any."""
 _TITLES = {
     "namespace": "NAMESPACE", "name": "NAME", "ready": "READY", "status": "STATUS",
     "address": "IP", "node": "NODE", "type": "TYPE", "inner": "CLUSTER-IP",
@@ -76,6 +78,7 @@ def read_get(source: Source) -> Reading:
     ledger = LineLedger(source)
     columns: tuple[Column, ...] = ()
     namespace = _asked_namespace(source)
+    chosen = ",".join(_asked_labels(source))
     for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
             continue
@@ -86,9 +89,29 @@ def read_get(source: Source) -> Reading:
         cells = parse_row(columns, line) if columns else _bare_row(line)
         if cells is None:
             ledger.gap(index, "expected a row of the table above it")
-        elif not _read_row(ledger, index, cells, cells.get("NAMESPACE") or namespace):
+            continue
+        if chosen and "ROLES" in cells:
+            cells = {"LABELS": chosen, **cells}
+        if not _read_row(ledger, index, cells, cells.get("NAMESPACE") or namespace):
             ledger.head(index)
     return ledger.close("a row of kubectl get")
+
+
+def _asked_labels(source: Source) -> Iterator[str]:
+    """Yield the labels that every row has, since the command asks for nothing else (`-l KEY`, `-l
+    KEY=VALUE`).
+    """
+    for step in parse_shell(source.command or ""):
+        words = step.arguments
+        for place, word in enumerate(words):
+            option, _, joined = word.partition("=")
+            if option in {"-l", "--selector"}:
+                text = joined or next(iter(words[place + 1 :]), "")
+                yield from (
+                    f"{found['key']}={found['value'] or ''}"
+                    for found in map(_LABEL.fullmatch, text.split(","))
+                    if found is not None
+                )
 
 
 def _asked_namespace(source: Source) -> str | None:
