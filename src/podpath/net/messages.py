@@ -285,6 +285,7 @@ class MessageKind(StrEnum):
     BOND_SLAVE_DOWN = "bond slave down"
 
     FUNCTION_WITHOUT_PARENT = "function without parent"
+    XDP_REFUSED = "xdp refused"
     FUNCTION_VLAN_REFUSED = "function vlan refused"
     FUNCTION_UNTRUSTED = "function untrusted"
     CARD_NOT_PROBED = "card not probed"
