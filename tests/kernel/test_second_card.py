@@ -60,6 +60,10 @@ def _set(*settings: str) -> None:
     run("ip", "netns", "exec", HOST, "sysctl", "-qw", *settings)
 
 
+def _route(line: str) -> None:
+    run("ip", "-n", HOST, "route", *line.split())
+
+
 def _answers(client: str) -> bool:
     asked = f"ping -c 1 -W 1 -I {client} {ADDRESS} >/dev/null && echo answered || true"
     return run("ip", "netns", "exec", SECOND, "sh", "-c", asked).strip() == "answered"
@@ -69,6 +73,17 @@ def _count_left_by(device: str) -> int:
     listed = run("ip", "-n", HOST, "-s", "link", "show", device).splitlines()
     heading = next(place for place, line in enumerate(listed) if line.strip().startswith("TX:"))
     return int(listed[heading + 1].split()[1])
+
+
+def test_a_default_route_of_a_greater_metric_is_not_used(host: None) -> None:  # noqa: ARG001
+    """It takes its turn as soon as the other one is gone."""
+    _route("add default via 10.2.0.1 dev eth1 metric 200")
+    before = _count_left_by("eth0")
+
+    assert not _answers(CLIENT)
+    assert _count_left_by("eth0") > before
+    _route("del default via 10.1.0.1")
+    assert _answers(CLIENT)
 
 
 def test_an_answer_takes_the_first_cards_default_route(host: None) -> None:  # noqa: ARG001

@@ -82,3 +82,29 @@ def test_two_cards_in_one_network() -> None:
     )
 
     assert [0.6] == certainties("The host does not answer.", "# ip route\n" + routes)
+
+
+RANKED = """\
+default via 172.31.98.1 dev wlan0 metric 50
+default via 192.168.1.1 dev eth0 metric 100
+"""
+
+
+@pytest.mark.parametrize(
+    ("prose", "routes", "expected"),
+    [
+        ("The laptop cannot reach the Internet.", RANKED, [0.5]),
+        ("The laptop cannot reach the Internet.", RANKED.replace("wlan0", "eth2"), []),
+        (
+            "Since eth2 was added the host cannot reach the Internet.",
+            RANKED.replace("wlan0", "eth2"),
+            [0.5],
+        ),
+        ("The laptop cannot reach the Internet.", RANKED.replace("wlan0", "eth0"), []),
+    ],
+)
+def test_a_lower_metric_puts_one_before_the_other(
+    prose: str, routes: str, expected: list[float]
+) -> None:
+    """Which of them leads to the world, nothing states."""
+    assert expected == certainties(prose, routes)

@@ -14,6 +14,7 @@ default via 192.0.2.1 dev eth0
 198.51.100.0/24 dev eth1 proto kernel scope link src 198.51.100.20
 """
 SAID = "The published port of a container does not answer by the address 198.51.100.20."
+OTHER = "default via 198.51.100.1 dev eth1 metric {metric}\n"
 RULE = "100:\tfrom 198.51.100.20 lookup 100\n"
 
 
@@ -43,14 +44,28 @@ def test_a_second_card_without_a_way_back(said: str, certainty: float) -> None:
     [
         {"rules": RULE},
         {"rules": "100:\tfrom all fwmark 0x1 lookup 100\n"},
-        {"routes": ROUTES + "default via 198.51.100.1 dev eth1 metric 200\n"},
+        {"routes": ROUTES + "default via 198.51.100.1 dev eth1\n"},
+        {"routes": ROUTES.replace("eth0\n", "eth0 metric 9\n", 1) + OTHER.format(metric=8)},
         {"said": "Clients get no answer by the address 192.0.2.55."},
         {"said": "Clients get no answer by the address 10.0.3.1."},
         {"said": "By eth1 everything works."},
         {"routes": ROUTES.replace("198.51.100.", "192.0.2.")},
     ],
-    ids=["rule", "mark", "two-defaults", "first", "bridge", "works", "one-network"],
+    ids=["rule", "mark", "two-defaults", "wins", "first", "bridge", "works", "one-network"],
 )
 def test_what_only_looks_like_it_is_let_be(changed: dict[str, str]) -> None:
     """It has a rule, another default route leads by it, or something else fails."""
     assert not certainties(**changed)
+
+
+@pytest.mark.parametrize(
+    ("works", "proves"), [("", False), ("From 198.51.100.0/24 it does.", True)]
+)
+def test_a_default_route_of_a_greater_metric_is_idle(works: str, proves: bool) -> None:  # noqa: FBT001
+    """That it works from the card's own network is the other half of the fault."""
+    text = f"{SAID} {works}\n\n```\n$ ip route\n{ROUTES}{OTHER.format(metric=200)}```\n"
+    (found,) = check(ticket_of(text))
+
+    assert 0.8 == found.certainty
+    assert "metric" in str(found.claim)
+    assert proves == bool(found.proves)

@@ -7,6 +7,7 @@ import pytest
 from podpath.checks.tunnels import vxlan_mtu
 from podpath.checks.tunnels.mtu_above_uplink import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -102,3 +103,59 @@ docker0          UP             172.17.0.1/16
 """
 
     assert not list(check(case_of_document(text)))
+
+
+UPLINK = """\
+{said}
+
+```
+{inner}
+$ ip link show {device}
+2: {device}: <UP,LOWER_UP> mtu 1400 qdisc fq_codel state UP mode DEFAULT group default qlen 1000
+{routes}
+```
+"""
+OPTION = """\
+$ docker network inspect ci --format '{{{{json .Options}}}}'
+{{"com.docker.network.driver.mtu":"{mtu}"}}"""
+SYN = """\
+$ tcpdump -ni {device}
+10:22:01.884001 IP {source}.51422 > 198.51.100.200.80: Flags [{flags}], seq 11, win 64240, \
+options [mss {mss},sackOK], length 0"""
+HANG = "Downloads in containers hang."
+BY_CARD = "$ ip route show default\ndefault via 10.0.0.1 dev ens3"
+
+
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        (OPTION.format(mtu=1500), 1),
+        (OPTION.format(mtu=1400), 0),
+        (SYN.format(device="docker0", source="172.17.0.6", flags="S", mss=1460), 1),
+        (SYN.format(device="br-0a1b2c3d4e5f", source="172.30.0.6", flags="S", mss=1460), 1),
+        (SYN.format(device="docker0", source="172.17.0.6", flags="S", mss=1360), 0),
+        (SYN.format(device="docker0", source="172.17.0.6", flags="S.", mss=1460), 0),
+        (SYN.format(device="ens3", source="10.0.0.5", flags="S", mss=1460), 0),
+    ],
+)
+def test_what_containers_take_for_their_size(inner: str, expected: int) -> None:
+    """Their network's option, or the MSS that they announce and 40 bytes of headers."""
+    text = UPLINK.format(said=HANG, inner=inner, device="ens3", routes=BY_CARD)
+
+    assert expected == len(list(check(ticket_of(text))))
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (f"The host goes out by tun7. {HANG}", 1),
+        (f"The host goes out by tun8. {HANG}", 0),
+        (HANG, 0),
+    ],
+)
+def test_a_vpn_counts_where_it_is_the_way_out(said: str, expected: int) -> None:
+    """Only people say so where no route is shown."""
+    inner = OPTION.format(mtu=1500)
+    text = UPLINK.format(said=said, inner=inner, device="tun7", routes="")
+
+    assert expected == len(list(check(ticket_of(text))))

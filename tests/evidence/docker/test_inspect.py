@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.evidence.docker.inspect import FORMATS
 from podpath.evidence.kubernetes.records import ApiObjectRecord
-from tests.evidence.consoles import block
+from tests.evidence.consoles import block, read
 
 _, INSPECT, COMPOSE = FORMATS
 NETWORK = """[
@@ -89,3 +89,13 @@ def test_other_json_is_none() -> None:
     """An object without Docker's fields is none of its."""
     assert not INSPECT.recognise(block('{"Name": "x"}'))
     assert not COMPOSE.recognise(block("services:\n  - a"))
+
+
+def test_the_options_of_a_network_that_a_template_picks() -> None:
+    """The command names the network."""
+    command = "docker network inspect ci --format '{{json .Options}}'"
+    reading = read(block('{"com.docker.network.driver.mtu":"1400"}', command))
+    (network,) = (one for one in reading.records if isinstance(one, ApiObjectRecord))
+
+    assert ("Network", "ci") == (network.kind, network.name)
+    assert "1400" == network.tree.text_at("Options", "com.docker.network.driver.mtu")

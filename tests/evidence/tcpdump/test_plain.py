@@ -74,3 +74,12 @@ def test_a_plain_line_with_more_below_it_is_no_plain_line() -> None:
     assert [(1, 2), (3, 3)] == [
         (record.span.line, record.span.last_line) for record in reading.records
     ]
+
+
+def test_the_size_that_a_syn_offers() -> None:
+    """It stands first among its options, where it stands there."""
+    line = "22:13:20.123456 IP 10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5,{} length 0"
+    offered = parse_plain(line.format(" options [mss 1460,nop,wscale 7],"))
+    none = parse_plain(line.format(" options [nop,nop,TS val 1 ecr 0],"))
+
+    assert (1460, 0) == (offered and offered.packet.mss, none and none.packet.mss)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from podpath.checks.category import Category
@@ -40,7 +41,7 @@ from podpath.node.routing import MAIN, Route
 
 CATEGORIES = (Category.WRONG_ROUTE, Category.OVERLAPPING_RANGES)
 NAME = "routes-compete"
-POSSIBLE = 0.6
+POSSIBLE, OUTRANKED = 0.6, 0.5
 _LOST = frozenset({None, *LOSSES, FailureKind.NETWORK_UNREACHABLE, FailureKind.NO_ROUTE_TO_HOST})
 
 
@@ -64,6 +65,34 @@ def check(case: Case) -> Iterator[Finding]:
         if _compete(first, second):
             yield _report(first, second, sure=_is_meant(case, lost, first, second))
             return
+    yield from _find_outranked(shown, lost)
+
+
+def _find_outranked(shown: list[Route], lost: list[Complaint]) -> Iterator[Finding]:
+    """Report a default route that a lower metric puts before that of another card, where nothing
+    outside is reached, and people name its card or it is a wireless one beside a cable. Which of
+    the two leads there, nothing states.
+    """
+    defaults = [one for one in shown if one.prefix.length == 0 and one.prefix.family == 4]
+    ordered = sorted(defaults, key=lambda one: one.metric or 0)
+    links = {one.nexthops[0].link for one in ordered}
+    if len(links) > 1 and any(one.target is EndKind.OUTSIDE for one in lost):
+        first = ordered[0]
+        second = next(one for one in ordered if one.nexthops[0].link != first.nexthops[0].link)
+        name = str(first.nexthops[0].link)
+        blamed = any(name in one.words | one.spoken for one in lost)
+        wireless = name.startswith("wl") and not str(second.nexthops[0].link).startswith("wl")
+        if first.metric == second.metric or not (blamed or wireless):
+            return
+        yield replace(
+            _report(first, second, sure=False),
+            claim=(
+                f"There are two default routes: {first.nexthops[0].link}, by its lower metric, is "
+                f"used for everything, and {second.nexthops[0].link} for nothing."
+            ),
+            reasoning=("Of routes with the same prefix, the one with the lowest metric counts.",),
+            certainty=OUTRANKED,
+        )
 
 
 def _is_plain(route: Route) -> bool:

@@ -34,10 +34,11 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import spans_of
 from podpath.checks.told import LOSSES, list_failing
+from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
+from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
-from podpath.node.links import InterfaceAddress
 from podpath.node.node import Netns
 from podpath.node.routing import MAIN, PolicyRule, Route
 
@@ -57,10 +58,21 @@ _OTHER_CARD = re.compile(
 )
 
 
+class _CardAddress(NamedTuple):
+    """What is known of a card: its network, and its address where an output shows it."""
+
+    link: str
+    prefix: Prefix
+    address: Address | None
+    span: Span
+
+
 class _SecondCard(NamedTuple):
-    own: InterfaceAddress
+    own: _CardAddress
     default: Route
-    """The only way out: by the first card."""
+    """The way out that is used: by the first card."""
+    idle: Route | None
+    """The default route by its own device, which a greater metric keeps from use."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -73,44 +85,85 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         for card in cards:
             if _is_meant(case, complaint, card, alone=len(cards) == 1):
-                yield _report(complaint, card, named=_is_named(complaint, card))
+                near = any(_works_near(one, card) for one in case.complaints)
+                yield _report(complaint, card, named=_is_named(complaint, card), near=near)
                 return
 
 
 def _list_second_cards(host: Netns) -> Iterator[_SecondCard]:
-    """Yield the addresses of cards by which no default route leads, and that no rule is for."""
+    """Yield the addresses of cards by which no default route leads that is used, and that no rule
+    is for.
+    """
     routes = [one for one in host.routes.items if one.span is not None and one.table == MAIN]
     defaults = [
         one for one in routes if one.prefix.length == 0 and one.prefix.family == 4 and one.nexthops
     ]
-    first = {hop.link for one in defaults for hop in one.nexthops}
-    if len(first) != 1 or not all(hop.gateway for one in defaults for hop in one.nexthops):
+    best = min((one.metric or 0 for one in defaults), default=0)
+    winners = [one for one in defaults if (one.metric or 0) == best]
+    first = {hop.link for one in winners for hop in one.nexthops}
+    if len(first) != 1 or not all(hop.gateway for one in winners for hop in one.nexthops):
         return
     rules = [one for one in host.rules.items if one.span is not None]
-    held = [
-        item for item in host.addresses.items if item.link in first and item.address.family == 4
+    cards = _list_addresses(host) or _list_networks(routes)
+    held = [one for one in cards if one.link in first]
+    for card in cards:
+        other = card.link not in first and _CARD.fullmatch(card.link) is not None
+        apart = not any(one.prefix.overlaps(card.prefix) for one in held)
+        if other and apart and held and not _is_ruled(rules, card):
+            beside = [one for one in defaults if card.link in _list_links(one)]
+            yield _SecondCard(card, winners[0], next(iter(beside), None))
+
+
+def _list_links(route: Route) -> frozenset[str | None]:
+    return frozenset(hop.link for hop in route.nexthops)
+
+
+def _list_addresses(host: Netns) -> list[_CardAddress]:
+    """Return the addresses that outputs show."""
+    return [
+        _CardAddress(str(item.link), item.prefix, item.address, item.span)
+        for item in host.addresses.items
+        if item.address.family == 4 and item.span is not None and item.length < 32
     ]
-    for item in host.addresses.items:
-        usable = item.address.family == 4 and item.span is not None and item.length < 32
-        other = item.link not in first and _CARD.fullmatch(item.link) is not None
-        apart = not any(one.prefix.covers(item.address) for one in held)
-        if usable and other and apart and held and not _is_ruled(rules, item):
-            yield _SecondCard(item, defaults[0])
 
 
-def _is_ruled(rules: Sequence[PolicyRule], item: InterfaceAddress) -> bool:
+def _list_networks(routes: Sequence[Route]) -> list[_CardAddress]:
+    """Return the networks of cards where no output shows an address, as of `route -n`."""
+    return [
+        _CardAddress(str(one.nexthops[0].link), one.prefix, None, one.span)
+        for one in routes
+        if one.prefix.family == 4
+        and one.prefix.length
+        and one.span is not None
+        and len(one.nexthops) == 1
+        and one.nexthops[0].gateway is None
+    ]
+
+
+def _is_ruled(rules: Sequence[PolicyRule], card: _CardAddress) -> bool:
     """Tell whether a rule may lead what the address sends elsewhere than main does."""
     return any(
         rule.mark is not None
-        or rule.iif == item.link
-        or (rule.src is not None and rule.src.covers(item.address))
+        or rule.iif == card.link
+        or (rule.src is not None and rule.src.overlaps(card.prefix))
         for rule in rules
     )
 
 
 def _is_named(complaint: Complaint, card: _SecondCard) -> bool:
     words = complaint.words | complaint.spoken
-    return card.own.address in complaint.addresses or str(card.own.link) in words
+    own = card.own
+    held = any(own.address in {one, None} and own.prefix.covers(one) for one in complaint.addresses)
+    return held or own.link in words
+
+
+def _works_near(complaint: Complaint, card: _SecondCard) -> bool:
+    """Tell whether people say that who is in the card's own network is answered."""
+    prefix = card.own.prefix
+    near = any(one == prefix for one in complaint.prefixes) or any(
+        prefix.covers(one) and one != card.own.address for one in complaint.addresses
+    )
+    return complaint.works and near
 
 
 def _is_meant(case: Case, complaint: Complaint, card: _SecondCard, *, alone: bool) -> bool:
@@ -120,21 +173,23 @@ def _is_meant(case: Case, complaint: Complaint, card: _SecondCard, *, alone: boo
     return _is_named(complaint, card) or (alone and several and spoken)
 
 
-def _report(complaint: Complaint, card: _SecondCard, *, named: bool) -> Finding:
-    device, address = card.own.link, card.own.address
+def _report(complaint: Complaint, card: _SecondCard, *, named: bool, near: bool) -> Finding:
+    device, address = card.own.link, card.own.address or f"an address of {card.own.prefix}"
     way = card.default.nexthops[0].link
+    which = "only default route" if card.idle is None else "default route with the lower metric"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"What asks {address} by {device} from beyond its network is answered by {way}: the "
-            "only default route leads there, and no rule is for that address."
+            f"{which} leads there, and no rule is for that address."
         ),
-        evidence=(*spans_of((card.default, card.own)), complaint.span),
+        evidence=(*spans_of((card.default, card.idle or card.own)), complaint.span),
         reasoning=("The way back is looked up by the destination alone.",),
         breaks=(f"connections from beyond {card.own.prefix} that come in by {device}",),
         prevention="Give each card that is asked from outside a table and a rule of its own.",
         certainty=NAMED if named else POSSIBLE,
+        proves=LOSSES if named and near else frozenset(),
         marks=(str(way), str(address)),
         asks=(
             FollowUp(

@@ -1,9 +1,10 @@
 """mtu-above-uplink: containers send larger packets than the host's uplink accepts.
 
 What it is
-    The MTU of the containers' bridge, or of a container's own device, is larger than that of the
-    device that the host's default route uses, because the host itself is behind a tunnel (a cloud's
-    or Proxmox's overlay, a VPN, PPPoE).
+    The MTU of the containers' bridge, of a container's own device or of its network (an option of
+    Docker's), or the MSS that a container announces plus 40, is larger than that of the device that
+    the host's default route uses, because the host itself is behind a tunnel (a cloud's or
+    Proxmox's overlay, a VPN, PPPoE).
 
 Why it breaks
     The container announces an MSS that fits its own MTU, so servers answer with packets that do not
@@ -27,15 +28,20 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.objects import see
 from podpath.checks.stated import is_inner_bridge, uplinks
 from podpath.checks.told import list_failing
 from podpath.checks.topology import states_mtu
+from podpath.net.addresses import Prefix
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
-from podpath.net.provenance import list_spans
+from podpath.net.protocols import ACK, SYN
+from podpath.net.provenance import Span, list_spans
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.links import Link
@@ -44,23 +50,22 @@ CATEGORIES = (Category.MTU,)
 NAME = "mtu-above-uplink"
 
 
+class Width(NamedTuple):
+    """How large packets may be at a place, and the line that says so."""
+
+    name: str
+    mtu: int
+    span: Span
+    mark: str
+
+
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first container's device whose MTU is above that of the host's uplink."""
-    host = case.node.host
-    leading = uplinks(host)
+    """Report the widest thing of containers that is above the MTU of the host's uplink."""
     yield from _list_wide_tunnels(case)
-    outer = [link for link in host.links.items if _is_uplink(link, leading) and states_mtu(link)]
-    inner = [link for link in host.links.items if is_inner_bridge(link.name) and states_mtu(link)]
-    for namespace in case.node.namespaces.values():
-        if namespace.name != host.name:
-            inner += [
-                link
-                for link in namespace.links.items
-                if link.name == "eth0" and states_mtu(link) and not link.inferred
-            ]
+    outer, inner = list(_list_outer(case)), list(_list_inner(case))
     if not outer or not inner:
         return
-    narrow, wide = min(outer, key=lambda link: link.mtu), max(inner, key=lambda link: link.mtu)
+    narrow, wide = min(outer, key=lambda one: one.mtu), max(inner, key=lambda one: one.mtu)
     if wide.mtu <= narrow.mtu or narrow.mtu < LEAST:
         return
     yield Finding(
@@ -70,7 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
             f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only "
             f"{narrow.mtu}."
         ),
-        evidence=list_spans((narrow, wide)),
+        evidence=(narrow.span, wide.span),
         reasoning=("The MSS that containers announce is too large for the path to them.",),
         breaks=(
             "large packets between containers and other hosts: TLS, downloads; small ones pass",
@@ -78,8 +83,62 @@ def check(case: Case) -> Iterator[Finding]:
         prevention="Derive the MTU of container networks from the uplink's.",
         certainty=0.8,
         proves=frozenset({FailureKind.HANGS}),
-        marks=(f"mtu {wide.mtu}", f"mtu {narrow.mtu}"),
+        marks=(wide.mark, narrow.mark),
     )
+
+
+def _list_outer(case: Case) -> Iterator[Width]:
+    """Yield the devices by which packets leave the host: those of default routes, those that people
+    name as the way out, else cards of the usual names.
+    """
+    leading = uplinks(case.node.host)
+    told = [one.span.text for one in case.told if one.circumstance is Circumstance.LEAVES_BY]
+    for link in case.node.host.links.items:
+        named = any(re.search(rf"\b{re.escape(link.name)}\b", text) for text in told)
+        if states_mtu(link) and (named or _is_uplink(link, leading)):
+            yield from _widths((link,))
+
+
+def _list_inner(case: Case) -> Iterator[Width]:
+    """Yield what containers take for the size of packets: their bridges and devices, their
+    network's option, and what they announce.
+    """
+    host = case.node.host
+    yield from _widths(
+        link for link in host.links.items if is_inner_bridge(link.name) and states_mtu(link)
+    )
+    for namespace in case.node.namespaces.values():
+        if namespace.name != host.name:
+            yield from _widths(
+                link
+                for link in namespace.links.items
+                if link.name == "eth0" and states_mtu(link) and not link.inferred
+            )
+    for network in see(case, "Network"):
+        option = network.at("Options", OPTION)
+        if option is not None and option.text.isdecimal():
+            yield Width(f"The network {network.name}", int(option.text), option.line, option.text)
+    for seen in case.sightings:
+        packet = seen.packet
+        opens = packet.mss and packet.flags & SYN and not packet.flags & ACK
+        within = is_inner_bridge(seen.link or "") or DOCKERS.covers(packet.src)
+        if opens and within and packet.family == 4:
+            yield Width(
+                f"The container {packet.src}", packet.mss + HEADERS, seen.span, f"mss {packet.mss}"
+            )
+
+
+def _widths(links: Iterable[Link]) -> Iterator[Width]:
+    for link in links:
+        if link.span is not None:
+            yield Width(str(link.name), link.mtu, link.span, f"mtu {link.mtu}")
+
+
+OPTION = "com.docker.network.driver.mtu"
+HEADERS = 40
+"""The MSS is the MTU without the headers of IPv4 and TCP (RFC 9293, 3.7.1)."""
+DOCKERS = Prefix.parse("172.17.0.0/16")
+"""The network of docker0, unless somebody configures another."""
 
 
 def _list_wide_tunnels(case: Case) -> Iterator[Finding]:
@@ -114,13 +173,13 @@ OVERHEAD = 50
 """What VXLAN adds over IPv4: 20 of IP, 8 of UDP, 8 of its own, 14 of the inner Ethernet."""
 _VXLAN = re.compile(r"flannel\.\d+|vxlan\.calico")
 _CARD = re.compile(r"(?:eth|en[opsx]|em|bond|team)\w*")
+_USUAL = frozenset({"eth0", "ens3", "ens18", "enp1s0"})
+_DIALED = re.compile(r"ppp\d+|pppoe-\w+")
 LEAST = 576
 """A smaller MTU is a device of another sort."""
 
 
 def _is_uplink(link: Link, leading: frozenset[str]) -> bool:
-    return link.name in leading or (
-        not leading
-        and link.name in {"eth0", "ens3", "ens18", "enp1s0"}
-        and link.kind in {"", "veth"}
-    )
+    usual = link.name in _USUAL or _DIALED.fullmatch(link.name) is not None
+    plain = link.kind in {"", "veth", "ppp"}
+    return link.name in leading or (not leading and usual and plain)

@@ -57,7 +57,8 @@ class _InspectedPart(NamedTuple):
 
 def _find_part(source: Source) -> _InspectedPart | None:
     command = parse_command(source.command)
-    words = [word for word in command.arguments if word not in {"container", "-f", "--format"}]
+    aside = {"container", "network", "-f", "--format"}
+    words = [word for word in command.arguments if word not in aside]
     if command.program not in {"docker", "podman"} or words[:1] != ["inspect"]:
         return None
     found = [_TEMPLATE.search(word) for word in words]
@@ -121,7 +122,7 @@ def read_inspect(source: Source) -> Reading:
 
 def _inspected(tree: Tree) -> ApiObjectRecord | None:
     name = tree.text_at("Name").removeprefix("/")
-    if tree.at("IPAM") is not None or tree.at("Driver") is not None:
+    if any(tree.at(field) is not None for field in ("IPAM", "Driver", "Options")):
         return ApiObjectRecord(span=tree.span, kind="Network", namespace="", name=name, tree=tree)
     if not tree.fields:
         return None

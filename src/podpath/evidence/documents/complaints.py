@@ -83,6 +83,7 @@ _FAILS = re.compile(
     r"\bflaps?\b|\bflapping\b|\b(?:sessions?|peerings?) (?:[\w-]+ ){0,5}(?:falls?|closes?)\b|"
     r"\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|\bdelay(?:s|ed)\b|"
     r"\bthen (?:no longer|not any ?more|not any longer|never again)\b|"
+    r"\b(?:stops?|ends?) after the \w+|\bdownloads? stops?\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
     r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"
@@ -110,6 +111,7 @@ _WORKS = re.compile(
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
     r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
+    r"^(?:but )?(?:from|by|over|inside) [^;,]{1,50} (?:it|they) (?:can|do|does)(?=[.,;!]|$)|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
     re.IGNORECASE,

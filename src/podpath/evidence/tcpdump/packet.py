@@ -86,7 +86,7 @@ _ICMP_SUM = re.compile(r"\[(?:bad )?icmp6 (?:sum|cksum)[^\]]*\] *")
 _FLAGS = re.compile(r"Flags \[(?P<flags>[A-Za-z.]*|none)\]")
 _TCP_FIELD = re.compile(
     r"\bseq (?P<seq>\d+)(?::(?P<end>\d+))?|\back (?P<ack>\d+)|\blength:? (?P<length>\d+)"
-    r"(?:: (?P<note>.*))?|options \[[^\]]*\]"
+    r"(?:: (?P<note>.*))?|options \[(?:mss (?P<mss>\d{1,5})\b)?[^\]]*\]"
 )
 _OLD_TCP = re.compile(
     r"(?P<flags>[SFRPEWU]+\.?|\.)(?: (?P<seq>\d+):\d+\((?P<length>\d+)\))?(?: ack (?P<ack>\d+))? "
@@ -292,6 +292,7 @@ def _tcp_body(packet: Packet, letters: str, fields: dict[str, str | None]) -> Bo
         seq=seq,
         ack=int(fields.get("ack") or 0),
         payload=payload,
+        mss=int(fields.get("mss") or 0),
     )
     return Body(filled, (fields.get("note") or "").strip(" ,"))
 

@@ -25,7 +25,7 @@ _LINE = re.compile(
     rf"Out) +)?(?:IP |({_MAC}) > ({_MAC}), ethertype IPv4 \(0x0800\), length (\d+): )"
     r"(\d+\.\d+\.\d+\.\d+)\.(\d{1,5}) > (\d+\.\d+\.\d+\.\d+)\.(\d{1,5}): "
     r"Flags \[([SFRPUEW.]+)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win \d+,"
-    r"(?: options \[[^\]]*\],)? length (\d+)(?:: (.*))?$"
+    r"(?: options \[(?:mss (\d{1,5})\b)?[^\]]*\],)? length (\d+)(?:: (.*))?$"
 )
 _ETHERNET = 14
 """Bytes of the header that a frame's printed length counts."""
@@ -50,7 +50,7 @@ def parse_plain(line: str) -> PlainPacket | None:
     if found is None:
         return None
     date, hour, minute, second, fraction, link, direction, smac, dmac, size, *rest = found.groups()
-    src, sport, dst, dport, letters, seq, ack, payload, note = rest
+    src, sport, dst, dport, letters, seq, ack, mss, payload, note = rest
     source, target = _address(src), _address(dst)
     near, far = int(sport), int(dport)
     if source is None or target is None or near > 65535 or far > 65535:
@@ -71,6 +71,7 @@ def parse_plain(line: str) -> PlainPacket | None:
         payload=int(payload),
         seq=int(seq or 0),
         ack=int(ack or 0),
+        mss=int(mss or 0),
     )
     if size is not None:
         packet = packet._replace(
