@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.forwarded import DevicePath, Family
-from podpath.checks.nft_forward import find_forward_refusal
+from podpath.checks.nft_forward import find_forward_refusal, find_named_refusal
 from podpath.net import protocols
 from tests.checks.pasted import ticket_of
 
@@ -75,3 +75,20 @@ def test_a_connection_to_a_container() -> None:
 def test_a_reject_is_told_as_one() -> None:
     """It takes everything that is left."""
     assert "reject" == refusal('iif "eth0" accept', "reject with icmpx admin-prohibited")
+
+
+@pytest.mark.parametrize(
+    ("rule", "refused"),
+    [
+        ('iifname "vpn0" oifname "lan0" accept', True),
+        ('iifname "ctr0" accept', False),
+        ('iifname "ctr*" accept', False),
+        ('oifname "lan0" accept', False),
+        ('iifname != "vpn0" accept', False),
+    ],
+)
+def test_a_device_that_is_named(rule: str, refused: bool) -> None:  # noqa: FBT001
+    """Where it leaves is not known, so a rule for where it goes may accept it."""
+    host = ticket_of(CHAIN.format(rules=f"\t\t{rule}\n")).node.host
+
+    assert refused == (find_named_refusal(host, "ctr0", protocols.TCP, 443) is not None)

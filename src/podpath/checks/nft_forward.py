@@ -28,6 +28,31 @@ def find_forward_refusal(
     )
 
 
+def find_named_refusal(
+    namespace: Netns, device: str, protocol: int, port: int
+) -> NftRefusal | None:
+    """Return what refuses at the hook `forward` what comes in by a device of that name, wherever it
+    leaves.
+    """
+    return find_refusal_at(
+        namespace, "forward", lambda table: _NamedPortWalk(table, protocol, port, device)
+    )
+
+
+class _NamedPortWalk(PortWalk):
+    """Follows a forwarded connection that comes in by a device of a name. Local to one call."""
+
+    def __init__(self, table: NftTable, protocol: int, port: int, device: str) -> None:
+        super().__init__(table, protocol, port)
+        self.device = device
+
+    def match_device(self, left: nft.Expression, name: str) -> Maybe:
+        if left not in _COMES:
+            return None
+        start, many, _ = name.partition("*")
+        return self.device.startswith(start) if many else self.device == name
+
+
 class _ForwardPortWalk(PortWalk):
     """Follows a forwarded connection. Local to one call."""
 

@@ -109,3 +109,26 @@ def test_requests_for_a_lease_have_no_rule_of_ipv6() -> None:
     rules = INVERTED.format(options="")
 
     assert [] == list(check(ticket_of(shown.format(said=UNLEASED, rules=rules))))
+
+
+COUNTED = """\
+{said}
+
+```
+# iptables -t raw -nvL PREROUTING
+ pkts bytes target     prot opt in     out     source               destination
+{packets:5} 13448 DROP       all  --  {device:6} *       0.0.0.0/0            0.0.0.0/0            rpfilter invert
+```
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("packets", "device", "certainties"), [(41, "br7", [1.0]), (41, "*", [0.5]), (0, "br7", [])]
+)
+def test_a_rule_that_counts_on_their_device_drops_them(
+    packets: int, device: str, certainties: list[float]
+) -> None:
+    """One that counts nothing drops nothing."""
+    found = check(ticket_of(COUNTED.format(said=UNLEASED, packets=packets, device=device)))
+
+    assert certainties == [one.certainty for one in found]

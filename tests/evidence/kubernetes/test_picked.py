@@ -114,3 +114,15 @@ def test_a_line_of_a_description_is_of_the_object_that_its_command_names() -> No
         record.tree.text_at("spec", "podCIDR"),
     )
     assert recognise_describe(found)
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [("10.244.5.0/24", "10.244.5.0/24"), ('"10.244.5.0/24"', "10.244.5.0/24")],
+)
+def test_one_value_stands_alone(printed: str, expected: str) -> None:
+    """As jsonpath prints a field that holds nothing else."""
+    reading = read_pick(source("kubectl get node n1 -o jsonpath='{.spec.podCIDR}'", printed))
+    (node,) = (one for one in reading.records if isinstance(one, ApiObjectRecord))
+
+    assert ("Node", "n1", expected) == (node.kind, node.name, node.tree.text_at("spec", "podCIDR"))

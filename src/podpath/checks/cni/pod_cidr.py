@@ -32,11 +32,13 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.node_ranges import list_addresses, ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
 from podpath.checks.said import find_said
+from podpath.checks.told import LOSSES
 from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -44,6 +46,8 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.POD_CIDR, Category.CNI_CONFIGURATION)
 NAME = "pod-cidr"
+BRIDGE = "cni0"
+"""The bridge that flannel's plugin and others make for a node's range."""
 DOCKER = Prefix.parse("172.17.0.0/16")
 """The range of Docker's own bridge, unless somebody chose another."""
 
@@ -88,7 +92,49 @@ def check(case: Case) -> Iterator[Finding]:
         ):
             yield _report_ranges(pool, alike[0])
     yield from _check_subnet_env(case)
+    yield from _check_bridge(case)
     yield from _check_pods(case, (*cluster, *pools))
+
+
+def _check_bridge(case: Case) -> Iterator[Finding]:
+    """Report the bridge of the only node that is shown, where it has an address of another range
+    than the node's.
+    """
+    ranges = [one for one in ranges_of(case) if one.prefix.family == 4]
+    if len({one.node for one in ranges}) != 1:
+        return
+    for item in case.node.host.addresses.items:
+        shown = item.link == BRIDGE and item.span is not None and item.address.family == 4
+        if shown and not any(one.prefix.overlaps(item.prefix) for one in ranges):
+            yield Finding(
+                check=NAME,
+                severity=Severity.FAULT,
+                claim=(
+                    f"{BRIDGE} has the address {item.address}, outside {ranges[0].prefix}, the "
+                    f"range of node {ranges[0].node}: it is left from before."
+                ),
+                evidence=(item.span, ranges[0].span) if item.span is not None else (),
+                reasoning=("The plugin refuses a bridge that has another address than its own.",),
+                breaks=("pods that start on that node",),
+                repairs=(
+                    Repair(
+                        title="delete the bridge, which the plugin makes again",
+                        commands=(f"ip link delete {BRIDGE}",),
+                    ),
+                ),
+                prevention="Delete the plugin's devices when a node leaves a cluster.",
+                certainty=0.8,
+                asks=(
+                    FollowUp(
+                        f"whether it is the bridge of {ranges[0].node}",
+                        f"hostname; ip addr show {BRIDGE}",
+                        "it is: delete it",
+                    ),
+                ),
+                proves=LOSSES | {FailureKind.NOT_STARTED},
+                marks=(str(item.address), str(ranges[0].prefix)),
+            )
+            return
 
 
 def _ranges(tree: Tree | None, owner: str) -> Iterator[_Range]:

@@ -26,15 +26,21 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.netfilter.forward_not_accepted import CutRoad, list_roads, name_route
-from podpath.checks.nft_forward import find_forward_refusal
+from podpath.checks.netfilter.forward_not_accepted import list_roads, name_route
+from podpath.checks.nft_forward import find_forward_refusal, find_named_refusal
 from podpath.checks.nft_input import NftRefusal
-from podpath.checks.told import is_forwarding_asked, list_cut_from_forwarding, list_lost
+from podpath.checks.told import (
+    WORKLOADS,
+    is_forwarding_asked,
+    list_cut_from_forwarding,
+    list_lost,
+)
 from podpath.net import nft, protocols
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
@@ -47,6 +53,8 @@ NAME = "native-forward-drops"
 POSSIBLE = 0.7
 """Where nothing says that what fails is forwarded."""
 DEEPEST = 8
+_BRIDGE = re.compile(r"\b(?:bridge|network) [`*\"']*(?P<device>[a-z][\w.-]*\d)\b", re.IGNORECASE)
+"""A bridge by its name, which ends in a digit."""
 _OF_THE_WORLD = ((protocols.UDP, 53), (protocols.TCP, 443), (protocols.TCP, 80))
 _NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
 _FOLLOWING = frozenset({"established", "related", "untracked"})
@@ -85,7 +93,24 @@ def _find_refused(case: Case) -> Iterator[Finding]:
         ]
         found = [one for one in refused if one is not None]
         if found and len(found) == len(refused):
-            yield _report_refused(road, found[0])
+            yield _report_refused(name_route(road.route), road.complaint, found[0])
+            return
+    yield from _find_named(case)
+
+
+def _find_named(case: Case) -> Iterator[Finding]:
+    """Report what refuses every port of workloads behind a bridge that a sentence names."""
+    for complaint in list_lost(case):
+        named = _BRIDGE.search(complaint.span.text)
+        if named is None or complaint.source not in WORKLOADS:
+            continue
+        refused = [
+            find_named_refusal(case.node.host, named["device"], protocol, port)
+            for protocol, port in _list_ports(complaint)
+        ]
+        found = [one for one in refused if one is not None]
+        if found and len(found) == len(refused):
+            yield _report_refused(f"what comes in by {named['device']}", complaint, found[0])
             return
 
 
@@ -97,8 +122,7 @@ def _list_ports(complaint: Complaint) -> tuple[tuple[int, int], ...]:
     return _OF_THE_WORLD if complaint.failure not in _NAMES else _OF_THE_WORLD[:1]
 
 
-def _report_refused(road: CutRoad, refusal: NftRefusal) -> Finding:
-    whose = name_route(road.route)
+def _report_refused(whose: str, complaint: Complaint, refusal: NftRefusal) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -106,7 +130,7 @@ def _report_refused(road: CutRoad, refusal: NftRefusal) -> Finding:
             f"A chain at the hook forward ends with {refusal.target} for {whose}: its accepting "
             "rules are for other devices or ports."
         ),
-        evidence=(refusal.span, road.complaint.span),
+        evidence=(refusal.span, complaint.span),
         reasoning=("What other chains accept does not count here.",),
         breaks=(f"forwarded packets of {whose}",),
         prevention="Accept the devices of containers in the file of the host's own rules.",

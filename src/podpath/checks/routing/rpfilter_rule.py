@@ -106,9 +106,11 @@ def _find_shown(case: Case) -> Iterator[Finding]:
         return
     for table in _list_tables(case, 0 if lost else 4):
         for chain in chains_in(table).values():
-            spans = _find_rule(chain)
-            if spans:
-                yield _report_lease(spans) if unleased else _report_shown(spans)
+            rules = _find_rule(chain)
+            if rules and rules[0].packets != 0:
+                spans = tuple(rule.span for rule in rules)
+                counted = bool(rules[0].packets) and rules[0].in_link is not None
+                yield _report_lease(spans, sure=counted) if unleased else _report_shown(spans)
                 return
 
 
@@ -132,18 +134,18 @@ def _is_lease_looked_up(case: Case) -> bool:
     return unleased and not (named and kernel_version(case.node.kernel) >= _EXEMPTS_LEASES)
 
 
-def _find_rule(chain: Chain) -> tuple[Span, ...]:
+def _find_rule(chain: Chain) -> tuple[Rule, ...]:
     """Return the rules of a chain that drop what has no way back by its device."""
     returning: Rule | None = None
     for rule in chain.rules:
         target = rule.target.name if rule.target is not None else ""
         strict, inverted = _read_match(rule)
         if strict and inverted and target in DROPS:
-            return (rule.span,)
+            return (rule,)
         if strict and not inverted and target in {"RETURN", "ACCEPT"}:
             returning = rule
         elif returning is not None and target in DROPS and not rule.matches and rule.src is None:
-            return (rule.span, returning.span)
+            return (rule, returning)
     return ()
 
 
@@ -155,20 +157,26 @@ def _read_match(rule: Rule) -> tuple[bool, bool]:
     return "loose" not in names, "invert" in names
 
 
-def _report_lease(spans: tuple[Span, ...]) -> Finding:
+def _report_lease(spans: tuple[Span, ...], *, sure: bool) -> Finding:
+    """Report the rule; it is certain where it counts what comes in by one device, since a kernel
+    that lets requests pass counts none.
+    """
+    drops = "drops" if sure else "may drop"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            "A reverse-path rule in the host's firewall may drop requests for a lease: they come "
+            f"A reverse-path rule in the host's firewall {drops} requests for a lease: they come "
             "from 0.0.0.0, to which no route leads back by their device."
         ),
         evidence=spans,
         reasoning=("The way back to 0.0.0.0 is the default route at best, by another device.",),
         breaks=("leases from a server on this host",),
         prevention="Let the rule return for UDP from port 68 to port 67.",
-        certainty=POSSIBLE,
-        asks=(
+        certainty=1.0 if sure else POSSIBLE,
+        asks=()
+        if sure
+        else (
             FollowUp(
                 "the kernel's version, and whether the rule counts requests for a lease",
                 "uname -r; iptables -t raw -nvL; iptables -t mangle -nvL",

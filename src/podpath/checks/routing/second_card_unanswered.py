@@ -51,6 +51,8 @@ _TARGETS = frozenset({
     None, EndKind.NODE, EndKind.NODE_PORT, EndKind.CONTAINER, EndKind.POD, EndKind.SERVICE,
     EndKind.LOAD_BALANCER, EndKind.OUTSIDE, EndKind.GUEST,
 })  # fmt: skip
+_FROM = re.compile(r"\bfrom (?:\w+ )?(?:other|another|outside|beyond)\b", re.IGNORECASE)
+"""Says of the host itself that it is asked from elsewhere."""
 _OTHER_CARD = re.compile(
     r"\b(?:other|second|2nd|secondary|additional) (?:network |public )?(?:card|nic|interface|"
     r"address|ip|eni|uplink)(?:'s|s)?\b",
@@ -80,10 +82,15 @@ def check(case: Case) -> Iterator[Finding]:
     host = case.node.host
     cards = list(_list_second_cards(host))
     for complaint in list_failing(case):
-        lost = complaint.failure in {None, *LOSSES} and complaint.source in _SENDERS
+        lost = complaint.failure in {None, *LOSSES}
         if not lost or complaint.target not in _TARGETS:
             continue
         for card in cards:
+            asked = card.own.address in complaint.addresses
+            if complaint.source not in _SENDERS and not (
+                asked and _FROM.search(complaint.span.text)
+            ):
+                continue
             if _is_meant(case, complaint, card, alone=len(cards) == 1):
                 near = any(_works_near(one, card) for one in case.complaints)
                 yield _report(complaint, card, named=_is_named(complaint, card), near=near)

@@ -30,6 +30,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
@@ -72,6 +73,7 @@ def check(case: Case) -> Iterator[Finding]:
                 f"{missing[0].text}, but the pool is called {min(pools)}."
             )
             yield _report(claim, missing[0], missing[0].text)
+        yield from _check_nodes(case, advertised)
     yield from _check_missing(case, pools)
     yield from _check_label(case)
     balanced = [
@@ -90,6 +92,33 @@ def check(case: Case) -> Iterator[Finding]:
                 )
                 yield _report(claim, router.at("neighbors") or router, policy.name)
             yield from _check_selector(policy, router, balanced)
+
+
+def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
+    """Report node selectors of which none fits any node, where a whole list shows their labels."""
+    selectors = [item.at("matchLabels") for item in advertised.items_at("spec", "nodeSelectors")]
+    labels = [node.at("metadata", "labels") for node in see(case, "Node")]
+    if not selectors or not labels:
+        return
+    for wanted in selectors:
+        for shown in labels:
+            if wanted is None or shown is None or _fits(shown, wanted):
+                return
+    wanted, node = selectors[0], see(case, "Node")[0]
+    whole = "-l" not in (node.span.source.command or "").split()
+    if wanted is not None and wanted.fields and whole:
+        name, value = next(iter(wanted.fields.items()))
+        yield replace(
+            _report(
+                (
+                    f"{advertised.kind} {advertised.name} announces from nodes with "
+                    f"{name}={value.text} alone, and no node has that label."
+                ),
+                value,
+                value.text,
+            ),
+            evidence=(value.line, node.span),
+        )
 
 
 def _check_missing(case: Case, pools: set[str]) -> Iterator[Finding]:

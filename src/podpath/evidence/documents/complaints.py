@@ -111,7 +111,7 @@ _WORKS = re.compile(
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
     r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
-    r"^(?:but )?(?:from|by|over|inside) [^;,]{1,50} (?:it|they) (?:can|do|does)(?=[.,;!]|$)|"
+    r"^(?:but )?(?:from|by|over|inside) [^;,]{1,50} (?:it|they) (?:can|do|does|is|are)(?=[.,;!]|$)|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
     re.IGNORECASE,

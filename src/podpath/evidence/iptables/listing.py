@@ -10,11 +10,15 @@ rule unread; nothing is guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
-from podpath.evidence.iptables.command import IptablesCommand, parse_iptables_command
+from podpath.evidence.iptables.command import (
+    LISTING_ACTIONS,
+    IptablesCommand,
+    parse_iptables_command,
+)
 from podpath.evidence.iptables.listing_text import parse_listed_text
 from podpath.evidence.iptables.notes import guess_family, is_message, read_note
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
@@ -56,10 +60,15 @@ def recognise_listing(source: Source) -> int:
     lines = sample(source)
     if any(_CHAIN.fullmatch(line) or parse_header(line) for line in lines):
         return CERTAIN
-    rows = sum(parse_row(line, _SHAPES[0], 4) is not None for line in lines)
+    shapes = _SHAPES if parse_iptables_command(source).action in LISTING_ACTIONS else _SHAPES[:1]
+    rows = max(_count_rows(lines, shape) for shape in shapes)
     if rows:
         return LIKELY if rows * 2 > len(lines) else POSSIBLE
     return CERTAIN if is_message(source, lines, "L") else NO
+
+
+def _count_rows(lines: Sequence[str], shape: ListingColumns) -> int:
+    return sum(parse_row(line, shape, 4) is not None for line in lines)
 
 
 def read_listing(source: Source) -> Reading:

@@ -28,6 +28,9 @@ KINDS: Mapping[str, str] = {
     "cm": "ConfigMap",
     "configmap": "ConfigMap", "configmaps": "ConfigMap", "ep": "Endpoints",
     "endpoints": "Endpoints", "ippool": "IPPool", "ippools": "IPPool",
+    "l2advertisement": "L2Advertisement", "l2advertisements": "L2Advertisement",
+    "bgpadvertisement": "BGPAdvertisement", "ipaddresspool": "IPAddressPool",
+    "ipaddresspools": "IPAddressPool",
 }  # fmt: skip
 WITH_VALUE = frozenset(
     {
@@ -52,6 +55,8 @@ _INDEX = re.compile(r"\[[0*]\]$")
 _FIRST = "items[0]"
 """How a path begins that picks the first of several objects."""
 _OPENS = re.compile(r"\s*[\[{]")
+_VALUE = re.compile(r"\s*['\"]?(?P<value>[\w][\w./:-]*)['\"]?\s*")
+"""One value, as jsonpath prints it."""
 _BRACKETS = re.compile(r"\s*[{}\[\],][\s{}\[\],]*")
 _ENDS_VALUE = re.compile(r"[\"\]}\w]\s*$")
 _NEXT_FIELD = re.compile(r"\s*\"[^\"]*\"\s*:")
@@ -149,9 +154,10 @@ def _split_options(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def recognise_pick(source: Source) -> int:
-    """Recognize fields or a list behind a command that picks a part of an object."""
+    """Recognize fields, a list or one value behind a command that picks a part of an object."""
     lines = sample(source)
-    shaped = bool(lines) and _OPENS.match(lines[0]) is not None
+    alone = len(lines) == 1 and _VALUE.fullmatch(lines[0]) is not None
+    shaped = alone or (bool(lines) and _OPENS.match(lines[0]) is not None)
     return CERTAIN if shaped and parse_pick(source.command or "") is not None else NO
 
 
@@ -159,6 +165,11 @@ def read_pick(source: Source) -> Reading:
     """Read the part, and put it where it belongs in its object."""
     ledger = LineLedger(source)
     picked = parse_pick(source.command or "")
+    for index, line in enumerate(ledger.lines):
+        value = _VALUE.fullmatch(line)
+        if value is not None and picked is not None:
+            ledger.add(_make_object(picked, Tree(value=value["value"], span=ledger.span(index))))
+            return ledger.close("a part of an object")
     grown = read_tree(source, _with_commas(ledger.lines), source.first_line)
     for index in grown.unread:
         if not ledger.elide(index):
