@@ -137,3 +137,18 @@ def test_pods_of_two_nodes_may_come_by_the_card_or_an_overlay(
     said = "Pods on worker-3 are not reached from pods of other nodes, pings time out."
 
     assert certainty(said, rules) == expected
+
+
+ENGINE_ALONE = """\
+-A FORWARD -j DOCKER-USER
+-A FORWARD -j DOCKER-FORWARD
+"""
+PEERS = "Peers of the WireGuard server (wg0) reach it, but no machine of its LAN on enp3s0."
+
+
+def test_a_vpns_device_is_known_by_its_name() -> None:
+    """No rule names either; what people put into DOCKER-USER is not shown."""
+    found = certainty(PEERS, ENGINE_ALONE)
+
+    assert found is not None
+    assert found < 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.attempts.ping import read_ping
-from podpath.evidence.records import AttemptRecord
+from podpath.evidence.records import AttemptRecord, StatementRecord
+from podpath.net.statements import NameAnswer
 from tests.evidence.attempted import attempted
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
@@ -150,3 +151,20 @@ def test_a_size_that_must_not_be_fragmented_is_part_of_the_attempt(
     found = read_ping(block(LOST, f"ping {options} 10.8.0.7"))
 
     assert [str(one.sending) for one in found.records if isinstance(one, AttemptRecord)] == [words]
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("packages.example.org.corp.example.com", ["packages.example.org.corp.example.com"]),
+        ("packages.example.org", []),
+        ("mirror.example.net", []),
+    ],
+)
+def test_a_search_domain_behind_the_name(printed: str, expected: list[str]) -> None:
+    """It is told only where the name that was typed stands before it."""
+    line = f"PING {printed} (198.51.100.77): 56 data bytes"
+    found = read_ping(block(line, "ping -c1 packages.example.org")).of(StatementRecord)
+    answers = [one.statement for one in found if isinstance(one.statement, NameAnswer)]
+
+    assert expected == [one.found for one in answers]

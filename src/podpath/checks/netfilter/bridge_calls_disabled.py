@@ -116,7 +116,9 @@ def _is_published(case: Case, complaint: Complaint) -> bool:
     """
     told = (Circumstance.PUBLISHES, Circumstance.ON_ONE_BRIDGE)
     joined = all(find_told(case, one) is not None for one in told)
-    ends = complaint.source in WORKLOADS and complaint.target in {EndKind.NODE, EndKind.NODE_PORT}
+    by_address = complaint.target is None and bool(complaint.addresses)
+    of_host = complaint.target in {EndKind.NODE, EndKind.NODE_PORT} or by_address
+    ends = complaint.source in WORKLOADS and of_host
     return joined and ends and complaint.failure in {None, *LOSSES}
 
 

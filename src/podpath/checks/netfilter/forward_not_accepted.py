@@ -52,7 +52,7 @@ from podpath.node.netfilter import Chain, Table
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL, Category.RULE_ORDER)
 NAME = "forward-not-accepted"
 POSSIBLE, QUOTED = 0.6, 3
-_DEVICE = re.compile(r"[a-z][a-z-]{1,9}\d{1,4}(?:\.\d{1,4})?")
+_DEVICE = re.compile(r"[a-z][a-z-]{1,9}\d{1,4}(?:[a-z]{1,3}\d{1,4}){0,3}(?:\.\d{1,4})?")
 _MADE_BY = {
     EndKind.GUEST: {Technology.KVM: Family.LIBVIRT, Technology.LXC: Family.LXC},
     EndKind.CONTAINER: {
@@ -131,7 +131,8 @@ def _name_devices(case: Case, complaint: Complaint) -> tuple[str, ...]:
         for rule in chain.rules:
             known.update(link.name for link in (rule.in_link, rule.out_link) if link is not None)
     words = sorted(word for word in complaint.words if _DEVICE.fullmatch(word))
-    return tuple(words) if len(words) == 2 and known & set(words) else ()
+    told = known & set(words) or any(family_of(word) is not None for word in words)
+    return tuple(words) if len(words) == 2 and told else ()
 
 
 def list_roads(case: Case) -> Iterator[CutRoad]:

@@ -11,13 +11,14 @@ from podpath.evidence.attempts.failures import parse_host, parse_result
 from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import Reading
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.probe import USUALLY, Sending
 from podpath.net.provenance import Source
+from podpath.net.statements import NameAnswer
 
 _START = re.compile(r"PING (?P<name>\S+?)(?: ?\((?P<address>[^)]+)\))?[ :]")
 _SUM = re.compile(r"(?P<sent>\d+) packets transmitted, (?P<received>\d+)(?: packets)? received")
@@ -93,10 +94,27 @@ def read_ping(source: Source) -> Reading:
         outcomes.append(AttemptOutcome(FailureKind.TIMEOUT, why, place, place))
     for outcome in outcomes:
         add_attempt(ledger, "ping", (protocol, dst, 0), outcome, _sending(ledger.source, protocol))
+    _add_name(ledger)
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
     return ledger.close("a line of ping")
+
+
+def _add_name(ledger: LineLedger) -> None:
+    """Keep the name that was found, where a search domain stands behind the one that was typed."""
+    typed = parse_typed(ledger.source.command or "")
+    words = typed.commands[0].arguments if typed.program in _PINGS else ()
+    for index, line in enumerate(ledger.lines):
+        found = _START.match(line)
+        if found is None:
+            continue
+        name = found["name"].rstrip(".")
+        asked = next((word for word in words if name.startswith(f"{word}.")), "")
+        if asked and not asked.startswith("-") and not ledger.is_claimed(index):
+            answer = NameAnswer(asked, name)
+            ledger.add(StatementRecord(span=ledger.span(index), statement=answer))
+        return
 
 
 class _PingLines(NamedTuple):

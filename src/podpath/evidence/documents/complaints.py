@@ -83,6 +83,7 @@ _FAILS = re.compile(
     r"\bflaps?\b|\bflapping\b|\b(?:sessions?|peerings?) (?:[\w-]+ ){0,5}(?:falls?|closes?)\b|"
     r"\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|\bdelay(?:s|ed)\b|"
     r"\bthen (?:no longer|not any ?more|not any longer|never again)\b|"
+    r"\b(?:leads?|resolves?|points?) to (?:our|another|the wrong|somebody)\b|"
     r"\b(?:stops?|ends?) after the \w+|\bdownloads? stops?\b|"
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
