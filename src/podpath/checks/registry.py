@@ -66,6 +66,7 @@ from podpath.checks.conntrack import (
 )
 from podpath.checks.dns import (
     aaaa_denied,
+    client_not_admitted,
     dns_forward,
     dns_without_endpoints,
     external_name,
@@ -399,6 +400,7 @@ MODULES: tuple[ModuleType, ...] = (
     host_network_dns,
     search_domain_answers,
     aaaa_denied,
+    client_not_admitted,
     strict_arp,
     mesh_mtls,
     mesh_authorization,
