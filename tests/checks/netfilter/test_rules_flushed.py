@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.checks.netfilter.rules_flushed import check
-from tests.checks.pasted import found
+import pytest
+
+from podpath.checks.netfilter.rules_flushed import ABSENT, TYPED, check
+from tests.checks.pasted import found, ticket_of
 
 
 def test_a_flush_of_nat() -> None:
@@ -53,3 +55,36 @@ Connection to 10.0.0.5 5432 port [tcp/postgresql] succeeded!
 def test_ufw_removes_its_own_rules_alone() -> None:
     """Docker's chains stay."""
     assert found(check, "\n$ ufw enable\n") == []
+
+
+ZONES = "# firewall-cmd --get-active-zones\n"
+DOCKER = "docker\n  interfaces: docker0 br-90c1ffab2d10\n"
+PUBLIC = "public\n  interfaces: ens18\n"
+RESTART = "# systemctl restart firewalld\n"
+CHAIN = "# iptables -t nat -S DOCKER\niptables: No chain/target/match by that name.\n"
+
+
+def certain(*parts: str) -> list[float]:
+    """Return how sure each finding of a ticket is."""
+    text = "".join(parts)
+    return [one.certainty for one in check(ticket_of(f"It fails.\n\n```\n{text}```\n"))]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ((ZONES, DOCKER, PUBLIC, RESTART, ZONES, PUBLIC), [1.0]),
+        ((ZONES, DOCKER, PUBLIC, "# firewall-cmd --reload\n", ZONES, PUBLIC, CHAIN), [1.0]),
+        ((RESTART, CHAIN), [ABSENT]),
+        ((CHAIN, RESTART), [TYPED]),
+        ((RESTART, ZONES, PUBLIC), [TYPED]),
+        ((ZONES, DOCKER, PUBLIC, RESTART, ZONES, DOCKER, PUBLIC), [TYPED]),
+        ((ZONES, DOCKER, PUBLIC, RESTART, "# systemctl restart docker\n", ZONES, DOCKER), []),
+        ((ZONES, DOCKER, PUBLIC, ZONES, PUBLIC, CHAIN), []),
+    ],
+)
+def test_two_moments_and_what_was_typed_between(
+    parts: tuple[str, ...], expected: list[float]
+) -> None:
+    """A zone that lost an engine's bridge; a chain that is absent may never have been there."""
+    assert expected == certain(*parts)

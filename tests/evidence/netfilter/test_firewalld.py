@@ -34,3 +34,14 @@ public (default, active)
     assert stated(text)[-1] == ZoneSetting(
         "public", "rich rules", ('rule family="ipv4" source address="10.0.0.0/8" accept',)
     )
+
+
+def test_active_zones_have_devices_alone() -> None:
+    """Two keys are enough behind their command, and are nothing without it."""
+    text = "docker\n  interfaces: docker0\npublic\n  interfaces: ens18\n  sources: 10.0.0.0/8"
+
+    assert stated(text, "firewall-cmd --get-active-zones") == [
+        ZoneSetting("docker", "interfaces", ("docker0",)),
+        ZoneSetting("public", "interfaces", ("ens18",)),
+        ZoneSetting("public", "sources", ("10.0.0.0/8",)),
+    ]

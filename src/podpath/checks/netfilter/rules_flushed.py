@@ -31,9 +31,10 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.stated import statements_of
-from podpath.net.firewall import RuleEdit, TypedRule
+from podpath.checks.stated import is_inner_bridge, statements_of
+from podpath.net.firewall import RuleEdit, TypedRule, ZoneSetting
 from podpath.net.provenance import Span
+from podpath.net.statements import NothingFound
 from podpath.node.case import Case
 
 CATEGORIES = (Category.SERVICE_RULES_MISSING, Category.HOST_FIREWALL, Category.MASQUERADE_MISSING)
@@ -45,20 +46,69 @@ _MANAGERS = re.compile(
     r"|nft\s+flush\s+ruleset|ufw\s+reload)\b"
 )
 """Commands of managers that remove rules which others wrote."""
+_WRITERS = re.compile(
+    r"\b(?:systemctl\s+(?:re)?start|service)\s+(?:\S+\s+)*?(?:docker|kubelet|k3s\S*|containerd|podman|"
+    r"crio|libvirtd)\b|\breboot\b|\bpodman\s+network\s+reload\b"
+)
+"""Commands that start again who wrote them."""
+_ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
+TYPED, ABSENT = 0.6, 0.8
+"""The certainty where nothing shows what is gone, and where a chain is not there afterwards: it may
+never have been in that backend.
+"""
+QUOTED = 2
+"""Lines that show what is gone: more say the same."""
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report what was typed that removes others' rules, unless the typed rules build the chains up
-    again.
+    again, or whoever wrote them was started again afterwards.
     """
     cures = {span for turn in case.turns if turn.is_cure for _, span in turn.changes}
-    spans = [
-        *_list_flushes(case),
-        *(change.span for change in case.change_commands if _MANAGERS.search(change.command)),
-    ]
+    reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
+    writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
+    spans = [*_list_flushes(case), *(change.span for change in reloads)]
     spans = [span for span in spans if span not in cures]
-    if spans:
-        yield _report(tuple(dict.fromkeys(spans)))
+    spans = [span for span in spans if not any(_is_after(one, span) for one in writers)]
+    if not spans:
+        return
+    missing = [gone for one in spans for gone in _list_missing(case, one)]
+    left = [gone for one in spans for gone in _list_left(case, one)]
+    shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
+    certainty = ABSENT if missing else TYPED
+    yield _report(tuple(shown), 1.0 if left else certainty)
+
+
+def _is_after(span: Span, earlier: Span) -> bool:
+    """Tell whether a line stands below another one of the same text, or is the same."""
+    return span.source.name == earlier.source.name and span.line >= earlier.line
+
+
+def _list_missing(case: Case, flush: Span) -> Iterator[Span]:
+    """Yield the answers, after what was typed, that a chain of an engine's is not there."""
+    for found, stated in statements_of(case, NothingFound):
+        chain = found.program.startswith(("iptables", "ip6tables")) and found.sought.startswith(
+            _ENGINES
+        )
+        if chain and _is_after(stated.span, flush):
+            yield stated.span
+
+
+def _list_left(case: Case, flush: Span) -> Iterator[Span]:
+    """Yield the zones that had a bridge of an engine's before what was typed, and that no listing
+    after it shows with it.
+    """
+    zones = [
+        (one, stated.span)
+        for one, stated in statements_of(case, ZoneSetting)
+        if one.key == "interfaces"
+    ]
+    later = [one for one, span in zones if _is_after(span, flush)]
+    kept = {device for one in later for device in one.values}
+    for one, span in zones:
+        lost = {device for device in one.values if is_inner_bridge(device)} - kept
+        if later and lost and not _is_after(span, flush):
+            yield span
 
 
 def _list_flushes(case: Case) -> Iterator[Span]:
@@ -76,7 +126,7 @@ def _list_flushes(case: Case) -> Iterator[Span]:
             yield stated.span
 
 
-def _report(spans: tuple[Span, ...]) -> Finding:
+def _report(spans: tuple[Span, ...], certainty: float) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -98,5 +148,5 @@ def _report(spans: tuple[Span, ...]) -> Finding:
         prevention=(
             "Start the firewall before Docker and the kubelet, and do not reload it while they run."
         ),
-        certainty=0.6,
+        certainty=certainty,
     )

@@ -1,5 +1,5 @@
-"""Reads `firewall-cmd --list-all`, also of all zones: which device is in which zone, and what the
-zone lets in.
+"""Reads `firewall-cmd --list-all`, also of all zones, and `--get-active-zones`: which device is in
+which zone, and what the zone lets in.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _KEYS = (
     "source-ports", "icmp-blocks", "rich rules", "module", "priority",
 )  # fmt: skip
 _SETTING = re.compile(rf"\s*(?P<key>{'|'.join(_KEYS)}):\s*(?P<values>.*?)\s*")
+_ACTIVE = re.compile(r"\bfirewall-cmd\b.*--get-active-zones\b")
+"""What lists devices and sources of zones alone."""
 _RICH = re.compile(r"\s*rule (?:priority|family|service|port|source|protocol).*")
 _LEAST = 3
 """Settings that a zone's listing has at least."""
@@ -27,6 +29,8 @@ _LEAST = 3
 def recognise(source: Source) -> int:
     """Recognize the settings of a zone."""
     found = {match["key"] for match in map(_SETTING.fullmatch, sample(source)) if match is not None}
+    if _ACTIVE.search(source.command or "") and found and found <= {"interfaces", "sources"}:
+        return CERTAIN
     return (
         CERTAIN if len(found) >= _LEAST and found & {"services", "interfaces", "masquerade"} else NO
     )
