@@ -376,6 +376,7 @@ class MessageKind(StrEnum):
     CONTAINER_CRASHES = "container crashes"
     PROGRAM_ENDED = "program ended"
     PROGRAM_STARTED = "program started"
+    PROGRAM_LISTENS = "program listens"
     CALL_FAILED = "call failed"
 
     # Units of systemd
@@ -412,5 +413,6 @@ DAILY_LIFE = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
     MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED, MessageKind.OWN_ADDRESS_WANTED,
     MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT, MessageKind.XTABLES_LOCK_HELD,
+    MessageKind.PROGRAM_LISTENS,
 })  # fmt: skip
 """What a capture, a command or a log says of any host's daily life: no fault by itself."""

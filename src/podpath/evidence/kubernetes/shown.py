@@ -213,13 +213,19 @@ def _held_addresses(field: DescribedField | None) -> dict[str, Tree]:
     return {"subsets": rows(field.span, (nest(field.span, **subset),) if subset else ())}
 
 
-def _make_slice(namespace: str, name: str, text: str, span: Span) -> ApiObjectRecord:
-    """Return the slice of a row: its service's name is its own without the end that is drawn."""
+def _make_slice(namespace: str, name: str, columns: tuple[str, str], span: Span) -> ApiObjectRecord:
+    """Return the slice of a row: its service's name is its own without the end that is drawn. The
+    column of ports has neither their names nor their protocols.
+    """
+    text, shown = columns
     service = scalar(_DRAWN.sub("", name), span)
     metadata = nest(span, labels=Tree(value={SERVICE_LABEL: service}, span=span))
     words = re.findall(r"[0-9a-fA-F.:]{3,}", "" if text.strip() in NONE else text)
     items = [nest(span, addresses=rows(span, [scalar(word, span)])) for word in words]
-    tree = nest(span, metadata=metadata, endpoints=rows(span, items))
+    numbers = [scalar(word, span) for word in re.findall(r"\d+", shown)]
+    tree = nest(
+        span, metadata=metadata, endpoints=rows(span, items), portNumbers=rows(span, numbers)
+    )
     return _record("EndpointSlice", namespace, name, tree)
 
 
@@ -371,7 +377,9 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
     if "CLUSTER-IP" in cells:
         return _record("Service", namespace, name, _service_row(cells, metadata, span))
     if "ADDRESSTYPE" in cells:
-        return _make_slice(namespace, name, cells.get("ENDPOINTS", ""), span)
+        return _make_slice(
+            namespace, name, (cells.get("ENDPOINTS", ""), cells.get("PORTS", "")), span
+        )
     if "ENDPOINTS" in cells:
         return make_endpoints(namespace, name, cells["ENDPOINTS"], span)
     if "READY" in cells and "STATUS" in cells and "/" in cells["READY"]:
