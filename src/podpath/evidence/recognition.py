@@ -60,7 +60,7 @@ from podpath.evidence.kernel import (
     totals,
     uname,
 )
-from podpath.evidence.kubernetes import cni, corefile, manifest, none_found, picked
+from podpath.evidence.kubernetes import cni, columns, corefile, manifest, none_found, picked
 from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import files as kubernetes_files
@@ -169,6 +169,7 @@ FORMATS: tuple[Format, ...] = (
     ovs_bond.FORMAT,
     bundle_manifest.FORMAT,
     picked.FORMAT,
+    columns.FORMAT,
     cni.FORMAT,
     cilium_config.FORMAT,
     cilium_status.FORMAT,
