@@ -233,7 +233,7 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
     "fail2ban-client": _words("unban", "unbanip", "banip", "start", "stop", "reload"),
     "networkctl": _first("reload", "reconfigure", "up", "down"),
     "setenforce": _has_arguments,
-    "firewall-cmd": _begins("--add", "--remove", "--reload", "--set"),
+    "firewall-cmd": _begins("--add", "--remove", "--reload", "--complete-reload", "--set"),
     "tuned-adm": _first("profile", "off"),
     "sed": lambda arguments: any(re.match(r"-[a-z]*i", word) for word in arguments),
     "mount": _has_arguments, "umount": _has_arguments,
