@@ -6,7 +6,7 @@ import pytest
 
 import podpath
 from podpath.evidence.kubernetes.columns import (
-    Column,
+    ShownField,
     parse_columns,
     read_columns,
     recognise_columns,
@@ -51,7 +51,7 @@ def test_the_command_names_the_fields(command: str, path: tuple[str, ...]) -> No
     found = parse_columns(command)
 
     assert found is not None
-    assert found.columns[0] == Column("N", ("metadata", "name"), listed=False)
+    assert found.columns[0] == ShownField("N", ("metadata", "name"), listed=False)
     assert found.columns[1].path == path
 
 

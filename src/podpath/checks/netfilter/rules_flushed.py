@@ -27,7 +27,7 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
@@ -68,8 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
     reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
     spans = [*_list_flushes(case), *(change.span for change in reloads)]
-    spans = [span for span in spans if span not in cures]
-    spans = [span for span in spans if not any(_is_after(one, span) for one in writers)]
+    spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
     if not spans:
         return
     missing = [gone for one in spans for gone in _list_missing(case, one)]
@@ -77,6 +76,10 @@ def check(case: Case) -> Iterator[Finding]:
     shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
     certainty = ABSENT if missing else TYPED
     yield _report(tuple(shown), 1.0 if left else certainty)
+
+
+def _is_undone(flush: Span, writers: Sequence[Span]) -> bool:
+    return any(_is_after(one, flush) for one in writers)
 
 
 def _is_after(span: Span, earlier: Span) -> bool:

@@ -108,11 +108,12 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first program that clients are sent to where it does not listen."""
     programs = tuple(_list_programs(case))
     tried = tuple(_list_refused(case))
-    told = next((one for one in list_failing(case) if one.failure in _CLOSED), None)
+    said = (one.span for one in list_failing(case) if one.failure in _CLOSED)
+    told = next(said, None)
     for program in programs:
         for target, span in _list_targets(case, program):
             refused = next((one for one in tried if one.port == target and not one.local), None)
-            asked = refused.span if refused is not None else (told.span if told else None)
+            asked = refused.span if refused is not None else told
             if asked is not None and _is_missed(program, target):
                 yield _report(program, target, (span, asked), sure=refused is not None)
                 return

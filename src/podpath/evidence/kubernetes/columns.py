@@ -27,7 +27,7 @@ _NONE = frozenset({"", "<none>"})
 _NAME, _SPACE = ("metadata", "name"), ("metadata", "namespace")
 
 
-class Column(NamedTuple):
+class ShownField(NamedTuple):
     """A column: its heading, and the field that it shows."""
 
     heading: str
@@ -40,7 +40,7 @@ class ColumnsCommand(NamedTuple):
     """What a command asks for."""
 
     kind: str
-    columns: tuple[Column, ...]
+    columns: tuple[ShownField, ...]
 
 
 def parse_columns(command: str) -> ColumnsCommand | None:
@@ -59,10 +59,10 @@ def parse_columns(command: str) -> ColumnsCommand | None:
     )
 
 
-def _make_column(heading: str, path: str) -> Column:
+def _make_column(heading: str, path: str) -> ShownField:
     steps = list(_STEP.finditer(path.strip("{}")))
     names = tuple(step[1].replace("\\", "") for step in steps)
-    return Column(heading, names, any(step["list"] for step in steps))
+    return ShownField(heading, names, any(step["list"] for step in steps))
 
 
 def recognise_columns(source: Source) -> int:
@@ -122,7 +122,7 @@ def _add_row(ledger: LineLedger, index: int, asked: ColumnsCommand, starts: Sequ
     )
 
 
-def _put(tree: Tree, column: Column, cell: str) -> Tree:
+def _put(tree: Tree, column: ShownField, cell: str) -> Tree:
     """Return a tree with a field more, at its path; a list holds plain texts."""
     span = tree.span
     whole = cell.startswith("[") and cell.endswith("]")
