@@ -109,7 +109,7 @@ def _find_refused(case: Case, netns: str, prefix: Prefix) -> Span | None:
         for one in case.attempts
         if one.is_bad and one.probe.netns == netns and prefix.covers(one.probe.dst)
     }
-    said = find_said(case, MessageKind.KEYS_NOT_AGREED)
+    said = find_said(case, MessageKind.DESTINATION_NOT_ALLOWED)
     return next((one.span for one in said if one.span.source in tried), None)
 
 
