@@ -397,6 +397,18 @@ def test_a_pod_without_an_address_is_an_answer_of_its_own(nodes: dict[str, str])
     assert "0/2 nodes have room" in answer.html()
 
 
+@pytest.mark.parametrize("name", ["far", "web-node1"])
+def test_a_pod_that_a_snapshot_shows_is_walked_from_it(name: str) -> None:
+    """What the API said of it before, whichever node it is on, is of another moment."""
+    older = LATE.replace("late", name)
+    said = with_objects().text.replace(f"    name: {name}\n", "    name: gone\n")
+    objects = Pasted(said.replace("items:\n", f"items:\n{older}", 1), "api")
+    answer = why(f"pod/shop/{name}", "10.244.1.3:8080", nodes=HEALTHY, objects=objects)
+
+    assert answer.probe is not None
+    assert "pod-without-address" not in {one.check for one in answer.findings}
+
+
 def test_without_a_node_nothing_else_is_answered() -> None:
     """A walk needs the evidence of one."""
     with pytest.raises(UsageError, match="expected the evidence of a node"):

@@ -4,7 +4,7 @@ all of them, and answered from the node where it breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from podpath.checks.finding import Finding
@@ -34,6 +34,7 @@ from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.node import case as facts_of
 from podpath.node.named_ends import choose_pods, name_pods
+from podpath.node.node import Node
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,7 +77,7 @@ def why(  # noqa: PLR0913  # two ends, and keywords that say what they are
     absent = dict.fromkeys((*lacking, *list_absent(question, nodes, shared)))
     cases = read_nodes(nodes, shared, tuple(absent), progress)
     known = next(iter(cases.values())) if cases else read(objects, progress=progress)
-    unplaced = tuple(_find_unplaced(known, question))
+    unplaced = tuple(_find_unplaced(known, cases.values(), question))
     if unplaced:
         return _answer_unplaced(known, unplaced, question)
     if not nodes:
@@ -94,18 +95,23 @@ def _doubt(joined: facts_of.Case, answer: Diagnosis) -> Diagnosis:
     return replace(answer, verdict=Verdict.POSSIBLE, forbids=forbids, questions=asked)
 
 
-def _find_unplaced(known: Case, question: ClusterQuestion) -> Iterator[Finding]:
-    """Yield what is said of ends that are pods without an address, by objects and snapshots."""
-    facts = known.facts
-    placed = {
-        (pod.namespace, pod.name)
-        for pod in facts.node.pods
-        if pod.netns is not None and not facts.node.namespaces[pod.netns].inferred
-    }
-    asked = name_pods(question.ends, facts.objects, question.near)
-    yield from find_unplaced(
-        facts, (pod for pod in asked if (pod.namespace, pod.name) not in placed)
-    )
+def _find_unplaced(
+    known: Case, cases: Iterable[Case], question: ClusterQuestion
+) -> Iterator[Finding]:
+    """Yield what is said of ends that are pods without an address, by the objects and where no
+    node's snapshot has the pod.
+    """
+    placed = {key for case in cases for key in _list_placed(case.node)}
+    asked = name_pods(question.ends, known.facts.objects, question.near)
+    missing = (pod for pod in asked if (pod.namespace, pod.name) not in placed)
+    yield from find_unplaced(known.facts, missing)
+
+
+def _list_placed(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the pods whose network namespaces a node's evidence shows."""
+    for pod in node.pods:
+        if pod.netns is not None and not node.namespaces[pod.netns].inferred:
+            yield pod.namespace, pod.name
 
 
 def _answer_unplaced(
