@@ -9,6 +9,7 @@ import pytest
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.nftables.datatypes import Device, Name, Range, fits, parse_pattern
 from podpath.datapath.nftables.sets import Elements
+from podpath.datapath.nftables.tables import datatype_of
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.trace import Conversation
 from podpath.net import nft
@@ -162,6 +163,15 @@ def test_a_table_with_flags_that_nobody_knows_may_be_dormant() -> None:
 
     assert "SOMETIMES" == found.verdict
     assert "table ip t in netns host is dormant" in assumed(found)
+
+
+@pytest.mark.parametrize(
+    ("expression", "datatype"),
+    [("meta mark", "mark"), ("ct mark", "mark"), ("ip daddr", "ipv4_addr"), ("verdict", "verdict")],
+)
+def test_a_map_may_say_its_types_by_expressions(expression: str, datatype: str) -> None:
+    """What `typeof` names has the datatype of its field."""
+    assert datatype == datatype_of(expression)
 
 
 def test_patterns() -> None:

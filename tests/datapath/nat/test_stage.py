@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.conntrack.connection import Connection
@@ -14,9 +16,11 @@ from podpath.datapath.vocabulary import CtInfo, Hook
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
+from podpath.net.provenance import Listing
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.report.sentences import spell_reason
-from tests.datapath.given import Sender, given, given_rules, tcp
+from tests.datapath.given import Given, Sender, given, given_rules, tcp
+from tests.nftables import native_tables
 
 SYN, ACK = protocols.SYN, protocols.ACK
 SERVICE = given_rules(
@@ -48,6 +52,25 @@ def test_rules_translate_the_first_packet_only() -> None:
         "translated like the connection's first packet, tcp 10.244.0.5:40000 > 10.96.0.10:80"
         in [spell_reason(step.reason) for step in sender.walk.trace.steps]
     )
+
+
+@pytest.mark.parametrize(
+    ("rule", "asks"),
+    [
+        ("tcp dport 80 dnat to 10.9.9.9", True), ("tcp dport 80 drop", True),
+        ("tcp dport 81 dnat to 10.9.9.9", False), ("tcp dport 80 accept", False),
+    ],
+)  # fmt: skip
+def test_the_order_is_asked_for_where_it_matters(rule: str, *, asks: bool) -> None:
+    """A native chain of iptables' own priority that does nothing to the packet stands anywhere."""
+    table = "table ip t {{ chain c {{ type nat hook prerouting priority -100; {}; }}\n}}"
+    made = given(SERVICE)
+    listing = Listing(native_tables(table.format(rule)), True, "nft list ruleset")
+    node = replace(made.node, namespaces={"host": replace(made.netns, nftables=listing)})
+    sender = Sender(Given(node=node))
+    sender.forward(tcp(dst="10.96.0.10"))
+
+    assert asks is any("registered last" in each.fact for each in sender.walk.choices.made)
 
 
 def test_replies_are_translated_back() -> None:

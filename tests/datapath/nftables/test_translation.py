@@ -105,3 +105,19 @@ def test_random_ports_are_any() -> None:
     assert skb.connection is not None
     assert skb.connection.port_at_random
     assert [] == sender.walk.choices.made
+
+
+def test_what_came_by_lo_is_not_translated_when_it_arrives() -> None:
+    """Its connection is confirmed on the way out: a chain of PREROUTING alone comes too late
+    (`net/netfilter/nf_nat_core.c:nf_nat_setup_info v6.12`).
+    """
+    sender = Sender(host("dnat to 10.9.9.9", "prerouting"))
+    skb = sender.skb(tcp("10.244.0.1", "10.244.0.1"), iif=None, oif="lo")
+    sender.send(skb, "OUTPUT")
+    sender.send(skb, "POSTROUTING")
+    skb.iif, skb.oif = skb.oif, None
+    sender.send(skb, "PREROUTING")
+
+    assert skb.connection is not None
+    assert skb.connection.confirmed
+    assert "10.244.0.1" == str(skb.packet.dst)
