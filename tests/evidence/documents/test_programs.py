@@ -37,3 +37,21 @@ def test_any_command_behind_a_prompt() -> None:
     assert reads_as_command("mytool -x")
     assert not reads_as_command("or scale up if it exists already")
     assert is_program("/usr/local/bin/mytool x")
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("ip route show table all", True), ("ip -6 route list table all", True),
+        ("ip netns exec pod ip route show table all", True),
+        ("nsenter -t 123 -n ip route show table all", True),
+        ("ip -n pod route show table all dev eth0", True),
+        ("ip route show table all of them, please", False),
+        ("ip route and ip rule show all that is there", False),
+    ],
+)  # fmt: skip
+def test_a_whole_listing_is_a_command_though_its_words_are_those_of_a_sentence(
+    text: str, *, known: bool
+) -> None:
+    """Else what it printed would be taken for that of the host."""
+    assert known is is_command(text)

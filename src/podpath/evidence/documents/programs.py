@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from podpath.evidence.commands.command import asked_object, parse_command
 from podpath.evidence.documents.prose import reads_as_prose
 
 PROGRAMS = frozenset(
@@ -68,6 +69,10 @@ _COMMAND = (
 _SIGNS = re.compile(r"(?:^|\s)-{1,2}\w|[|<>=$;]|/\w|(?:^|\s)\S*\d\S*(?:\s|$)|\\$")
 
 
+_SELECTED_BY = frozenset({"table", "dev", "type", "proto", "scope", "root", "master", "nud"})
+"""What a listing may be narrowed by (ip-route(8), ip-address(8), ip-link(8), ip-neighbour(8))."""
+
+
 def is_program(command: str) -> bool:
     """Tell whether a command line starts with the name of a known program, or with a path to
     one.
@@ -92,13 +97,21 @@ def reads_as_command(command: str) -> bool:
     return is_program(command) or _SIGNS.search(rest) is not None
 
 
+def _is_listing(text: str) -> bool:
+    """Tell whether a line is a whole command of `ip` or `bridge` that lists something: its words
+    (`ip route show table all`) may be those of a sentence.
+    """
+    asked = asked_object(parse_command(text))
+    return asked is not None and len(asked[1]) % 2 == 0 and set(asked[1][::2]) <= _SELECTED_BY
+
+
 def is_command(text: str) -> bool:
     """Tell whether a line without a prompt is a command beyond doubt: the program is known, and so
     is what follows it.
     """
     first, _, rest = text.strip().partition(" ")
     name = first.rpartition("/")[2]
-    if name not in PROGRAMS or reads_as_prose(text):
+    if name not in PROGRAMS or (reads_as_prose(text) and not _is_listing(text)):
         return False
     return any(
         program.fullmatch(name) and follows.match(rest.strip()) for program, follows in _COMMAND
