@@ -19,6 +19,8 @@ _SIGNS = re.compile(
     r"KVStore|Host firewall):\s"
 )
 _VERSION = re.compile(r"(?:Ok|OK)\s+(?P<version>\d+\.\d+\S*)")
+_DEVICES = re.compile(r"BPF\s+\[(?P<names>[^\]]+)\]")
+"""The devices on which BPF programs masquerade."""
 _TUNNEL = re.compile(r"Tunnel \[(?P<tunnel>\w+)\]")
 
 
@@ -82,9 +84,12 @@ def _parse_masquerading(word: str, value: str) -> tuple[tuple[str, str], ...]:
         if families is None
         else (("enable-ipv6-masquerade", str(families["six"] == "Enabled").lower()),)
     )
+    used = _DEVICES.match(value)
+    devices = () if used is None else (("devices", " ".join(re.split(r"[,\s]+", used["names"]))),)
     return (
         ("enable-bpf-masquerade", "true" if word == "bpf" else "false"),
         ("enable-ipv4-masquerade", four),
+        *devices,
         *six,
     )
 

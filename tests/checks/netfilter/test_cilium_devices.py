@@ -1,0 +1,51 @@
+"""Devices on which Cilium masquerades, and the one by which packets leave."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.netfilter.cilium_devices import POSSIBLE, check
+from tests.checks.pasted import ticket_of
+
+LOST = "Pods of worker w7 do not reach any server on the internet, they time out."
+CONFIG = "# cilium config view | grep -e devices -e masq\ndevices   {}\n"
+BPF = "enable-bpf-masquerade   true\n"
+ROUTE = "# ip route show default\ndefault via 10.14.0.1 dev ens224\n"
+STATUS = (
+    "# cilium status | grep Masq\nMasquerading:   BPF   [{}]   10.91.6.0/24 "
+    "[IPv4: Enabled, IPv6: Disabled]\n"
+)
+
+
+def sure(*blocks: str, prose: str = LOST) -> list[float]:
+    """Return how sure each finding is."""
+    text = "".join(blocks)
+    return [one.certainty for one in check(ticket_of(f"{prose}\n\n```\n{text}```\n"))]
+
+
+@pytest.mark.parametrize("names", ["ens192", "eth0,eth1", "eth+"])
+def test_the_way_out_is_not_listed(names: str) -> None:
+    """By the configuration or the agent's status."""
+    assert [1.0] == sure(CONFIG.format(names), BPF, ROUTE)
+    assert [1.0] == sure(STATUS.format(names.replace(",", ", ")), ROUTE)
+
+
+def test_without_its_masquerading_the_list_may_be_for_something_else() -> None:
+    """It is a question then."""
+    assert [POSSIBLE] == sure(CONFIG.format("ens192"), ROUTE)
+
+
+@pytest.mark.parametrize("names", ["ens224", "ens+", "eth0,ens224"])
+def test_a_list_with_the_way_out(names: str) -> None:
+    """By its name or a pattern."""
+    assert [] == sure(CONFIG.format(names), BPF, ROUTE)
+    assert [] == sure(STATUS.format(names.replace(",", ", ")), ROUTE)
+
+
+def test_what_needs_no_program_of_the_uplink() -> None:
+    """Pods among themselves, a service, or a way out that is not shown."""
+    config = CONFIG.format("ens192") + BPF
+
+    assert [] == sure(config, ROUTE, prose="Pods do not reach pods on the same node.")
+    assert [] == sure(config, ROUTE, prose="The page is slow.")
+    assert [] == sure(config)
