@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.between.tunnel_mac import NAME, check
 from tests.assembly.host.test_clashes import NEIGHBOR
 from tests.checks.between.walked import find, works
@@ -50,3 +52,34 @@ def test_outputs_of_two_hosts_that_show_two_macs() -> None:
         ticket_of(text.replace("Pods cannot reach pods of the other node", "It hangs"))
     )
     assert other.certainty < 1
+
+
+ANNOUNCED = """\
+Overlay packets to node aspen-2 get lost.
+
+```
+$ kubectl get node {node} -o yaml | grep backend-data
+    flannel.alpha.coreos.com/backend-data: '{{"VNI":{vni},"VtepMAC":"5e:10:7a:33:91:08"}}'
+aspen-2$ ip link show flannel.1 | grep ether
+    link/ether {mac} brd ff:ff:ff:ff:ff:ff
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("node", "vni", "mac", "expected"),
+    [
+        ("aspen-2", 1, "9a:77:01:c4:2e:b6", 1),
+        ("aspen-2", 1, "5e:10:7a:33:91:08", 0),
+        ("aspen-2", 2, "9a:77:01:c4:2e:b6", 0),
+    ],
+    ids=["other", "same", "another-device"],
+)
+def test_a_device_with_another_mac_than_flannel_announced(
+    node: str, vni: int, mac: str, expected: int
+) -> None:
+    """The line that a filter left belongs to the device that the command asks for."""
+    found = list(check(ticket_of(ANNOUNCED.format(node=node, vni=vni, mac=mac))))
+
+    assert [0.7] * expected == [one.certainty for one in found]
+    assert all("9a:77" in one.evidence[0].text for one in found)

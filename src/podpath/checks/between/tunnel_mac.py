@@ -3,7 +3,8 @@
 What it is
     For each VXLAN device, a daemon writes neighbor and forwarding entries for the other nodes'
     tunnel endpoints. The entry here has a MAC that the other node's device does not have: the
-    device was recreated there, or the entry belongs to a node that is gone.
+    device was recreated there, or the entry belongs to a node that is gone. Or the device has
+    another MAC than flannel announced for its node: udev gave it one after flannel had read it.
 
 Why it breaks
     The packet reaches the other node and is decapsulated. The inner frame is addressed to another
@@ -24,17 +25,25 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import fails_between_workloads
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.objects import see
+from podpath.checks.told import LOSSES, fails_between_workloads
 from podpath.net.clashes import Clash, ClashKind
+from podpath.net.trees import Tree
 from podpath.node.case import Case
+from podpath.node.links import Link
 
 CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-mac"
 POSSIBLE = 0.7
+DATA = "flannel.alpha.coreos.com/backend-data"
+_ANNOUNCED = re.compile(
+    r"VNI\W+(?P<vni>\d+).*?VtepMAC\W+(?P<mac>[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})"
+)
 ASK = FollowUp(
     "whether what fails goes through this tunnel",
     "tcpdump -eni DEVICE (on the receiving node, while it fails)",
@@ -54,6 +63,54 @@ def check(case: Case) -> Iterator[Finding]:
     for clash in case.clashes:
         if clash.kind is ClashKind.TUNNEL_NEIGHBOR:
             yield _report(clash, sure=sure)
+    yield from _find_announced(case)
+
+
+def _find_announced(case: Case) -> Iterator[Finding]:
+    """Report flannel's device on a node whose MAC is not the one that its daemon announced."""
+    nodes = see(case, "Node")
+    for node in nodes:
+        data = node.at("metadata", "annotations", DATA) or node.at("metadata", "labels", DATA)
+        found = _ANNOUNCED.search(data.text) if data is not None else None
+        here = node.name == case.node.name
+        if data is None or found is None or not (here or len(nodes) == 1):
+            continue
+        device = f"flannel.{found['vni']}"
+        for link in case.node.host.links.items:
+            shown = link.name == device and link.mac is not None and link.span is not None
+            if shown and str(link.mac) != found["mac"].lower():
+                yield _report_announced((node.name, str(link.name)), link, data, found["mac"])
+                return
+
+
+def _report_announced(place: tuple[str, str], link: Link, data: Tree, announced: str) -> Finding:
+    node, device = place
+    spans = (link.span, data.line)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{device} on {node} has the MAC {link.mac}, and flannel announced {announced}.",
+        evidence=tuple(span for span in spans if span is not None),
+        reasoning=(
+            "Other nodes address inner frames to the announced MAC; the device drops them.",
+            "udev may give a new device another MAC (MACAddressPolicy=persistent).",
+        ),
+        breaks=(f"traffic from other nodes to pods of {node}",),
+        repairs=(
+            Repair(
+                title=(
+                    "keep udev off the device (MACAddressPolicy=none in a .link file for "
+                    "flannel*), and restart flannel there"
+                ),
+                commands=(),
+            ),
+        ),
+        prevention=PREVENTION,
+        certainty=POSSIBLE,
+        proves=LOSSES,
+        asks=(ASK,),
+        marks=(str(link.mac), announced),
+    )
 
 
 def _report(clash: Clash, *, sure: bool) -> Finding:

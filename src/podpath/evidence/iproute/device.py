@@ -173,6 +173,9 @@ class _DeviceReader:
         if word == "valid_lft" and self.in_address:
             self._extend_address(index)
             return True
+        asked = _find_asked(self.ledger.source) if link is not None and self.name is None else None
+        if self.device is None and asked is not None:
+            self.name, self.device = asked, DeviceDraft(index, asked)
         if self.device is not None:
             return self.device.read_line(index, link, word, cursor, self.ledger)
         if self.name is not None and (
@@ -216,6 +219,15 @@ class _DeviceReader:
             return
         self.ledger.replace_span(self.ledger.span(first, index))
         self.in_address = False
+
+
+def _find_asked(source: Source) -> IfName | None:
+    """Return the one device that a command asks for, where a filter left the line below its
+    head.
+    """
+    asked = asked_object(parse_command(source.command))
+    words = [word for word in asked[1] if word != "dev"] if asked is not None else []
+    return IfName(words[0]) if len(words) == 1 and not words[0].startswith("-") else None
 
 
 def _parse_inet(cursor: Cursor) -> tuple[dict[str, str], tuple[str, ...], str]:
