@@ -25,6 +25,7 @@ from podpath.node.node import HOST
 from podpath.testing.nodes import given_netns, given_node, ip, probe
 from tests.assembly.evidence_text import case_of_document
 from tests.checks.nodes import chain, rule, table
+from tests.checks.pasted import ticket_of
 from tests.datapath.walks import packet
 
 UPLINK = "the device that leads out"
@@ -167,3 +168,16 @@ def test_a_walk_asks_for_what_can_be_typed() -> None:
     assert f"sysctl net.ipv4.conf.DEVICE.rp_filter  # DEVICE: {UPLINK}" == filled.assumptions[0].ask
     (ended,) = filled.traces
     assert replace(stopped, ask=f"ip addr show dev DEVICE  # DEVICE: {UPLINK}") == ended.outcome
+
+
+def test_a_chain_without_a_heading_has_no_name() -> None:
+    """A row that was pasted alone is of a chain that nobody knows, in words as in commands."""
+    row = "   64  3840 REJECT     all  --  *      *       0.0.0.0/0            0.0.0.0/0"
+    answer = diagnose(ticket_of(f"Pods cannot reach the registry.\n\n```\n{row}\n```\n"))
+    (finding,) = (one for one in answer.findings if one.check == "drop-counter")
+    texts = [finding.claim, *(f"{one.fact} {one.command}" for one in finding.asks)]
+    texts += [f"{one.fact} {one.ask}" for one in answer.questions]
+
+    assert "A REJECT rule of a chain whose heading is not shown has ended 64 packets." == texts[0]
+    assert any("iptables -Z CHAIN;" in text for text in texts)
+    assert [] == [text for text in texts if "?4" in text]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from podpath.checks.finding import Finding, Repair
+from podpath.checks.finding import Finding, FollowUp, Repair
 from podpath.checks.topology import known_rules
 from podpath.datapath.tracing.trace import Branch, Conversation, Trace, Undecided
 from podpath.diagnosis.diagnosis import Question
@@ -21,11 +21,16 @@ from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.node import Netns, NetnsRole, Node
 
-DEVICE, ADDRESS, NETNS = "DEVICE", "ADDRESS", "NETNS"
+DEVICE, ADDRESS, NETNS, CHAIN = "DEVICE", "ADDRESS", "NETNS", "CHAIN"
+_UNNAMED_CHAIN = re.compile(r"\?\d+")
+"""How the reader of listings calls a chain whose heading is not shown."""
 _ENTERS = re.compile(r"\bnetns exec\b|\bnsenter\b|\bkubectl exec\b")
 """What runs a command in another namespace than the host's: the devices that it names are there."""
 _IN_WORDS = "in the network namespace of "
 """What stands before a command where words, not the command, say in which namespace it runs."""
+
+
+_CHAIN_MEANT = "the chain that the rule stands in, which `iptables-save` tells"
 
 
 class MadeUp(NamedTuple):
@@ -55,15 +60,31 @@ class Placeholders:
 
     def of_question(self, question: Question) -> Question:
         """Return a question with a command that can be typed."""
-        return replace(question, ask=self.fill_in(question.ask))
+        fact = question.fact
+        told = self._tell_chains(fact) if isinstance(fact, str) else fact
+        return replace(question, fact=told, ask=self.fill_in(question.ask))
 
     def of_finding(self, finding: Finding) -> Finding:
-        """Return a finding with repairs and questions that can be typed."""
+        """Return a finding with repairs and questions that can be typed, which names no chain that
+        has no name.
+        """
+        claim = finding.claim
         return replace(
             finding,
+            claim=self._tell_chains(claim) if isinstance(claim, str) else claim,
             repairs=tuple(map(self._of_repair, finding.repairs)),
-            asks=tuple(ask._replace(command=self.fill_in(ask.command)) for ask in finding.asks),
+            asks=tuple(map(self._of_ask, finding.asks)),
         )
+
+    def _of_ask(self, ask: FollowUp) -> FollowUp:
+        fact, command = self._tell_chains(ask.fact), self.fill_in(ask.command)
+        return ask._replace(fact=fact, command=command)
+
+    def _tell_chains(self, text: str) -> str:
+        """Return a sentence that says of a chain without a name that it is not shown."""
+        for name in self._unnamed_chains:
+            text = re.sub(rf"{re.escape(name)}\b", "a chain whose heading is not shown", text)
+        return text
 
     def _of_repair(self, repair: Repair) -> Repair:
         return replace(repair, commands=tuple(map(self.fill_in, repair.commands)))
@@ -92,7 +113,7 @@ class Placeholders:
         names = self._namespaces if _ENTERS.search(command) else self._on_host
         meanings: dict[str, str] = {}
         for made in names:
-            if made.pattern.search(command) and not self._is_stated(made):
+            if made.pattern.search(command) and (made.word == CHAIN or not self._is_stated(made)):
                 word = _number(made.word, meanings)
                 command = made.pattern.sub(word, command)
                 meanings[word] = made.meaning
@@ -105,7 +126,15 @@ class Placeholders:
     def _on_host(self) -> tuple[MadeUp, ...]:
         """The names of the host's devices and addresses, the longest first."""
         found = dict.fromkeys(made for node in self._nodes for made in _list_made_up(node))
-        return tuple(sorted(found, key=lambda made: -len(made.name)))
+        chains = (MadeUp(name, CHAIN, _CHAIN_MEANT) for name in self._unnamed_chains)
+        return tuple(sorted((*found, *chains), key=lambda made: -len(made.name)))
+
+    @cached_property
+    def _unnamed_chains(self) -> tuple[str, ...]:
+        """What chains are called here whose headings no output shows."""
+        hosts = (host for node in self._nodes for host in _list_hosts(node))
+        names = (name for host in hosts for table in host.tables for name in table.chains)
+        return tuple(dict.fromkeys(name for name in names if _UNNAMED_CHAIN.fullmatch(name)))
 
     @cached_property
     def _namespaces(self) -> tuple[MadeUp, ...]:

@@ -70,3 +70,10 @@ def test_who_does_not_reach_whom_may_prove_it(prose: str, *, proven: bool) -> No
     (finding,) = check(ticket_of(f"{prose}\n\n{FAULT}"))
 
     assert proven is bool(finding.proves)
+
+
+def test_what_does_not_start_sends_nothing() -> None:
+    """That the host and its containers do not reach each other keeps no container from starting."""
+    said = "Containers of the network lan do not start.\n\n"
+
+    assert [] == list(check(ticket_of(said + FAULT)))

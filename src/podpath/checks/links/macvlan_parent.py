@@ -35,6 +35,7 @@ from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
 from podpath.checks.told import LOSSES, is_with_own_host, list_failing
+from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span, list_spans
 from podpath.node.case import Case
@@ -63,7 +64,7 @@ def check(case: Case) -> Iterator[Finding]:
         link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed
     ]
     spans: tuple[Span, ...] = (*list_spans(said), *spans_of(links))
-    if not spans or shims:
+    if not spans or shims or _is_before_all(case):
         return
     parent = next(
         (message.values["device"] for message in said if "device" in message.values),
@@ -86,3 +87,9 @@ def check(case: Case) -> Iterator[Finding]:
         else frozenset(),
         marks=KINDS[:2],
     )
+
+
+def _is_before_all(case: Case) -> bool:
+    """Tell whether all that people say fails is that something does not start: it sends nothing."""
+    failing = list(list_failing(case))
+    return bool(failing) and all(one.failure is FailureKind.NOT_STARTED for one in failing)

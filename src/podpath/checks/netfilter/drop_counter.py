@@ -34,8 +34,6 @@ from podpath.node.netfilter import Rule
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.RULE_ORDER)
 NAME = "drop-counter"
-UNNAMED = "?"
-"""How the name of a chain begins whose heading no output shows."""
 _GUESTS = frozenset({Family.LIBVIRT, Family.LXC})
 FEW = 12
 """In an excerpt of so many rules a counter stands out; in a whole ruleset there is always one."""
@@ -75,13 +73,12 @@ def _drops_invalid(rule: Rule) -> bool:
 
 def _report(rule: Rule) -> Finding:
     whose = owner_of(rule)
-    chain = "a chain that is not named" if rule.chain.startswith(UNNAMED) else rule.chain
     target = rule.target.name if rule.target is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A {target} rule of {chain}{f' ({whose})' if whose else ''} has ended "
+            f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended "
             f"{rule.packets} packets."
         ),
         evidence=(rule.span,),
@@ -92,8 +89,8 @@ def _report(rule: Rule) -> Finding:
         marks=(target,),
         asks=(
             FollowUp(
-                fact=f"whether the rule in {chain} counts the failing packets",
-                command="iptables -Z; (try again); iptables -nvL --line-numbers",
+                fact=f"whether the rule in {rule.chain} counts the failing packets",
+                command=f"iptables -Z {rule.chain}; (try again); iptables -nvL {rule.chain}",
                 decides="its counter grows with each attempt: this rule ends them",
             ),
         ),
