@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from podpath.datapath.reasons.devices import TooLongForEnd
 from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.datapath.tracing.trace import (
     Branch,
@@ -173,7 +174,7 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
         step
         for trace in (*branch.traces, *branch.answers)
         for step in trace.steps
-        if step.stage in _DEVICE_STAGES
+        if _shows_frame(step)
     ]
     return [
         _spell(
@@ -190,7 +191,14 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
 def count_frames(branch: Branch) -> int:
     """Return how many frames the branch says that devices send and receive."""
     steps = (step for trace in (*branch.traces, *branch.answers) for step in trace.steps)
-    return sum(step.stage in _DEVICE_STAGES for step in steps)
+    return sum(map(_shows_frame, steps))
+
+
+def _shows_frame(step: Step) -> bool:
+    """Tell whether a device shows a frame to packet sockets: one that is too long for the other end
+    of a cable is gone before (`____dev_forward_skb`).
+    """
+    return step.stage in _DEVICE_STAGES and not isinstance(step.reason, TooLongForEnd)
 
 
 def _framed(step: Step) -> Packet:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.devices import TooLongForEnd
 from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
 from podpath.datapath.vocabulary import StageName
 from podpath.net.probe import Probe
+from podpath.node.node import HOST
 from podpath_lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
 from podpath_lab.conversation import Observation
 from podpath_lab.counters import CountedRule
@@ -111,3 +113,14 @@ def test_frames_of_a_branch_are_counted() -> None:
     """As many as devices send and receive: what the lab waits for."""
     branch = prediction()
     assert len(as_predicted(branch)) == count_frames(branch)
+
+
+def test_a_frame_that_is_too_long_for_the_other_end_is_shown_at_its_sender_alone() -> None:
+    """The other end of the cable drops it before a packet socket sees it."""
+    draft = routed_pods().draft
+    host = draft.namespaces[HOST]
+    host.links[:] = [replace(link, mtu=100) if link.name == "lxc1" else link for link in host.links]
+    branch = converse(draft.freeze(), PROBE).branches[0]
+
+    assert isinstance(branch.last.deciding.reason, TooLongForEnd)
+    assert 1 == count_frames(branch)
