@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from podpath.evidence.records import ArpRecord, PacketRecord, Reading, Record
-from podpath.evidence.tcpdump.output import parse_point
+from podpath.evidence.tcpdump.point import parse_point
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.packet import Packet

@@ -8,7 +8,8 @@ import pathlib
 import pytest
 
 from podpath.evidence.records import ArpRecord, HeadingRecord, PacketRecord
-from podpath.evidence.tcpdump.output import parse_point, read_tcpdump, recognise_tcpdump
+from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
+from podpath.evidence.tcpdump.point import parse_point
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

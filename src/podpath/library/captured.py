@@ -10,10 +10,8 @@ from podpath.assembly.captured_case import assemble_captured
 from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import End, Kept, show_ends
 from podpath.collect.printed_frames import list_printed
-from podpath.evidence.formats import NO
 from podpath.evidence.gathered import Evidence
 from podpath.evidence.records import Reading
-from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.library.case import NodeCase
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
@@ -42,15 +40,25 @@ def read_captures_alone(
             evidence = read_capture_files(paths, kept.append, tell)
             readings: list[tuple[Source, Reading]] = []
             gaps: list[Gap] = list(evidence.gaps)
-            for source, reading in narrow_captures(evidence, kept, between):
+            for source, known in narrow_captures(evidence, kept, between):
+                reading = known if known is not None else _read_printed(source)
                 if reading is not None:
                     readings.append((source, reading))
-                elif recognise_tcpdump(source) > NO:
-                    readings.append((source, read_tcpdump(source)))
                 else:
                     gaps.append(Gap(span_lines(source), UNKNOWN))
         case = assemble_captured(readings)
         return follow_captures("", replace(case, gaps=(*gaps, *case.gaps)), kept, progress)
+
+
+def _read_printed(source: Source) -> Reading | None:
+    """Read tcpdump's text; None where it is not."""
+    from podpath.evidence.formats import NO  # noqa: PLC0415 - as the next
+    from podpath.evidence.tcpdump.output import (  # noqa: PLC0415 - slow to load
+        read_tcpdump,
+        recognise_tcpdump,
+    )
+
+    return read_tcpdump(source) if recognise_tcpdump(source) > NO else None
 
 
 def follow_captures(

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from podpath.checks.finding import Finding, Repair
-from podpath.checks.owned import NOBODY, OwnerPlaces
+from podpath.net.provenance import Span
 from podpath.report.claims import spell_claim, spell_link
 from podpath.report.escape import escape, escape_command
-from podpath.report.owner_words import render_owned, render_undone
 from podpath.report.quotes import render_quotes
 from podpath.report.style import Style
+
+if TYPE_CHECKING:  # captures alone have no owners, who take longer to load
+    from podpath.checks.owned import OwnerPlaces
 
 INDENT = "    "
 
 
-def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -> list[str]:
-    """Write out everything that a finding says, below its claim."""
+def render_finding(finding: Finding, style: Style, owners: OwnerPlaces | None = None) -> list[str]:
+    """Write out everything that a finding says, below its claim; `owners` where whose the lines are
+    is known.
+    """
     lines: list[str] = []
     if finding.shown_by is not None and finding.shown_by.traces:
         from podpath.report.path import render_path  # noqa: PLC0415 - slow to load
@@ -29,9 +36,7 @@ def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY)
     lines += _section(
         "evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style
     )
-    lines += _section(
-        "whose", render_owned(owners.list_owned(finding.evidence), style, INDENT), style
-    )
+    lines += _section("whose", _whose(finding.evidence, style, owners), style)
     lines += _section(
         "breaks",
         [line for item in finding.breaks for line in style.wrap(escape(item), f"{INDENT}- ")],
@@ -44,7 +49,7 @@ def render_finding(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY)
     return lines
 
 
-def render_short(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -> list[str]:
+def render_short(finding: Finding, style: Style, owners: OwnerPlaces | None = None) -> list[str]:
     """Write a finding of lesser weight in a few lines: its claim, where it is seen and whose that
     is, its first cure.
     """
@@ -54,7 +59,7 @@ def render_short(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -
     lines = style.wrap(escape(spell_claim(finding.claim)), f"  {weight} ", "    ")
     spans = finding.evidence if style.verbose else finding.evidence[:2]
     lines += render_quotes(spans, finding.marks, style, INDENT)
-    lines += render_owned(owners.list_owned(spans), style, INDENT)
+    lines += _whose(spans, style, owners)
     for repair in finding.repairs[:1]:
         lines += [
             f"{INDENT}fix: {style.paint('command', escape_command(command))}"
@@ -62,6 +67,14 @@ def render_short(finding: Finding, style: Style, owners: OwnerPlaces = NOBODY) -
         ]
     lines.append(f"{INDENT}{style.paint('dim', f'more: podpath explain {escape(finding.check)}')}")
     return lines
+
+
+def _whose(spans: Sequence[Span], style: Style, owners: OwnerPlaces | None) -> list[str]:
+    if owners is None:
+        return []
+    from podpath.report.owner_words import render_owned  # noqa: PLC0415 - slow to load
+
+    return render_owned(owners.list_owned(spans), style, INDENT)
 
 
 def _section(title: str, body: list[str], style: Style) -> list[str]:
@@ -84,7 +97,10 @@ def _repair(repair: Repair, style: Style) -> list[str]:
         f"{INDENT}  {style.paint('command', escape_command(command))}"
         for command in repair.commands
     ]
-    lines += render_undone(repair, style, INDENT)
+    if repair.changes:
+        from podpath.report.owner_words import render_undone  # noqa: PLC0415 - slow to load
+
+        lines += render_undone(repair, style, INDENT)
     for effect in repair.side_effects:
         lines += style.wrap(
             f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  "

@@ -10,7 +10,6 @@ decoders of application protocols, link types other than Ethernet and Linux cook
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
@@ -19,6 +18,7 @@ from podpath.evidence.tcpdump.arp import parse_arp
 from podpath.evidence.tcpdump.frame import PrintedFrame, parse_frame, parse_labeled, parse_mac
 from podpath.evidence.tcpdump.packet import Body, parse_body, parse_header
 from podpath.evidence.tcpdump.plain import PlainPacket, parse_plain
+from podpath.evidence.tcpdump.point import parse_point
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import IfName
@@ -45,26 +45,11 @@ _INNER = re.compile(r"\s*(?:IP6? |ARP, |(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > )")
 _ERSPAN = re.compile(r"erspan type[123][^:]*: (?=IP6? |ARP, |(?:[0-9a-f]{2}:){5})")
 _HEADER_ENDS = re.compile(r"(?:\)|presumed [A-Z ]+\])\s*$")
 _SECOND = re.compile(r"[^\s>]+ > [^\s,]+(?::|\s*$)")
-_FILE_LINK = re.compile(
-    r"(?:.*/)?(?P<name>(?!(?:cap|capture|dump|out|test|node|pod|host|trace|tmp|file|pcap|good|bad|"
-    r"client|server|before|after|tcpdump|worker|master)[-_.]?\d*\.)[A-Za-z][\w.-]{0,13}\d)\."
-    r"(?:pcap|pcapng|cap|dump)$"
-)
 _MTU = re.compile(r"\bmtu (?P<mtu>\d{2,6})\b")
 _ICMP = (protocols.ICMP, protocols.ICMPV6)
 _WRONG_SUM = re.compile(r"\bcksum 0x[0-9a-f]+ \(incorrect|\[bad udp cksum |\bwrong icmp6? cksum ")
 NOTE_WORDS = 12
 """A line of so many words between packets is a note; a longer one is a gap, so that it is seen."""
-
-
-class _Point(NamedTuple):
-    """Where a capture was taken, as far as its command says."""
-
-    link: str | None
-    absolute: bool
-    """True with `-S`: sequence numbers are never relative."""
-    text: bool
-    """True with `-A`: any line between packets may be payload."""
 
 
 def recognise_tcpdump(source: Source) -> int:
@@ -309,28 +294,6 @@ class _PrintedPackets:
         """
         shared = bool(inside) and f"{inside.partition(' ')[0]}, " in self._lines[index]
         return not shared and any(_has_wrong_sum(line) for line in self._lines[index : last + 1])
-
-
-def parse_point(command: str | None) -> _Point:
-    """Say where a capture was taken by its command; the name of a file that it was written to is a
-    hint.
-    """
-    parsed = parse_command(command)
-    link: str | None = None
-    clusters = [word for word in parsed.arguments if re.fullmatch(r"-[A-Za-z]+", word)]
-    for place, word in enumerate(parsed.arguments):
-        following = parsed.arguments[place + 1] if place + 1 < len(parsed.arguments) else ""
-        named = re.fullmatch(r"-[a-zA-Z]*i(?P<glued>.*)|--interface(?:=(?P<long>.*))?", word)
-        if named is not None:
-            link = named["glued"] or named["long"] or following
-        elif re.fullmatch(r"-[a-zA-Z]*r", word) and link is None:
-            found = _FILE_LINK.fullmatch(following)
-            link = found["name"] if found is not None else None
-    return _Point(
-        None if link in {"any", ""} else link,
-        any("S" in word for word in clusters),
-        any("A" in word for word in clusters),
-    )
 
 
 def with_quoted(body: Body, details: list[str]) -> Body:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, NO, POSSIBLE, Format, sample, share
 from podpath.evidence.records import PacketRecord, Reading
-from podpath.evidence.tcpdump.output import parse_point
+from podpath.evidence.tcpdump.point import parse_point
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.services import SERVICES
 from podpath.net import protocols
