@@ -128,6 +128,19 @@ def test_what_accepts_none_at_all_may_leave_them_to_a_program() -> None:
     assert [] == sure(OFF, "The web server is slow.")
 
 
+def test_a_sentence_loses_the_default_route() -> None:
+    """It says what such a device does; where it accepts advertisements, it is none of this."""
+    said = "A host lost its IPv6 default route an hour after a container engine was installed."
+    text = f"{said}\n\n```\n# sysctl -a | grep ipv6\n{{}}\n```\n"
+
+    def certain(sysctls: str) -> list[float]:
+        return [one.certainty for one in check(ticket_of(text.format(sysctls)))]
+
+    assert certain(FORWARDS.format(1)) == [1.0]
+    assert certain(FORWARDS.format(1).replace("accept_ra = 1", "accept_ra = 2")) == []
+    assert certain(FORWARDS.format(0)) == []
+
+
 def test_devices_of_pods_hear_no_router() -> None:
     """What they accept is no matter."""
     assert [] == sure(OFF.replace("eth0", "veth12"))

@@ -159,9 +159,13 @@ def _is_without_default(case: Case) -> bool:
 
 
 def _find_told(case: Case) -> tuple[Span, ...]:
-    """Return a sentence that says that the outside world is not reached by IPv6, where the host has
-    no default route to it.
+    """Return a sentence that says that the default route of IPv6 is lost, or that the outside world
+    is not reached by IPv6, where the host has no default route to it.
     """
+    for one in list_failing(case):
+        lost = {Technology.IPV6, Technology.VANISHES} <= one.mentions
+        if lost and {"default", "route"} <= one.spoken:
+            return (one.span,)
     if not _is_without_default(case):
         return ()
     unreached = {FailureKind.NETWORK_UNREACHABLE, None, *LOSSES}
