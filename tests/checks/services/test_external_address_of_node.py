@@ -113,3 +113,32 @@ def test_another_nodes_address_on_the_dummy_device(text: str, certainties: list[
     fault.
     """
     assert certainties == [found.certainty for found in check(case_of(text))]
+
+
+MACHINE = """
+```
+$ kubectl get svc archive
+NAME      TYPE        CLUSTER-IP      EXTERNAL-IP     PORT(S)    AGE
+archive   ClusterIP   10.98.31.14     10.128.150.20   2049/TCP   5m
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "certainties"),
+    [
+        ("Since today no node reaches the file server 10.128.150.20.", [0.7]),
+        ("Since today no node reaches the service 10.128.150.20.", []),
+        ("Since today no node reaches the file server 10.128.150.21.", []),
+        ("The service archive is slow.", []),
+    ],
+    ids=["machine", "service", "another", "none"],
+)
+def test_another_machines_address_on_the_dummy_device(text: str, certainties: list[float]) -> None:
+    """People call it a machine, and the service has its address; the question is who has it."""
+    held = HELD.replace("10.128.149.177", "10.128.150.20")
+    found = list(check(case_of(f"{text}\n{MACHINE}{held}")))
+
+    assert certainties == [one.certainty for one in found]
+    assert all("arping" in one.asks[0].command for one in found)
+    assert [] == list(check(case_of(f"{text}\n{MACHINE}")))

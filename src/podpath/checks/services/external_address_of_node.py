@@ -1,13 +1,15 @@
-"""external-address-of-node: a service has a node's own address as external IP, and kube-proxy's
-IPVS mode gives it to every node.
+"""external-address-of-node: a service has the address of a node or of another machine as external
+IP, and kube-proxy's IPVS mode gives it to every node.
 
 What it is
-    `externalIPs` of a service lists the address of a node, and kube-proxy runs in IPVS mode.
+    `externalIPs` of a service lists the address of a node, or of a machine beside the cluster, and
+    kube-proxy runs in IPVS mode.
 
 Why it breaks
     In IPVS mode kube-proxy binds each external IP to kube-ipvs0 on all nodes. The other nodes then
     take that node's address for their own: what they send to it never leaves them, so kubelet, etcd
-    and pods on that node are out of their reach and nodes become NotReady. The iptables and
+    and pods on that node are out of their reach and nodes become NotReady. The same holds for any
+    other machine: no node reaches it. The iptables and
     nftables modes only write rules for the service's port.
 
 How to confirm
@@ -30,6 +32,8 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.told import list_lost
+from podpath.net.complaints import EndKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
@@ -39,6 +43,8 @@ CATEGORIES = (Category.IPVS, Category.DUPLICATE_ADDRESS, Category.LOAD_BALANCER)
 NAME = "external-address-of-node"
 DEVICE = "kube-ipvs0"
 POSSIBLE = 0.6
+MACHINE = 0.7
+_SERVED = frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER})
 ASK = FollowUp(
     "whether kube-proxy runs in IPVS mode",
     "kubectl -n kube-system get cm kube-proxy -o yaml | grep mode; ip addr show kube-ipvs0",
@@ -53,8 +59,70 @@ ASK_OWN = FollowUp(
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first external IP that a node has, where the mode is IPVS or may be, or a node's
-    address that another one holds on the device of that mode.
+    address that another one holds on the device of that mode; where there is none, one of a machine
+    that people say cannot be reached.
     """
+    found = list(_list_of_nodes(case))
+    yield from found or _list_of_machines(case)
+
+
+def _list_of_machines(case: Case) -> Iterator[Finding]:
+    """Yield an external IP that this node holds on the device of the mode, where people say that
+    they do not reach it, and do not call it a service's. Whether a machine has it, only they say.
+    """
+    items = [one for one in case.node.host.addresses.items if one.span is not None]
+    own = {one.address for one in items if one.link != DEVICE}
+    held = {str(one.address): one for one in items if one.link == DEVICE}
+    told = {
+        str(address): one
+        for one in list_lost(case)
+        if one.target not in _SERVED
+        for address in one.addresses
+        if address not in own
+    }
+    for service in see(case, "Service"):
+        for place in _list_external(service):
+            item, said = held.get(place.text), told.get(place.text)
+            if item is not None and item.span is not None and said is not None:
+                yield _report_machine(service, place, item.span, said.span)
+                return
+
+
+def _report_machine(service: ObjectSightings, place: Tree, held: Span, said: Span) -> Finding:
+    address = place.text
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The node takes {address} for its own, since it is the external IP of {service.title}:"
+            " a machine that has it is out of reach of every node."
+        ),
+        evidence=(held, place.line, said),
+        reasoning=("What a node takes for its own address never leaves it.",),
+        breaks=(f"what nodes send to the machine that has {address}",),
+        repairs=(
+            Repair(
+                title="give the service an address that no machine has",
+                commands=(
+                    f"kubectl -n {service.namespace or 'NAMESPACE'} edit service {service.name}",
+                ),
+            ),
+        ),
+        prevention="Use addresses of no machine as external IPs, or a NodePort.",
+        certainty=MACHINE,
+        asks=(
+            FollowUp(
+                f"whether a machine outside the cluster has {address}",
+                f"arping -c 3 -I DEVICE {address}   # from a machine that is no node",
+                "one answers: the nodes cannot reach it; nobody does: the address is the service's",
+            ),
+        ),
+        marks=(address,),
+    )
+
+
+def _list_of_nodes(case: Case) -> Iterator[Finding]:
+    """Yield what concerns the addresses of nodes."""
     addresses = _list_addresses(case)
     if len(addresses) < 2:  # one node takes nobody else's address
         return
