@@ -181,6 +181,8 @@ def test_agents_are_looked_for_in_their_own_namespace(tmp_path: Path) -> None:
     alone = narrow(tmp_path, "pod/shop/web", refused=True)
     assert alone.bundles == {}
     assert "agents: pods: 403 Forbidden" in alone.lacking[0]
+    given = narrow(tmp_path, "pod/shop/web", refused=True, known=("a",))
+    assert given.lacking == ()
     elsewhere = narrow(tmp_path, "pod/shop/web", agents="tools")
     assert elsewhere.lacking == (say_how("a"),)
 

@@ -80,11 +80,12 @@ def gather_cluster(
     unread = [end for end in ends if spaces and not is_read(objects, end)]
     lacking += (_say_unread(end, spaces) for end in unread)
     agents = find_agents(objects, options.agents)
+    unlisted = ""
     if spaces and options.agents not in spaces and wanted:
         try:
             agents = find_agents(read_pods(client, options.agents), options.agents)
         except SourceError as error:
-            lacking.append(f"agents: {error}")
+            unlisted = f"agents: {error}"
     if len(wanted) > MOST_NODES:
         lacking.append(
             f"{len(wanted) - MOST_NODES} of {len(wanted)} nodes: a question takes snapshots of "
@@ -92,6 +93,8 @@ def gather_cluster(
         )
         del wanted[MOST_NODES:]
     bundles, failed = _take_all(client, wanted, agents, options, told)
+    if unlisted and failed:  # where nothing is missing nobody misses the agents
+        lacking.append(unlisted)
     if bundles:  # endpoints of a moment before the snapshots say nothing for certain of their rules
         kinds = [kind for kind in (ENDPOINTS, SLICES) if kind.resource in objects.items]
         objects = read_again(client, objects, kinds, namespaces=spaces)
