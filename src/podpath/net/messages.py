@@ -294,6 +294,7 @@ class MessageKind(StrEnum):
     BOND_SLAVE_DOWN = "bond slave down"
 
     FUNCTION_WITHOUT_PARENT = "function without parent"
+    POLICY_TRACED = "policy traced"
     XDP_REFUSED = "xdp refused"
     FUNCTION_VLAN_REFUSED = "function vlan refused"
     FUNCTION_UNTRUSTED = "function untrusted"
