@@ -51,3 +51,14 @@ def test_a_zone_is_read_as_one() -> None:
     found = find_settings(block("$TTL 1D\n@ IN SOA a. b. 1 2 3 4 5\n@ IN NS a."))
     assert found is not None
     assert "zone" == found.file.kind
+
+
+def test_an_attribute_of_a_clouds_tool_is_read_from_one_line() -> None:
+    """Compact JSON is the answer of such a command; without one, a line may be a log's."""
+    line = '{ "InstanceId": "i-77", "SourceDestCheck": { "Value": true } }'
+    asked = find_settings(block(line, "aws ec2 describe-instance-attribute --instance-id i-77"))
+
+    assert asked is not None
+    assert ("true", 1) in [(one.value, one.span.line) for one in asked.file.settings]
+    assert find_settings(block(line)) is None
+    assert find_settings(block("no such instance", "aws ec2 describe-instances")) is None

@@ -43,6 +43,9 @@ _PROGRAMS = re.compile(
     r"emacs|gedit)\b"
 )
 
+_CLOUDS = re.compile(r"(?:sudo\s+)?(?:aws|az|gcloud|oci|openstack)\s")
+"""What prints an attribute as one JSON text, on one line where the output is compact."""
+
 
 def find_settings(source: Source) -> SettingsRecord | None:
     """Return the file that a block is, or None where it is none. Never raises."""
@@ -59,7 +62,9 @@ def find_settings(source: Source) -> SettingsRecord | None:
     kind = find_kind(path, statements)
     return (
         _record(source, kind, path, settings)
-        if kind or (settings and _is_file(filled, settings, path))
+        if kind
+        or (settings and _is_file(filled, settings, path))
+        or (_is_json(filled) and _CLOUDS.match(source.command or ""))
         else None
     )
 
