@@ -124,7 +124,7 @@ def _give_addresses(netns: DraftNetns) -> None:
 def _routes(draft: Draft, netns: DraftNetns) -> list[Route]:
     found: dict[tuple[object, ...], Route] = {}
     for route in netns.routes:
-        if route.prefix == Prefix.of(PROXY):
+        if route.prefix == Prefix.of(PROXY) or _leads_to_port(netns, route):
             continue
         made = replace(
             route, prefix=_prefix(route.prefix), nexthops=_nexthops(draft, netns, route),
@@ -133,6 +133,13 @@ def _routes(draft: Draft, netns: DraftNetns) -> list[Route]:
         )  # fmt: skip
         found.setdefault((made.prefix, made.metric, made.table), made)
     return list(found.values())
+
+
+def _leads_to_port(netns: DraftNetns, route: Route) -> bool:
+    """Tell whether a route leads to a bridge's port: the answer to a solicitation from there comes
+    in on the bridge, which forwards it, and the model does not follow that.
+    """
+    return any(hop.link is not None and netns.link(hop.link).master for hop in route.nexthops)
 
 
 def _nexthops(draft: Draft, netns: DraftNetns, route: Route) -> tuple[Nexthop, ...]:
