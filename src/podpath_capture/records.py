@@ -34,7 +34,7 @@ _FIELDS = (
     "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type",
     "icmp_code", "sport", "dport", "fragment", "src", "dst", "length", "payload", "seq", "ack",
     "vni", "ifindex", "outer_src", "outer_dst", "outer_version", "outer_protocol", "outer_sport",
-    "outer_dport", "query", "outer_smac", "outer_dmac", "smac", "dmac",
+    "outer_dport", "query", "mss", "outer_smac", "outer_dmac", "smac", "dmac",
 )  # fmt: skip
 
 Row = Mapping[str, int]
@@ -300,4 +300,5 @@ def _read_tcp(value: Row) -> dict[str, int]:
         "flags": flags,
         "seq": value["seq"] if value["payload"] or flags & _NUMBERED else 0,
         "ack": value["ack"] if flags & protocols.ACK else 0,
+        "mss": value["mss"],
     }

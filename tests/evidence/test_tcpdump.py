@@ -56,7 +56,7 @@ def test_times(line: str, time: float | None) -> None:
 
 
 def test_a_syn() -> None:
-    """A handshake's first packet keeps its absolute number."""
+    """A handshake's first packet keeps its absolute number, and the segment size that it offers."""
     record = _one(
         "22:13:20.1 veth1 In  IP 10.4.1.10.38378 > 10.9.0.100.80: Flags [S], seq 1967064836, win "
         "64860, options [mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10], length 0"
@@ -69,6 +69,7 @@ def test_a_syn() -> None:
         80,
         protocols.SYN,
         seq=1967064836,
+        mss=1410,
     )
     assert ("veth1", "in", False) == (record.link, record.direction, record.relative)
 
