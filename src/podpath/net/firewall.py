@@ -81,6 +81,8 @@ class HostFirewall(NamedTuple):
     active: bool
     routed: str = ""
     """What ufw does by default with forwarded packets: `deny`, `allow`, `disabled`, `reject`."""
+    incoming: str = ""
+    """What it does by default with packets for the host; empty where no line says."""
 
 
 class ZoneSetting(NamedTuple):

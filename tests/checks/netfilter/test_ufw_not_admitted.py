@@ -35,6 +35,24 @@ def test_a_port_that_is_not_listed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("default", "found"),
+    [
+        ("", [False]),
+        ("Default: deny (incoming), allow (outgoing), deny (routed)\n", [True]),
+        ("Default: allow (incoming), allow (outgoing), deny (routed)\n", []),
+    ],
+    ids=["not stated", "deny", "allow"],
+)
+def test_what_is_not_listed_is_dropped_where_ufw_denies_by_default(
+    default: str, found: list[bool]
+) -> None:
+    """Only then is it certain; where nothing says, the question is which default it has."""
+    text = TICKET.format(prose=PORT, state=f"active\n{default}", rule="443 ALLOW Anywhere")
+
+    assert found == [bool(one.proves) for one in check(ticket_of(text))]
+
+
+@pytest.mark.parametrize(
     "rule", ["9345/tcp ALLOW Anywhere", "9000:9400/tcp ALLOW Anywhere", "Anywhere ALLOW 10.0.0.0/8"]
 )
 def test_a_port_that_may_be_admitted(rule: str) -> None:

@@ -30,7 +30,7 @@ To                         Action      From
 """
     assert stated(text) == [
         HostFirewall(FirewallProgram.UFW, active=True),
-        HostFirewall(FirewallProgram.UFW, active=True, routed="deny"),
+        HostFirewall(FirewallProgram.UFW, active=True, routed="deny", incoming="deny"),
         AllowedSource("22/tcp", "ALLOW IN", None),
         AllowedSource("5432", "ALLOW FWD", Prefix.parse("172.16.0.0/16")),
     ]

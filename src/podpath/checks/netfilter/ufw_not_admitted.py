@@ -50,6 +50,12 @@ ASK = FollowUp(
     "ufw logging on; dmesg -w | grep 'UFW BLOCK'",
     "a line appears with each attempt: it does",
 )
+ASK_DEFAULT = FollowUp(
+    "whether ufw denies by default what comes in",
+    "ufw status verbose",
+    "`deny (incoming)`: it drops what no rule lists",
+)
+_DENIES = frozenset({"deny", "reject"})
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -75,17 +81,18 @@ def check(case: Case) -> Iterator[Finding]:
         yield replace(found, proves=LOSSES) if into else found
         return
     listed = [rule for rule, _ in rules if "OUT" not in rule.action]
-    if all(map(_names_ports, listed)):
+    default = {firewall.incoming for firewall, _ in active} - {""}
+    if default <= _DENIES and all(map(_names_ports, listed)):
         for port, span in _list_lost_ports(case):
             if listed and not _holds(listed, port):
-                yield _report(
-                    f"ufw is on and admits no connection to port {port}.", [*spans, span], 0.7
-                )
+                claim = f"ufw is on and admits no connection to port {port}."
+                found = _report(claim, [*spans, span], 0.7)
+                yield found if default else replace(found, proves=frozenset(), asks=(ASK_DEFAULT,))
                 return
     told = next((one for one in list_lost(case) if one.target in INNER), None)
     if routed and told is not None:
         yield _report("ufw denies what the host would route.", [routed[0], told.span], 0.6)
-    elif listed and CLUSTERS & case.mentions and _fails(case):
+    elif default <= _DENIES and listed and CLUSTERS & case.mentions and _fails(case):
         inside = [rule for rule in listed if _may_admit_pods(case, rule)]
         if all(map(_is_plain, inside)) and not _holds(inside, API_SERVER):
             claim = f"ufw is on and does not admit pods to port {API_SERVER} of the API server."

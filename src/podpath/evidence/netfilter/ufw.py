@@ -14,7 +14,9 @@ from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
 from podpath.net.provenance import Source
 
 _STATUS = re.compile(r"\s*Status:\s+(?P<state>active|inactive)\s*")
-_DEFAULT = re.compile(r"\s*Default:\s.*?(?:,\s*(?P<routed>\w+) \(routed\))?\s*")
+_DEFAULT = re.compile(
+    r"\s*Default:\s+(?:(?P<incoming>\w+) \(incoming\))?.*?(?:,\s*(?P<routed>\w+) \(routed\))?\s*"
+)
 _HEADING = re.compile(r"\s*(?:To\s+Action\s+From|-+\s+-+\s+-+|Logging:.*|New profiles:.*)\s*")
 _ROW = re.compile(
     r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>(?:ALLOW|DENY|REJECT|LIMIT)"
@@ -50,8 +52,8 @@ def read(source: Source) -> Reading:
             statement = HostFirewall(FirewallProgram.UFW, status["state"] == "active", routed)
             ledger.add(StatementRecord(span=ledger.span(index), statement=statement))
         elif default is not None:
-            routed = default["routed"] or ""
-            firewall = HostFirewall(FirewallProgram.UFW, active is not None, routed)
+            routed, incoming = default["routed"] or "", default["incoming"] or ""
+            firewall = HostFirewall(FirewallProgram.UFW, active is not None, routed, incoming)
             ledger.add(StatementRecord(span=ledger.span(index), statement=firewall))
         elif _HEADING.fullmatch(line) or line.strip().startswith(("sudo ufw", "ufw ")):
             ledger.head(index)
