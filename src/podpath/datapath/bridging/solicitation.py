@@ -144,8 +144,7 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
     sender = announced_source(namespace, link, target, target)
     if sender is None or (packet.dst != target and not target.is_link_local):
         return False
-    flow = FlowKey(packet.src, sender, protocol=protocols.ICMPV6)
-    back = route_output(walk.choices, namespace, flow, any_source=True).destination
+    back = _route_redirect(walk, namespace, FlowKey(packet.src, sender), link)
     if back is None or back.link is None or back.gateway is not None:
         return False
     if not _may_tell(walk, namespace, packet.src):
@@ -165,6 +164,20 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
     for error in journey.errors:
         _is_found(walk, error.namespace, error.way, error.packet)
     return True
+
+
+def _route_redirect(
+    walk: Walk, namespace: Namespace, flow: FlowKey, link: Link
+) -> Destination | None:
+    """Route a redirect: policy rules see the device that its cause came in on, and routes of that
+    are only preferred (`icmpv6_flow_init`, `net/ipv6/route.c:rt6_score_route v6.12`).
+    """
+    flow = flow._replace(protocol=protocols.ICMPV6)
+    for oif in (link.name, None):
+        routed = route_output(walk.choices, namespace, flow._replace(oif=oif), any_source=True)
+        if routed.found is not None and not routed.error:
+            return routed.destination
+    return None
 
 
 def _is_found(walk: Walk, namespace: Namespace, way: Destination, message: Packet) -> bool:
