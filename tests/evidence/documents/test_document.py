@@ -75,7 +75,7 @@ def _split(text: str) -> tuple[Source, ...]:
 
 
 def _shape(sources: tuple[Source, ...]) -> list[tuple[str | None, tuple[str, ...]]]:
-    return [(source.command, source.lines) for source in sources]
+    return [(source.command, tuple(source.lines)) for source in sources]
 
 
 def test_commands_in_a_fence_part() -> None:
@@ -259,7 +259,8 @@ def test_every_line_keeps_its_number(lines: list[str]) -> None:
 
 def commands_with_output(text: str) -> list[tuple[str | None, tuple[str, ...]]]:
     """Return each source's command and lines."""
-    return [(source.command, source.lines) for source in split_document("t", text.splitlines())]
+    found = split_document("t", text.splitlines())
+    return [(source.command, tuple(source.lines)) for source in found]
 
 
 def test_a_fence_that_ends_with_a_command_has_its_output_in_the_next_one() -> None:
