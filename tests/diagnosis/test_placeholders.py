@@ -175,7 +175,7 @@ def test_a_chain_without_a_heading_has_no_name() -> None:
     row = "   64  3840 REJECT     all  --  *      *       0.0.0.0/0            0.0.0.0/0"
     answer = diagnose(ticket_of(f"Pods cannot reach the registry.\n\n```\n{row}\n```\n"))
     (finding,) = (one for one in answer.findings if one.check == "drop-counter")
-    texts = [finding.claim, *(f"{one.fact} {one.command}" for one in finding.asks)]
+    texts = [str(finding.claim), *(f"{one.fact} {one.command}" for one in finding.asks)]
     texts += [f"{one.fact} {one.ask}" for one in answer.questions]
 
     assert "A REJECT rule of a chain whose heading is not shown has ended 64 packets." == texts[0]

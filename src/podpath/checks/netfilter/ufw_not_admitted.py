@@ -82,13 +82,10 @@ def check(case: Case) -> Iterator[Finding]:
         return
     listed = [rule for rule, _ in rules if "OUT" not in rule.action]
     default = {firewall.incoming for firewall, _ in active} - {""}
-    if default <= _DENIES and all(map(_names_ports, listed)):
-        for port, span in _list_lost_ports(case):
-            if listed and not _holds(listed, port):
-                claim = f"ufw is on and admits no connection to port {port}."
-                found = _report(claim, [*spans, span], 0.7)
-                yield found if default else replace(found, proves=frozenset(), asks=(ASK_DEFAULT,))
-                return
+    unlisted = _find_unlisted(case, listed) if default <= _DENIES else None
+    if unlisted is not None:
+        yield _report_port(unlisted, spans, stated=bool(default))
+        return
     told = next((one for one in list_lost(case) if one.target in INNER), None)
     if routed and told is not None:
         yield _report("ufw denies what the host would route.", [routed[0], told.span], 0.6)
@@ -97,6 +94,14 @@ def check(case: Case) -> Iterator[Finding]:
         if all(map(_is_plain, inside)) and not _holds(inside, API_SERVER):
             claim = f"ufw is on and does not admit pods to port {API_SERVER} of the API server."
             yield _report(claim, spans, 0.6)
+
+
+def _find_unlisted(case: Case, listed: Sequence[AllowedSource]) -> tuple[int, Span] | None:
+    """Return the first port that fails in silence, where the rules are about other ports alone."""
+    if not listed or not all(map(_names_ports, listed)):
+        return None
+    lost = _list_lost_ports(case)
+    return next(((port, span) for port, span in lost if not _holds(listed, port)), None)
 
 
 def _names_ports(rule: AllowedSource) -> bool:
@@ -140,6 +145,14 @@ def _list_lost_ports(case: Case) -> Iterator[tuple[int, Span]]:
 
 def _list_lost_told(case: Case) -> Iterator[Complaint]:
     return (one for one in list_failing(case) if one.failure in LOSSES)
+
+
+def _report_port(unlisted: tuple[int, Span], spans: Sequence[Span], *, stated: bool) -> Finding:
+    """Report a port; where ufw's default is not stated, ask for it."""
+    port, span = unlisted
+    claim = f"ufw is on and admits no connection to port {port}."
+    found = _report(claim, [*spans, span], 0.7)
+    return found if stated else replace(found, proves=frozenset(), asks=(ASK_DEFAULT,))
 
 
 def _fails(case: Case) -> bool:
