@@ -32,10 +32,6 @@ class PacketSeen(Protocol):
     def pkt_type(self) -> str:
         """What the link layer addressed it to: `host`, `otherhost`, `broadcast`, `multicast`."""
 
-    @property
-    def to_many(self) -> bool:
-        """Whether it is for more than one host, by its frame or its route: no error answers it."""
-
 
 class LinkSeen(Protocol):
     """A device."""
@@ -111,6 +107,10 @@ class ConnectionSeen(Protocol):
 
 class TrackedPacket(PacketSeen, Protocol):
     """A packet with what hangs on it."""
+
+    @property
+    def to_many(self) -> bool:
+        """Whether it is for more than one host, by its frame or its route: no error answers it."""
 
     @property
     def iif(self) -> LinkSeen | None:
