@@ -180,7 +180,7 @@ def test_a_check(copy: Copy) -> None:
     copy.add("checks/routing/toy.py", CHECK)
     copy.register(
         "checks/registry.py",
-        ("    shadowed_range,\n    source_refused,", "    toy,"),
+        ("    shadowed_range,\n    source_of_other_card,", "    toy,"),
         ("    rp_filter,\n    bridge", "    toy,"),
     )
 

@@ -48,8 +48,13 @@ _UNORDERED = ("links", "neighbours", "fdb", "proxied", "sysctls")
 """What of a namespace means the same in any order."""
 _COUNTED = frozenset({"packets", "bytes", "counters", "timeout"})
 """Fields that no packet's way depends on."""
-_WORDS = (re.compile(r"[^\s,;=()\[\]'\"]+"), re.compile(r"[^\s,;=()\[\]'\".]+"))
-"""Words of a text, and parts of a sysctl's key, where a device's own dots are slashes."""
+_WORDS = (
+    re.compile(r"[^\s,;=()\[\]'\"]*[^\s,;=()\[\]'\":.]"),
+    re.compile(r"[^\s,;=()\[\]'\".]*[^\s,;=()\[\]'\":.]"),
+)
+"""Words of a text without the stop or colon behind them, and parts of a sysctl's key, where a
+device's own dots are slashes.
+"""
 _NETWORKS = re.compile(r"[0-9A-Fa-f:.]+/\d+")
 _RANGES = re.compile(r"([0-9A-Fa-f:.]+)-([0-9A-Fa-f:.]+)")
 _REMARK = "comment"
@@ -477,6 +482,11 @@ def mentions(text: str, names: frozenset[str]) -> bool:
     if any(word in names for words in _WORDS for word in words.findall(text)):
         return True
     return any(_is_named(found, names) for found in ADDRESSES.findall(text))
+
+
+def rename(text: str, old: str, new: str) -> str:
+    """Put another name where one stands as a word."""
+    return re.sub(rf"(?<![\w.-]){re.escape(old)}(?![\w-])", lambda _: new, text)
 
 
 def _is_named(text: str, names: frozenset[str]) -> bool:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.net.probe import Probe
-from podpath_fleet.alike_pods import AlikePods, mentions
+from podpath_fleet.alike_pods import AlikePods, mentions, rename
 from podpath_fleet.header_region import (
     HeaderRegion,
     Ranges,
@@ -201,8 +201,8 @@ class _Sharing:
             return
         if row.line is not None and (row.evidence, row.line) in group.lines:
             return
-        said = f"{row.text} {row.ask} {row.open} {row.reason} {row.evidence}"
-        places = " ".join((row.netns, *answer.ends))
+        said = f"{row.text} {row.open} {row.reason} {row.evidence}"
+        places = " ".join((row.netns, *answer.ends, row.ask))
         if mentions(said, group.names) or mentions(places, self._strangers):
             return
         second = frozenset({str(self._second.netns)})
@@ -246,9 +246,6 @@ def _move(known: _Class, regions: Sequence[HeaderRegion]) -> Probe:
 
 def _name_target(answer: ReachAnswer, second: str) -> ReachAnswer:
     """Say where a packet ends by what it is for, in place of one pod's name."""
-
-    def rename(place: str) -> str:
-        return " ".join(TARGET if word == second else word for word in place.split(" "))
-
-    row = answer.row._replace(netns=rename(answer.row.netns))
-    return ReachAnswer(row, tuple(map(rename, answer.ends)))
+    netns, ask = (rename(text, second, TARGET) for text in (answer.row.netns, answer.row.ask))
+    ends = tuple(rename(end, second, TARGET) for end in answer.ends)
+    return ReachAnswer(answer.row._replace(netns=netns, ask=ask), ends)

@@ -246,7 +246,8 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
     of_icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
     ports = "" if of_icmp else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
-    mss = f" mss {packet.mss}" if packet.mss else ""
+    # What stands for hosts outside offers what fits its own device, not theirs.
+    mss = f" mss {packet.mss}" if packet.mss and with_macs else ""
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if of_icmp else ""
     unfragmented = packet.dont_fragment and packet.family == 4
     size = f" length {packet.length}{' DF' if unfragmented else ''}"

@@ -205,7 +205,7 @@ def test_captures_are_read_together_where_it_pays(
         monkeypatch.setattr(parallel, "WORTH", worth)
         with path.open("rb") as file:
             found = captures.read_mapped("made.pcap", file)
-        shown.append(([source.lines for source in found.sources], [gap.why for gap in found.gaps]))
+        shown.append(([tuple(one.lines) for one in found.sources], [gap.why for gap in found.gaps]))
 
     assert shown[0] == shown[1]
     workers = parallel.plan_workers(path.read_bytes())

@@ -123,7 +123,7 @@ Host Routing:           Legacy
 Masquerading:           BPF   [eth0]   172.16.0.0/16 [IPv4: Enabled, IPv6: Disabled]"""
     assert recognise_status(block(text))
     assert {
-        "kube-proxy-replacement": "probe", "version": "1.11.17",
+        "kube-proxy-replacement": "probe", "version": "1.11.17", "devices": "eth0",
         "enable-host-legacy-routing": "true", "enable-bpf-masquerade": "true",
         "enable-ipv4-masquerade": "true", "enable-ipv6-masquerade": "false",
     } == _options(read_status(block(text)))  # fmt: skip

@@ -19,6 +19,7 @@ from podpath.node.links import Neighbour
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.node.node import HOST, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
+from podpath_fleet.alike_pods import rename
 from podpath_fleet.alike_sources import (
     TARGET,
     AlikeFound,
@@ -215,10 +216,10 @@ def _rename(answer: ReachAnswer, first: str, probe: Probe, node: Node) -> ReachA
     """Return what is told of the first source as it is of the probe's."""
     holder = node.find_holder(probe.dst, pods_only=True) or ""
 
-    def rename(place: str) -> str:
-        place = place.replace(TARGET, "@")
-        words = (str(probe.netns) if word == first else word for word in place.split(" "))
-        return " ".join(words).replace("@", holder)
+    def exchange(text: str) -> str:
+        aside = text.replace(TARGET, "@")
+        return rename(aside, first, str(probe.netns)).replace("@", holder)
 
-    row = answer.row._replace(netns=rename(answer.row.netns))
-    return ReachAnswer(row, tuple(map(rename, answer.ends)))
+    netns, ask = exchange(answer.row.netns), exchange(answer.row.ask)
+    row = answer.row._replace(netns=netns, ask=ask)
+    return ReachAnswer(row, tuple(map(exchange, answer.ends)))

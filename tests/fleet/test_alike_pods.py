@@ -14,7 +14,7 @@ from podpath.node.links import Neighbour
 from podpath.node.netfilter import ConntrackEntry, ConnTuple, IpSet, SetMember
 from podpath.node.node import HOST, Node
 from podpath.node.routing import Nexthop, Route
-from podpath_fleet.alike_pods import list_alike_pods, mentions
+from podpath_fleet.alike_pods import list_alike_pods, mentions, rename
 
 PODS = [Address.parse(f"10.244.250.{number}") for number in (4, 5, 6, 7)]
 ALL = ["pod", "pod1", "pod2", "pod3"]
@@ -230,11 +230,17 @@ def test_two_pods_of_one_address_are_apart() -> None:
         "DNAT --to 10.244.250.6:80",
         "net.ipv4.conf.veth6.rp_filter = 1",
         "delivered in pod2",
+        "in the network namespace of pod2: ip -d link show",
     ],
 )
 def test_a_name_is_found_as_a_word_or_an_address(text: str) -> None:
     """Whatever stands beside it."""
     assert mentions(text, frozenset({"pod2", "veth6", "10.244.250.6"}))
+
+
+def test_a_name_is_replaced_as_a_word() -> None:
+    """A longer word that begins with it, or ends in it, stays."""
+    assert rename("of pod2: pod21 a-pod2 pod2", "pod2", "web") == "of web: pod21 a-pod2 web"
 
 
 def test_a_longer_word_that_begins_with_a_name_is_another_one() -> None:

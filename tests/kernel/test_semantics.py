@@ -133,7 +133,7 @@ def test_over_lo_no_reverse_path_is_checked() -> None:
     reaches.
     """
     node = built(routed_pods(), sysctls={"net.ipv4.conf.all.rp_filter": "1"})
-    assert WORKS == agree(node, "udp 10.1.1.1:41000 > 172.31.0.10:80 from host")
+    assert WORKS == agree(node, "tcp 10.1.1.1:41000 > 172.31.0.10:80 from host")
 
 
 def test_a_mark_does_not_cross_into_another_namespace() -> None:
@@ -209,7 +209,7 @@ def test_a_source_is_chosen_by_the_route() -> None:
     node = built(
         topology, filter=("OUTPUT ! -s 172.31.0.11/32 -j DROP",), nat=("POSTROUTING -j MASQUERADE",)
     )
-    assert WORKS == agree(node, "udp 0.0.0.0:41000 > 198.51.100.1:80 from host")
+    assert WORKS == agree(node, "tcp 0.0.0.0:41000 > 198.51.100.1:80 from host")
 
 
 @pytest.mark.parametrize("isolated", [False, True])
