@@ -56,6 +56,12 @@ _LOG = re.compile(
 )
 _COMPOSE = re.compile(r"\s*(?P<name>[a-z][\w.-]*?)(?:-\d+)?\s+\|\s")
 """How docker compose begins a line of a container's log."""
+_MADE = re.compile(
+    r"\d+|(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{4,5}|(?=[a-z]*\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz]{5}"
+)
+"""What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
+make no word and digits (`rand.SafeEncodeString` of Kubernetes).
+"""
 _LOCAL = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):(?P<port>\d+)")
 _ASIDE = re.compile(
     r"metric|health|pprof|debug|admin|prometheus|probe|exporter|webhook", re.IGNORECASE
@@ -186,8 +192,12 @@ def _list_numbers(ports: Iterable[Tree]) -> Iterator[tuple[int, Span]]:
 
 
 def _is_of(program: _Program, name: str) -> bool:
-    """Tell whether a program's pod or workload has the name of a service, or one made of it."""
-    return bool(name) and (program.name == name or program.name.startswith(f"{name}-"))
+    """Tell whether a program's pod or workload has the name of a service, or one that a controller
+    makes of it: `api-7d9f8b6c5-x2x9k`, `api-0`, `api-x2x9k`, and not `api-gateway`.
+    """
+    rest = program.name.removeprefix(f"{name}-")
+    made = rest != program.name and _MADE.fullmatch(rest) is not None
+    return bool(name) and (program.name == name or made)
 
 
 def _list_refused(case: Case) -> Iterator[_Refused]:
