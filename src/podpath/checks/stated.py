@@ -29,6 +29,12 @@ def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:
             yield stated.statement, stated
 
 
+def is_typed_on(case: Case, span: Span, host: str) -> bool:
+    """Tell whether an output is of a host of that name, by its prompt or by that of the case."""
+    own = rf"(?<![\w.-]){re.escape(host)}(?![\w-])"
+    return host == case.node.name or re.search(own, span.source.prompt or "") is not None
+
+
 def is_inner_bridge(name: str) -> bool:
     """Tell whether a device's name is that of a bridge for containers or guests behind the host."""
     return _INNER_BRIDGE.match(name) is not None

@@ -11,6 +11,15 @@ LOST = "Pods of worker w7 do not reach any server on the internet, they time out
 CONFIG = "# cilium config view | grep -e devices -e masq\ndevices   {}\n"
 BPF = "enable-bpf-masquerade   true\n"
 ROUTE = "# ip route show default\ndefault via 10.14.0.1 dev ens224\n"
+LINK = """\
+# ip -d link
+3: ens224: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default
+    link/ether 00:16:3e:5a:11:07 brd ff:ff:ff:ff:ff:ff
+{own}"""
+SLAVE = """\
+4: ens192: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master ens224 state UP
+    link/ether 00:16:3e:5a:11:08 brd ff:ff:ff:ff:ff:ff
+"""
 STATUS = (
     "# cilium status | grep Masq\nMasquerading:   BPF   [{}]   10.91.6.0/24 "
     "[IPv4: Enabled, IPv6: Disabled]\n"
@@ -26,8 +35,21 @@ def sure(*blocks: str, prose: str = LOST) -> list[float]:
 @pytest.mark.parametrize("names", ["ens192", "eth0,eth1", "eth+"])
 def test_the_way_out_is_not_listed(names: str) -> None:
     """By the configuration or the agent's status."""
-    assert [1.0] == sure(CONFIG.format(names), BPF, ROUTE)
-    assert [1.0] == sure(STATUS.format(names.replace(",", ", ")), ROUTE)
+    assert [1.0] == sure(CONFIG.format(names), BPF, ROUTE, LINK.format(own=""))
+    assert [1.0] == sure(STATUS.format(names.replace(",", ", ")), ROUTE, LINK.format(own=""))
+
+
+@pytest.mark.parametrize("links", ["", "bond", "slave"])
+def test_a_way_out_that_may_be_on_a_listed_card_is_a_question(links: str) -> None:
+    """Its kind is not shown, it is a bond, or a card is its slave."""
+    shown = {
+        "": "",
+        "bond": LINK.format(own="    bond mode active-backup\n"),
+        "slave": LINK + SLAVE,
+    }
+    text = shown[links].format(own="")
+
+    assert [POSSIBLE] == sure(CONFIG.format("ens192"), BPF, ROUTE, text)
 
 
 def test_without_its_masquerading_the_list_may_be_for_something_else() -> None:

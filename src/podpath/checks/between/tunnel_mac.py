@@ -27,10 +27,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import see
+from podpath.checks.stated import is_typed_on
 from podpath.checks.told import LOSSES, fails_between_workloads
 from podpath.net.clashes import Clash, ClashKind
 from podpath.net.trees import Tree
@@ -77,9 +79,11 @@ def _find_announced(case: Case) -> Iterator[Finding]:
             continue
         device = f"flannel.{found['vni']}"
         for link in case.node.host.links.items:
-            shown = link.name == device and link.mac is not None and link.span is not None
-            if shown and str(link.mac) != found["mac"].lower():
-                yield _report_announced((node.name, str(link.name)), link, data, found["mac"])
+            other = link.mac is not None and str(link.mac) != found["mac"].lower()
+            if link.name == device and other and link.span is not None:
+                told = _report_announced((node.name, str(link.name)), link, data, found["mac"])
+                sure = here or is_typed_on(case, link.span, node.name)
+                yield told if sure else replace(told, proves=frozenset())
                 return
 
 

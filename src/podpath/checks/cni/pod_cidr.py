@@ -36,6 +36,7 @@ from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.node_ranges import list_addresses, ranges_of
 from podpath.checks.objects import ObjectSightings, covering, read_prefix, see
 from podpath.checks.said import find_said
+from podpath.checks.stated import is_typed_on
 from podpath.checks.told import LOSSES
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.failures import FailureKind
@@ -46,6 +47,7 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.POD_CIDR, Category.CNI_CONFIGURATION)
 NAME = "pod-cidr"
+_LOST = LOSSES | {FailureKind.NOT_STARTED}
 BRIDGE = "cni0"
 """The bridge that flannel's plugin and others make for a node's range."""
 DOCKER = Prefix.parse("172.17.0.0/16")
@@ -131,7 +133,7 @@ def _check_bridge(case: Case) -> Iterator[Finding]:
                         "it is: delete it",
                     ),
                 ),
-                proves=LOSSES | {FailureKind.NOT_STARTED},
+                proves=_LOST if is_typed_on(case, item.span, ranges[0].node) else frozenset(),
                 marks=(str(item.address), str(ranges[0].prefix)),
             )
             return

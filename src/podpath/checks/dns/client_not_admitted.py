@@ -58,7 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
         outside = [one for one in complaint.prefixes if not _is_within(one, allowed)]
         inside = [one for one in complaint.prefixes if _is_within(one, allowed)]
         if outside and (refused is not None or complaint.failure in _NAMES):
-            sure = refused is not None and bool(inside)
+            sure = refused is not None and "REFUSED" in refused.text and bool(inside)
             yield _report(outside[0], rules[-1][0], (refused, complaint), sure=sure)
             return
 

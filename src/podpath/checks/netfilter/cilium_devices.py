@@ -31,6 +31,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import LOSSES, WORKLOADS, list_failing
+from podpath.checks.topology import find_link
+from podpath.net.addresses import IfName
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.provenance import Known, Span, list_spans
 from podpath.node.case import Case
@@ -63,7 +65,18 @@ def check(case: Case) -> Iterator[Finding]:
     if missed and len(missed) == len(used):
         device = next(iter(missed))
         spans = (devices, *((bpf,) if isinstance(bpf, Known) else ()), missed[device])
-        yield _report(device, names, (*list_spans(spans), failing.span), sure=on)
+        sure = on and _is_card(case, device)
+        yield _report(device, names, (*list_spans(spans), failing.span), sure=sure)
+
+
+def _is_card(case: Case, name: str) -> bool:
+    """Tell whether a listing shows a device, and that it is on no other one: what leaves by a bond,
+    a bridge or a VLAN passes the card below, whose programs see it.
+    """
+    link = find_link(case.node.host, IfName(name))
+    shown = link is not None and link.span is not None
+    above = any(name in {one.master, one.lower} for one in case.node.host.links.items)
+    return shown and link is not None and not (link.kind or link.lower or above)
 
 
 def _is_default(route: Route) -> bool:

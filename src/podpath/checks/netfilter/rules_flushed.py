@@ -51,6 +51,7 @@ _WRITERS = re.compile(
     r"crio|libvirtd)\b|\breboot\b|\bpodman\s+network\s+reload\b"
 )
 """Commands that start again who wrote them."""
+_ALL = re.compile(r"\bfirewall-cmd\b.*--(?:get-active-zones|list-all-zones)\b")
 _ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
 TYPED, ABSENT = 0.6, 0.8
 """The certainty where nothing shows what is gone, and where a chain is not there afterwards: it may
@@ -98,19 +99,21 @@ def _list_missing(case: Case, flush: Span) -> Iterator[Span]:
 
 
 def _list_left(case: Case, flush: Span) -> Iterator[Span]:
-    """Yield the zones that had a bridge of an engine's before what was typed, and that no listing
-    after it shows with it.
+    """Yield the zones that had a bridge of an engine's before what was typed, and that a listing of
+    the same zone, or of all active ones, shows without it afterwards.
     """
     zones = [
         (one, stated.span)
         for one, stated in statements_of(case, ZoneSetting)
         if one.key == "interfaces"
     ]
-    later = [one for one, span in zones if _is_after(span, flush)]
-    kept = {device for one in later for device in one.values}
+    later = [(one, span) for one, span in zones if _is_after(span, flush)]
+    kept = {device for one, _ in later for device in one.values}
+    again = {one.zone for one, _ in later}
+    whole = any(_ALL.search(span.source.command or "") for _, span in later)
     for one, span in zones:
         lost = {device for device in one.values if is_inner_bridge(device)} - kept
-        if later and lost and not _is_after(span, flush):
+        if lost and (whole or one.zone in again) and not _is_after(span, flush):
             yield span
 
 

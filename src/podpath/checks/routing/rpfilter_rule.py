@@ -109,8 +109,7 @@ def _find_shown(case: Case) -> Iterator[Finding]:
             rules = _find_rule(chain)
             if rules and rules[0].packets != 0:
                 spans = tuple(rule.span for rule in rules)
-                counted = bool(rules[0].packets) and rules[0].in_link is not None
-                yield _report_lease(spans, sure=counted) if unleased else _report_shown(spans)
+                yield _report_lease(spans) if unleased else _report_shown(spans)
                 return
 
 
@@ -157,26 +156,21 @@ def _read_match(rule: Rule) -> tuple[bool, bool]:
     return "loose" not in names, "invert" in names
 
 
-def _report_lease(spans: tuple[Span, ...], *, sure: bool) -> Finding:
-    """Report the rule; it is certain where it counts what comes in by one device, since a kernel
-    that lets requests pass counts none.
-    """
-    drops = "drops" if sure else "may drop"
+def _report_lease(spans: tuple[Span, ...]) -> Finding:
+    """Report the rule; what it counts may be other packets than requests for a lease."""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A reverse-path rule in the host's firewall {drops} requests for a lease: they come "
+            "A reverse-path rule in the host's firewall may drop requests for a lease: they come "
             "from 0.0.0.0, to which no route leads back by their device."
         ),
         evidence=spans,
         reasoning=("The way back to 0.0.0.0 is the default route at best, by another device.",),
         breaks=("leases from a server on this host",),
         prevention="Let the rule return for UDP from port 68 to port 67.",
-        certainty=1.0 if sure else POSSIBLE,
-        asks=()
-        if sure
-        else (
+        certainty=POSSIBLE,
+        asks=(
             FollowUp(
                 "the kernel's version, and whether the rule counts requests for a lease",
                 "uname -r; iptables -t raw -nvL; iptables -t mangle -nvL",

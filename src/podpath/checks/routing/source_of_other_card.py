@@ -29,7 +29,6 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import LOSSES
 from podpath.checks.topology import best_routes
 from podpath.net.addresses import Address
 from podpath.net.protocols import ACK, SYN, TCP
@@ -100,7 +99,6 @@ def _report(seen: Sighting, held: InterfaceAddress, route: Route) -> Finding:
         breaks=(f"connections of the host that end up at {packet.dst}",),
         prevention="Give the range of services a route by the card of the pods' network.",
         certainty=LIKELY,
-        proves=LOSSES,
         asks=(
             FollowUp(
                 "which way the service's own address takes, and whether answers come elsewhere",

@@ -29,6 +29,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -36,12 +37,14 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.stated import statements_of
+from podpath.net.provenance import Span
 from podpath.net.statements import ArpAnswer, NoObjects
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.LOAD_BALANCER, Category.ROUTE_DISTRIBUTION)
+_NODES = re.compile(r"\bget\s+(?:nodes?|no)\b(?P<rest>.*)")
 NAME = "pool-not-announced"
 ADVERTISED = ("L2Advertisement", "BGPAdvertisement")
 EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers"
@@ -105,8 +108,7 @@ def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
             if wanted is None or shown is None or _fits(shown, wanted):
                 return
     wanted, node = selectors[0], see(case, "Node")[0]
-    whole = "-l" not in (node.span.source.command or "").split()
-    if wanted is not None and wanted.fields and whole:
+    if wanted is not None and wanted.fields and _lists_all(node.span):
         name, value = next(iter(wanted.fields.items()))
         yield replace(
             _report(
@@ -119,6 +121,14 @@ def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
             ),
             evidence=(value.line, node.span),
         )
+
+
+def _lists_all(span: Span) -> bool:
+    """Tell whether a listing of nodes is of all: its command names none, selects none and cuts
+    nothing off.
+    """
+    found = _NODES.search(span.source.command or "")
+    return found is not None and not re.search(r"\s-l\b|--selector|\||\s[^-\s]", found["rest"])
 
 
 def _check_missing(case: Case, pools: set[str]) -> Iterator[Finding]:
@@ -171,7 +181,7 @@ def _check_label(case: Case) -> Iterator[Finding]:
         return
     names = ", ".join(node.name for node, _ in labeled[:3])
     picked = "-l" in (first.line.source.command or "").split()
-    sure = whole if picked else len(nodes) == 1
+    sure = whole if picked else len(nodes) == 1 and _lists_all(first.line)
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
