@@ -106,8 +106,9 @@ def _check_bridge(case: Case) -> Iterator[Finding]:
     if len({one.node for one in ranges}) != 1:
         return
     for item in case.node.host.addresses.items:
-        shown = item.link == BRIDGE and item.span is not None and item.address.family == 4
-        if shown and not any(one.prefix.overlaps(item.prefix) for one in ranges):
+        own = item.link == BRIDGE and item.address.family == 4
+        outside = own and not any(one.prefix.overlaps(item.prefix) for one in ranges)
+        if outside and item.span is not None:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
@@ -115,7 +116,7 @@ def _check_bridge(case: Case) -> Iterator[Finding]:
                     f"{BRIDGE} has the address {item.address}, outside {ranges[0].prefix}, the "
                     f"range of node {ranges[0].node}: it is left from before."
                 ),
-                evidence=(item.span, ranges[0].span) if item.span is not None else (),
+                evidence=(item.span, ranges[0].span),
                 reasoning=("The plugin refuses a bridge that has another address than its own.",),
                 breaks=("pods that start on that node",),
                 repairs=(
