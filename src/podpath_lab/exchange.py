@@ -24,7 +24,7 @@ KERNEL_SCRIPTS: dict[int, tuple[Act, ...]] = {
 REGISTRATION: dict[str, object] = {
     f"which flavour of {program} table {table} was registered last in netns {HOST}": "nft"
     for program in ("iptables", "ip6tables")
-    for table in ("raw", "mangle", "filter", "security")
+    for table in ("raw", "mangle", "nat", "filter", "security")
 }
 """The twin's script loads the legacy tables first: of one priority the nft ones run first
 (nf_hook_entries_grow, v6.12).

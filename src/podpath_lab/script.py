@@ -152,6 +152,7 @@ def _emit_state(
         lines += _vxlan(link)
     for link in links:
         lines += _attributes(link, built)
+    lines += _bridge_mtus(links)
     lines += [_address(address) for address in _in_order(netns) if address.scope != "host"]
     lines += map(_neighbour, netns.neighbours.items)
     lines += [way for way in ways if not way.startswith(_IPV6)]
@@ -287,6 +288,16 @@ def _attributes(link: Link, present: set[str]) -> Iterator[str]:
         )
         words = [f"{name} {'on' if value else 'off'}" for name, value in switches]
         yield f"link set {link.name} type bridge_slave {' '.join(words)}"
+
+
+def _bridge_mtus(links: list[Link]) -> Iterator[str]:
+    """Set each bridge's MTU once more, after its ports: a bridge whose MTU nobody has changed
+    follows the smallest of its ports (net/bridge/br_if.c:br_mtu_auto_adjust v6.12).
+    """
+    least = min((link.mtu for link in links if link.master), default=0)
+    for link in links:
+        if link.bridge is not None and least < link.mtu:
+            yield f"link set {link.name} mtu {link.mtu}"
 
 
 def _address(address: InterfaceAddress) -> str:

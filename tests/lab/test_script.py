@@ -47,6 +47,15 @@ def test_gateways_follow_the_routes_that_reach_them() -> None:
     assert text.index("10.1.1.1/32 dev eth0") < text.index("via 10.1.1.1")
 
 
+def test_a_bridge_keeps_its_mtu_over_a_smaller_port() -> None:
+    """Its MTU is set again behind its ports: what it has by chance, it lowers with the smallest."""
+    draft = bridged_pods().draft
+    host = draft.namespaces["host"]
+    host.links[:] = [replace(link, mtu=1400) if link.master else link for link in host.links]
+    text = lines(draft, "host")
+    assert text.rindex("link set cni0 mtu 1500\n") > text.rindex("master cni0")
+
+
 def test_a_device_that_cannot_be_built_is_named() -> None:
     """What the twin leaves out is said, with the device and its kind."""
     draft = Draft()

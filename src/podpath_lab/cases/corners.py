@@ -51,8 +51,10 @@ _OF_IP = nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip"))
 _PATTERNS = {"tcp": ("80", "443"), "udp": ("53", "8080")}
 
 
-def draw_corners(chance: Random, topology: Topology, flavour: str) -> None:
-    """Draw some of the corners that a node may have."""
+def draw_corners(chance: Random, topology: Topology, flavour: str, other: str) -> None:
+    """Draw some of the corners that a node may have; the nat table of a second gateway has a flavor
+    of its own, so that two of them may translate alike.
+    """
     host = topology.draft.namespaces[HOST]
     if chance.random() < 0.3:
         _draw_long_chain(chance, host, topology, flavour)
@@ -65,7 +67,7 @@ def draw_corners(chance: Random, topology: Topology, flavour: str) -> None:
     if chance.random() < 0.3:
         _draw_bridge_settings(chance, host)
     if chance.random() < 0.3:
-        _draw_second_gateway(chance, topology, flavour)
+        _draw_second_gateway(chance, topology, other)
     if chance.random() < 0.3:
         _draw_mtu(chance, host, topology)
     if chance.random() < 0.15:

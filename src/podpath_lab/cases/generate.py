@@ -88,7 +88,8 @@ def generate_case(
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
         move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
-    frame = _draw_corners(Random(f"{seed} corners"), topology, flavour, frame)
+    other = Random(f"{seed} gateway").choice((flavour, "nft", "legacy"))
+    frame = _draw_corners(Random(f"{seed} corners"), topology, (flavour, other), frame)
     if frame is None:
         probe = _draw_client(Random(f"{seed} client"), probe)
     else:
@@ -109,12 +110,12 @@ def generate_mixed(seed: int, kernel: str | None = None) -> GeneratedCase:
 
 
 def _draw_corners(
-    chance: Random, topology: Topology, flavour: str, frame: Packet | None
+    chance: Random, topology: Topology, flavours: tuple[str, str], frame: Packet | None
 ) -> Packet | None:
     """Draw what no other draw comes by, now and then; return the frame, which may be another."""
     if chance.random() >= corners.SHARE:
         return frame
-    corners.draw_corners(chance, topology, flavour)
+    corners.draw_corners(chance, topology, *flavours)
     return corners.draw_odd_frame(chance, topology, frame) if frame is not None else None
 
 

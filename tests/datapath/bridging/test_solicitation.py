@@ -5,6 +5,7 @@ stands in tests/kernel/scenarios/hooks.txt.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -18,7 +19,9 @@ from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import given_neighbour, given_netns, given_node, probe
 from tests.datapath.given import given_tables
+from tests.kernel.recorded_cases import build_case
 
+RECORDED = Path(__file__).resolve().parents[2] / "data/agreement"
 SOLICITED, ADVERTISED = 135, 136
 MESSAGE = "-p ipv6-icmp -m icmp6"
 POD, GATEWAY = "fd00::2", "fd00::1"
@@ -116,6 +119,15 @@ def test_the_error_about_an_advertisement_asks_for_nobody_who_is_being_asked() -
     found = counted(asked("-A INPUT -p ipv6-icmp -j REJECT\n-A OUTPUT", "pod"))
 
     assert found == [("pod", "OUTPUT"), ("pod", "INPUT"), ("pod", "OUTPUT")] * 3
+
+
+def test_an_advertisement_that_is_led_elsewhere_asks_there() -> None:
+    """It passes POSTROUTING each of the three times, and once a question for its next hop does."""
+    name = "ipv6-advertisement-led-elsewhere-asks.json"
+    case = build_case((RECORDED / name).read_text(), PurePosixPath(name))
+    found = counted(converse(case.node, case.probe))
+
+    assert found.count(("host", "POSTROUTING")) == 4
 
 
 @pytest.mark.parametrize(("netns", "hook"), [("host", "INPUT"), ("pod", "OUTPUT")])

@@ -161,8 +161,8 @@ def send_redirect(walk: Walk, skb: Skb, link: Link, target: Address) -> bool:
         journey.comes_back(namespace)
     elif journey.sets_out(namespace, back.link) and _is_found(walk, namespace, back, message):
         journey.goes_out(namespace, back.link)
-    for error in journey.errors:
-        _is_found(walk, error.namespace, error.way, error.packet)
+    for onward in journey.onward:
+        _is_found(walk, *onward)
     return True
 
 
@@ -225,10 +225,10 @@ def _discover(walk: Walk, question: Solicited, station: Station | None) -> LostM
         return None
     asking = walk.learned.neighbours.asking
     asking.append(NeighbourKey(question.namespace.name, question.link.name, question.target))
-    errors: list[_Error] = []
-    lost = _ask(walk, question, question.sender, station, errors)
-    for error in errors:
-        _is_found(walk, error.namespace, error.way, error.packet)
+    onward: list[_Onward] = []
+    lost = _ask(walk, question, question.sender, station, onward)
+    for each in onward:
+        _is_found(walk, *each)
     asking.pop()
     return lost
 
@@ -238,9 +238,9 @@ def _ask(
     question: Solicited,
     sender: Address,
     station: Station | None,
-    errors: list[_Error],
+    onward: list[_Onward],
 ) -> LostMessage | None:
-    """Do so, and list the errors about the messages: they are sent once for each attempt."""
+    """Do so, and list what leaves by another way: it is sent once for each attempt."""
     namespace, link, target, _ = question
     group = Address(6, _GROUP | target.value & 0xFFFFFF)
     hits, before = walk.learned.discovery, len(walk.learned.discovery)
@@ -251,7 +251,7 @@ def _ask(
         answer = _message(target, sender, ADVERTISEMENT)
         journey = _Journey(walk, answer, Station(namespace.name, link), sender)
         journey.leave(walk.engine.namespace(station.netns), station.link)
-    errors += (*asked.errors, *(journey.errors if journey is not asked else ()))
+    onward += (*asked.onward, *(journey.onward if journey is not asked else ()))
     if station is not None and journey.arrived:
         return None
     hits += hits[before:] * (ATTEMPTS - 1)
@@ -273,8 +273,10 @@ class _Loss(NamedTuple):
     spans: tuple[Span, ...]
 
 
-class _Error(NamedTuple):
-    """An error about a message, and its way from the namespace that sends it."""
+class _Onward(NamedTuple):
+    """What leaves a namespace by a way of its own, whose next hop is asked for: an error about a
+    message, or a message that OUTPUT led to another device.
+    """
 
     namespace: Namespace
     way: Destination
@@ -305,8 +307,8 @@ class _Journey:
         """The last hook that ended a copy of it."""
         self.spoiled: _Loss | None = None
         """The hook that changed its hop limit: nobody takes one that may have been forwarded."""
-        self.errors: list[_Error] = []
-        """What leaves about it."""
+        self.onward: list[_Onward] = []
+        """What leaves by another way."""
         self.groups = message.dst.is_multicast
 
     def leave(self, namespace: Namespace, link: Link) -> None:
@@ -429,7 +431,7 @@ class _Journey:
         is asked for, unless that is what the message was about.
         """
         namespace = self.walk.engine.namespace(cause.netns.name)
-        link, source, ways = namespace.loopback, error.dst, list[_Error]()
+        link, source, ways = namespace.loopback, error.dst, list[_Onward]()
         if not namespace.owns(error.dst):
             flow = FlowKey(error.dst, None, protocol=protocols.ICMPV6)
             routed = route_output(self.walk.choices, namespace, flow, any_source=True)
@@ -437,7 +439,7 @@ class _Journey:
             if way is None or way.link is None:
                 return
             link, source = way.link, routed.source or source
-            ways.append(_Error(namespace, way, error))
+            ways.append(_Onward(namespace, way, error))
         if not error.src.is_unspecified:
             source = error.src
         skb = Skb(error._replace(src=source), cause.netns, oif=link, link=link, by_kernel=True)
@@ -448,12 +450,21 @@ class _Journey:
                 skb.iif, skb.oif = link, None
             if not isinstance(pass_hook(self.walk, skb, hook), Accept):
                 return
-        self.errors += ways
+        self.onward += ways
 
     def _is_led_astray(self, skb: Skb) -> bool:
-        """Tell whether a message that OUTPUT changed is routed elsewhere then, or nowhere."""
-        destination = reroute(self.walk, skb).destination
-        return destination is None or destination.link is not skb.oif
+        """Tell whether a message that OUTPUT changed is routed elsewhere then, or nowhere. On
+        another device it passes POSTROUTING, too (`net/ipv6/ip6_output.c:ip6_output v6.12`).
+        """
+        way, meant = reroute(self.walk, skb).destination, skb.oif
+        if way is not None and way.link is meant:
+            return False
+        if way is not None and way.link is not None:
+            skb.oif, skb.iif, skb.link = way.link, meant, way.link
+            if isinstance(pass_hook(self.walk, skb, Hook.POSTROUTING), Accept):
+                namespace = self.walk.engine.namespace(skb.netns.name)
+                self.onward.append(_Onward(namespace, way, skb.packet))
+        return True
 
     @contextmanager
     def _apart(self) -> Iterator[_Recorded]:
@@ -482,12 +493,15 @@ class _Journey:
         skb.link, skb.iif, skb.oif = iif or oif, iif, oif
         if self.groups and oif is None:
             skb.pkt_type = PacketType.MULTICAST
+        astray = False
         with self._apart() as recorded:
             ended = pass_hook(self.walk, skb, hook)
             spans = recorded.last_spans()
             if isinstance(ended, Rejected) and skb.answer is not None:
                 self._answer(skb, skb.answer)
-        if isinstance(ended, Accept) and not (ended.reroute and self._is_led_astray(skb)):
+            elif isinstance(ended, Accept) and ended.reroute:
+                astray = self._is_led_astray(skb)
+        if isinstance(ended, Accept) and not astray:
             if skb.packet.ttl != self.message.ttl:
                 self.message = self.message._replace(ttl=skb.packet.ttl)
                 self.spoiled = _Loss(skb.netns.name, hook, spans)
