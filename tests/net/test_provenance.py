@@ -17,3 +17,11 @@ def test_spans_of_what_stands_somewhere() -> None:
     here, there = Span(SOURCE, 41, 41), Span(SOURCE, 43, 43)
     found = (Gap(there, "cut"), Known("1", None), Known("0", here), Gap(there, "cut"))
     assert (there, here, there) == list_spans(found)
+
+
+def test_a_silent_command_is_quoted_as_it_was_typed() -> None:
+    """With whatever ran it: `true` alone says nothing of the container that was started."""
+    typed = "docker run --rm alpine ip route"
+    silent = Source(name="ticket.md", lines=(), command="ip route", typed=typed, prompt="#")
+
+    assert f"# {typed}" == Span(silent, 1, 1).text

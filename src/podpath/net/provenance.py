@@ -31,6 +31,10 @@ class Source:
     """The recognized format, e.g. `iptables-save`; empty while it is not recognized."""
     command: str | None = None
     """The command line that printed it, where a prompt or a file name says so."""
+    typed: str = ""
+    """The whole command line, where the command is run by another one (`docker run IMAGE COMMAND`);
+    empty where the two are the same.
+    """
     prompt: str | None = None
     """The shell prompt before the command, e.g. `root@node1:~ #`: it names a host."""
     netns: str | None = None
@@ -70,7 +74,7 @@ class Span(NamedTuple):
         printed nothing.
         """
         if not self.source.lines and self.source.command is not None:
-            return f"{self.source.prompt or '$'} {self.source.command}"
+            return f"{self.source.prompt or '$'} {self.source.typed or self.source.command}"
         start = self.line - self.source.first_line
         return "\n".join(self.source.lines[start : self.last_line - self.source.first_line + 1])
 

@@ -38,6 +38,13 @@ def test_wrapped_commands_name_their_own() -> None:
     )
 
 
+def test_a_container_that_a_command_makes() -> None:
+    """What it runs is its own, and what is typed after it the host's."""
+    assert ["container of alpine", None] == _walk(
+        ("$", "docker run --rm -it alpine ip route"), ("$", "ip route")
+    )
+
+
 PROMPTS = [
     ("/ #", "container"), ("root@web-7c9d4b6f5-x2lqh:/#", "pod/?/web-7c9d4b6f5-x2lqh"),
     ("root@0123456789ab:/#",

@@ -137,10 +137,11 @@ def _list_acts(evidence: ReadSources) -> tuple[_Act, ...]:
         if _ACT.match(record.command) is not None
     ]
     sources = [scene.source for scene in evidence.scenes]
+    typed = ((source, source.typed or source.command or "") for source in sources)
     started = [
-        _Act(source.name, source.first_line, source.command)
-        for source in sources
-        if source.command is not None and _STARTS.match(source.command)
+        _Act(source.name, source.first_line, command)
+        for source, command in typed
+        if _STARTS.match(command)
     ]
     return tuple(sorted((*changed, *started)))
 

@@ -33,15 +33,15 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
+from podpath.checks.objects import FailedConnection, failures
 from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import WORKLOADS, list_failing
 from podpath.checks.topology import dnat_destinations
-from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
-from podpath.node.case import Attempt, Case
+from podpath.node.case import Case
 from podpath.node.node import HOST
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
@@ -56,34 +56,31 @@ _BRIDGED = frozenset({Technology.PODMAN, Technology.DOCKER, Technology.LXC, Tech
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first address that answers and prohibits."""
-    for attempt in case.attempts:
-        if attempt.good or attempt.result is not FailureKind.NO_ROUTE_TO_HOST:
+    for refused in failures(case):
+        if refused.result is not FailureKind.NO_ROUTE_TO_HOST or not refused.dport:
             continue
-        if attempt.probe.protocol == protocols.ICMP:
-            continue
-        answered = _find_answered(case, attempt)
-        bridge = _is_own_bridge(case, attempt.probe.dst)
+        answered = _find_answered(case, refused)
+        bridge = _is_own_bridge(case, refused.dst)
         if answered is not None or bridge:
             spoken = answered is not None or bool(case.mentions & _FIREWALLS)
-            sure = bridge and spoken and not _is_translated(case, attempt)
-            yield _report(attempt, answered, sure=sure)
+            sure = bridge and spoken and not _is_translated(case, refused)
+            yield _report(refused, answered, sure=sure)
             return
 
 
-def _find_answered(case: Case, refused: Attempt) -> Span | None:
+def _find_answered(case: Case, refused: FailedConnection) -> Span | None:
     """Return what shows that the same address answers something else."""
     for other in case.attempts:
-        same = other.probe.dst == refused.probe.dst and other.who != "log"
-        asked = (other.probe.protocol, other.probe.dport)
-        differs = asked != (refused.probe.protocol, refused.probe.dport)
+        same = other.probe.dst == refused.dst and other.who != "log"
+        differs = other.probe.dport != refused.dport
         if same and differs and other.result is Ending.OK and not other.good:
             return other.span
     return None
 
 
-def _is_translated(case: Case, attempt: Attempt) -> bool:
+def _is_translated(case: Case, refused: FailedConnection) -> bool:
     """Tell whether a rule translates that port: whoever it leads to may be gone."""
-    port = str(attempt.probe.dport)
+    port = str(refused.dport)
     for table in tables_named(case.node.host, "nat"):
         for rule, *_ in dnat_destinations(table):
             if port in rule.span.text.split():
@@ -103,9 +100,8 @@ def _is_own_bridge(case: Case, address: Address) -> bool:
     return gateway and ranged and workload and bool(case.mentions & _BRIDGED)
 
 
-def _report(attempt: Attempt, answered: Span | None, *, sure: bool) -> Finding:
-    probe = attempt.probe
-    where = f"{probe.dst} port {probe.dport}" if probe.dport else str(probe.dst)
+def _report(refused: FailedConnection, answered: Span | None, *, sure: bool) -> Finding:
+    where = f"{refused.dst} port {refused.dport}"
     ask = FollowUp(
         f"whether a rule rejects packets to {where}",
         "tcpdump -ni any 'icmp[0] = 3'; firewall-cmd --list-all; iptables -S | grep REJECT",
@@ -115,7 +111,7 @@ def _report(attempt: Attempt, answered: Span | None, *, sure: bool) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=f"A firewall rejects packets to {where}: the host is there and answers `prohibited`.",
-        evidence=tuple(span for span in (attempt.span, answered) if span is not None),
+        evidence=tuple(span for span in (refused.span, answered) if span is not None),
         reasoning=(
             (
                 "`No route to host` from an address that is reachable is ICMP host prohibited: a "
@@ -126,5 +122,5 @@ def _report(attempt: Attempt, answered: Span | None, *, sure: bool) -> Finding:
         prevention="Open ports in the firewall's own configuration when you set up a service.",
         certainty=1.0 if sure else 0.6,
         asks=() if sure else (ask,),
-        marks=(str(probe.dst),),
+        marks=(str(refused.dst),),
     )

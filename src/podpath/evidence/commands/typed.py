@@ -101,7 +101,7 @@ def _inner_text(text: str, commands: tuple[SimpleCommand, ...], inner: WrappedCo
     words = commands[0].words
     if inner.text is not None:
         return (
-            f"{inner.text} {text[words[inner.place].end :]}"
+            f"{inner.text} {text[words[inner.place].end :].lstrip()}"
             if inner.place < len(words)
             else inner.text
         )

@@ -8,7 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 
 from podpath.evidence.commands.shells import ShellWord
-from podpath.evidence.commands.wrappers_container import unwrap_container, unwrap_kubectl
+from podpath.evidence.commands.wrappers_container import (
+    unwrap_container,
+    unwrap_ctr,
+    unwrap_kubectl,
+    unwrap_lxc_attach,
+    unwrap_machine,
+)
 from podpath.evidence.commands.wrappers_words import (
     SHELLS,
     WrappedCommand,
@@ -152,6 +158,11 @@ WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], WrappedCommand | None]]
     **dict.fromkeys(sorted(SHELLS), _shell), "nsenter": _nsenter, "ip": _ip, "bridge": _ip,
     "tc": _ip, **dict.fromkeys(("kubectl", "oc", "k", "microk8s.kubectl"), unwrap_kubectl),
     **dict.fromkeys(("k3s", "k0s", "rke2", "microk8s"), _distribution),
-    **dict.fromkeys(("docker", "podman", "crictl", "nerdctl"), unwrap_container),
+    **dict.fromkeys(
+        ("docker", "podman", "crictl", "nerdctl", "docker-compose", "podman-compose"),
+        unwrap_container,
+    ),
+    **dict.fromkeys(("lxc", "incus", "pct", "machinectl"), unwrap_machine),
+    "lxc-attach": unwrap_lxc_attach, "ctr": unwrap_ctr,
 }  # fmt: skip
 """How each wrapper is taken off; None where it runs nothing."""

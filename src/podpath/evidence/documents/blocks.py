@@ -79,6 +79,7 @@ class Block:
             ),
             first_line=start.number,
             command=(self.typed.text or self.typed.raw) if self.typed is not None else None,
+            typed=self.typed.raw if self.typed is not None and self.typed.wrapped else "",
             prompt=prompt or None,
             netns=self.netns,
             label=self.label,

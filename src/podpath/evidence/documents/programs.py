@@ -19,7 +19,8 @@ PROGRAMS = frozenset(
     journalctl systemctl service uname hostname hostnamectl uptime lscpu tcpdump tshark ngrep curl
     wget ping ping6 fping arping traceroute traceroute6 tracepath mtr nc ncat netcat nmap telnet dig
     nslookup host getent iperf iperf3 socat openssl hping3 pwru bpftool bpftrace perf strace
-    dropwatch kubectl oc k crictl docker podman nerdctl ctr nsenter lsns unshare helm minikube kind
+    dropwatch kubectl oc k crictl docker docker-compose podman podman-compose nerdctl ctr lxc
+    lxc-attach incus pct machinectl nsenter lsns unshare helm minikube kind
     kubeadm kops k0s k3s microk8s rke rke2 eksctl gcloud aws az cilium cilium-dbg cilium-health
     hubble calicoctl
     istioctl linkerd flanneld kube-proxy kubelet weave antctl ovs-vsctl ovs-ofctl ovs-appctl
@@ -49,7 +50,8 @@ _TOOL_ARGUMENTS = (
     r"[\w-]+$)"
 )
 _CLUSTER_TOOLS = (
-    r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service"
+    r"(?:kubectl|oc|crictl|docker(?:-compose)?|podman|nerdctl|ctr|lxc|incus|helm|minikube|cilium"
+    r"|systemctl|service|lxc-attach|pct|machinectl"
     r"|calicoctl|istioctl|linkerd|kubeadm|nsenter)"
 )
 _COMMAND = (
