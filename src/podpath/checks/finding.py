@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from podpath.checks.cause import Claim, PacketStory
 from podpath.checks.ground import Ground, Unsettling
-from podpath.checks.needs import Need
-from podpath.datapath.tracing.trace import Branch
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
-from podpath.node.change import Change
+
+if TYPE_CHECKING:  # what captures alone show names no walk, change or need, which are slow to load
+    from podpath.checks.cause import Claim, PacketStory
+    from podpath.checks.needs import Need
+    from podpath.datapath.tracing.trace import Branch
+    from podpath.node.change import Change
 
 
 class Severity(StrEnum):

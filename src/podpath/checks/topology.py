@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.provenance import Known, Span
 from podpath.node.links import InterfaceAddress, Link
-from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import MADE_UP, MAIN, Route
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.node.netfilter import Chain, Rule, Table
 
 ENSLAVING = ("bond", "team", "bridge", "openvswitch")
 """Kinds of master whose slaves must carry no addresses or routes of their own. A VRF's may."""

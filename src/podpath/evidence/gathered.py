@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.evidence.records import Reading
-from podpath.net.complaints import Complaint, Told
 from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
-from podpath.net.technologies import Technology
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.net.complaints import Complaint, Told
+    from podpath.net.technologies import Technology
 
 
 class Evidence(NamedTuple):

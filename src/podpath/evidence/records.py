@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from podpath.net.addresses import Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
 from podpath.net.failures import Result
-from podpath.net.messages import MessageKind
 from podpath.net.packet import Packet
 from podpath.net.probe import USUALLY, Sending
 from podpath.net.provenance import Gap, Span
-from podpath.net.settings import SettingsFile
-from podpath.net.statements import Statement
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.net.messages import MessageKind
+    from podpath.net.settings import SettingsFile
+    from podpath.net.statements import Statement
 
 R = TypeVar("R", bound="Record")
 

@@ -9,23 +9,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.net.addresses import Address, Mac
-from podpath.net.clashes import Clash
-from podpath.net.complaints import Complaint, Told
 from podpath.net.failures import Result, breaks_path, is_failure
-from podpath.net.messages import Message
 from podpath.net.packet import Packet
-from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, Span
-from podpath.net.settings import SettingsFile
-from podpath.net.statements import Statement
-from podpath.net.technologies import Technology
 from podpath.node.node import Node
-from podpath.node.objects import ApiObject
-from podpath.node.shifts import Shift
-from podpath.node.turns import Turn
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.net.clashes import Clash
+    from podpath.net.complaints import Complaint, Told
+    from podpath.net.messages import Message
+    from podpath.net.probe import Probe
+    from podpath.net.settings import SettingsFile
+    from podpath.net.statements import Statement
+    from podpath.net.technologies import Technology
+    from podpath.node.objects import ApiObject
+    from podpath.node.shifts import Shift
+    from podpath.node.turns import Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

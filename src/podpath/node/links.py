@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.net.provenance import Fact, Inferred, Span
-from podpath.node.openflow import OpenFlow
+
+if TYPE_CHECKING:  # most bridges have none
+    from podpath.node.openflow import OpenFlow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

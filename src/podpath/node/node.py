@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Option, Span, Unknown
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
-from podpath.node.netfilter import ConntrackEntry, Netfilter, Table
-from podpath.node.nftables import NftTable
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
-from podpath.node.wires import Wire
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.node.netfilter import ConntrackEntry, Netfilter, Table
+    from podpath.node.nftables import NftTable
+    from podpath.node.wires import Wire
 
 HOST = "host"
 """The name of the node's own network namespace."""

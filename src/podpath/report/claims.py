@@ -5,8 +5,12 @@ read.
 
 from __future__ import annotations
 
-from podpath.checks.cause import Claim, PacketStory
+from typing import TYPE_CHECKING
+
 from podpath.checks.ground import Ground, Unsettling
+
+if TYPE_CHECKING:  # as `sentences`
+    from podpath.checks.cause import Claim, PacketStory
 
 
 def spell_claim(claim: str | Claim) -> str:

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from podpath.assembly.drafts.lookup import NamespaceAddresses, NamespaceRoutes, Owners
 from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
-from podpath.node.netfilter import ConntrackEntry, Netfilter
-from podpath.node.nftables import NftTable
 from podpath.node.node import (
     HOST,
     Cilium,
@@ -31,6 +29,10 @@ from podpath.node.node import (
     XfrmPolicy,
 )
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
+
+if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
+    from podpath.node.netfilter import ConntrackEntry, Netfilter
+    from podpath.node.nftables import NftTable
 
 T = TypeVar("T")
 

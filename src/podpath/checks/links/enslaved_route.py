@@ -41,7 +41,6 @@ from podpath.checks.topology import Enslaved, find_enslaved, find_link
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.case import Case
-from podpath.node.change import DeleteRoute
 from podpath.node.links import Link
 from podpath.node.node import HOST, Node
 from podpath.node.routing import LOCAL, MAIN, Route
@@ -161,6 +160,8 @@ def _sender(found: SlaveRoute) -> str:
 
 def repair(routes: list[Route]) -> Repair:
     """Return the repair that takes the routes away."""
+    from podpath.node.change import DeleteRoute  # noqa: PLC0415 - slow to load
+
     return Repair(
         title="delete the routes of the enslaved devices",
         commands=tuple(f"ip route del {spell_route(route)}" for route in routes),
