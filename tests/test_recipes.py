@@ -238,7 +238,7 @@ FORMAT = '''\
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import SysctlRecord
+from podpath.evidence.node_records import SysctlRecord
 from podpath.evidence.text.ledger import Ledger
 
 _LINE = re.compile(r"toy forwarding is (on|off)")

@@ -15,7 +15,7 @@ from podpath.evidence.bundle import (
 )
 from podpath.evidence.bundle_manifest import parse_time, read_manifest, recognise_manifest
 from podpath.evidence.gathered import BundlePlace
-from podpath.evidence.records import BundleRecord, VethPairRecord
+from podpath.evidence.node_records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from tests.evidence.consoles import block
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.evidence.records import LinkRecord, PolicyRuleRecord, Record, RouteRecord
+from podpath.evidence.node_records import LinkRecord, PolicyRuleRecord, RouteRecord
+from podpath.evidence.records import Record
 from podpath.net.provenance import Source
 from tests.evidence.consoles import read, stated, uncovered
 

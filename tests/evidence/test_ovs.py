@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from podpath.evidence.node_records import OvsBondRecord, OvsPortRecord
 from podpath.evidence.ovs.bond import read_bond, recognise_bond
 from podpath.evidence.ovs.vsctl import read_show, recognise_show
-from podpath.evidence.records import HeadingRecord, OvsBondRecord, OvsPortRecord
+from podpath.evidence.records import HeadingRecord
 from tests.evidence.consoles import FOLDER, block, load_console, read
 
 OLD_SHOW = """\

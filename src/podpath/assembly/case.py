@@ -42,13 +42,8 @@ from podpath.assembly.scenes.change_commands import list_change_commands, read_e
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.kubernetes.records import EventRecord
-from podpath.evidence.records import (
-    MessageRecord,
-    Reading,
-    SettingsRecord,
-    StatementRecord,
-    SysctlRecord,
-)
+from podpath.evidence.node_records import SysctlRecord
+from podpath.evidence.records import MessageRecord, Reading, SettingsRecord, StatementRecord
 from podpath.net.addresses import Address
 from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.records import BundleRecord, Reading, VethPairRecord
+from podpath.evidence.node_records import BundleRecord, VethPairRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source

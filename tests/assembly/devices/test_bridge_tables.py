@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.records import FdbRecord
+from podpath.evidence.node_records import FdbRecord
 from podpath.net.addresses import IfName, Mac
 from tests.assembly.evidence_text import Output, by_hand, case_of, link_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.records import BundleRecord, VethPairRecord
+from podpath.evidence.node_records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Span
 from podpath.node.links import Peer

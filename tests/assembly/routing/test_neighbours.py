@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.assembly.case import assemble_case
-from podpath.evidence.records import NeighbourRecord
+from podpath.evidence.node_records import NeighbourRecord
 from podpath.net import protocols
 from tests.assembly.evidence_text import Output, address, alternative_of, by_hand, case_of
 

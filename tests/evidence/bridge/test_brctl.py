@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podpath.evidence import recognition
-from podpath.evidence.records import BridgeRecord, FdbRecord, HeadingRecord, Reading
+from podpath.evidence.node_records import BridgeRecord, FdbRecord
+from podpath.evidence.records import HeadingRecord, Reading
 from tests.evidence.consoles import block, read, recorded
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podpath.evidence import recognition
-from podpath.evidence.records import BridgePortRecord, Reading
+from podpath.evidence.node_records import BridgePortRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import block, read, recorded, stated
 
 

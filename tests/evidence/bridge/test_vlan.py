@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import BridgeVlanRecord, Reading
+from podpath.evidence.node_records import BridgeVlanRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import block, read, recorded, stated
 
 NEW = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.records import CiliumFrontendRecord
+from podpath.evidence.node_records import CiliumFrontendRecord
 from podpath.net import protocols
 from tests.evidence.consoles import block, read
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.evidence import recognition
-from podpath.evidence.records import AddressRecord, LinkRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord
 from tests.evidence.consoles import block, read, recorded
 
 

@@ -7,14 +7,8 @@ from dataclasses import replace
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import (
-    AddressRecord,
-    HeadingRecord,
-    LinkRecord,
-    Reading,
-    Record,
-    StatementRecord,
-)
+from podpath.evidence.node_records import AddressRecord, LinkRecord
+from podpath.evidence.records import HeadingRecord, Reading, Record, StatementRecord
 from podpath.net.addresses import Address, IfName
 from podpath.net.statements import DeviceCount
 from tests.evidence.consoles import block, read, recorded, stated

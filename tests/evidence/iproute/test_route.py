@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.evidence import recognition
-from podpath.evidence.records import HeadingRecord, Reading, Record, RouteRecord
+from podpath.evidence.node_records import RouteRecord
+from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Source
 from tests.evidence.consoles import block, read, recorded, stated

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import PolicyRuleRecord, Reading
+from podpath.evidence.node_records import PolicyRuleRecord
+from podpath.evidence.records import Reading
 from podpath.net import protocols
 from podpath.net.addresses import MaskedMark, PortRange
 from tests.evidence.consoles import block, read, recorded, stated

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import Reading, XfrmPolicyRecord
+from podpath.evidence.node_records import XfrmPolicyRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import block, read
 
 LISTING = """

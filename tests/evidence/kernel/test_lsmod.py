@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import ModuleRecord, Reading
+from podpath.evidence.node_records import ModuleRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import block, read
 
 LISTING = """

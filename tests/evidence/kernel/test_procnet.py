@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import RouteRecord, StatementRecord
+from podpath.evidence.node_records import RouteRecord
+from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import IfName
 from podpath.net.statements import BondState, DeviceCount
 from tests.evidence.consoles import block, read

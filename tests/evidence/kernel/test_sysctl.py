@@ -7,7 +7,8 @@ import pytest
 from podpath.evidence import recognition
 from podpath.evidence.documents.document import split_document
 from podpath.evidence.kernel.sysctl import spell_key
-from podpath.evidence.records import MessageRecord, Reading, SysctlRecord
+from podpath.evidence.node_records import SysctlRecord
+from podpath.evidence.records import MessageRecord, Reading
 from podpath.net.messages import MessageKind
 from tests.evidence.consoles import block, read, recorded
 

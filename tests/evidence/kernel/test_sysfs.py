@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import BridgePortRecord, LinkRecord, StatementRecord
+from podpath.evidence.node_records import BridgePortRecord, LinkRecord
+from podpath.evidence.records import StatementRecord
 from podpath.net.statements import PortSwitch
 from tests.evidence.consoles import block, read
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.kernel.totals import FORMAT, TRACKED
-from podpath.evidence.records import StatementRecord, SysctlRecord
+from podpath.evidence.node_records import SysctlRecord
+from podpath.evidence.records import StatementRecord
 from podpath.net.statements import NeighbourCount
 from tests.evidence.consoles import block, read
 

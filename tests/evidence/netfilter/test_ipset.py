@@ -8,7 +8,8 @@ import pytest
 
 from podpath.evidence.formats import CERTAIN, NO
 from podpath.evidence.netfilter.ipset import read_ipset, recognise_ipset
-from podpath.evidence.records import IpSetEntryRecord, IpSetRecord, Reading
+from podpath.evidence.node_records import IpSetEntryRecord, IpSetRecord
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from tests.evidence.consoles import block, load_console
 from tests.evidence.netfilter_recording import CONSOLES

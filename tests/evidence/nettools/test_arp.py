@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.records import NeighbourRecord, Reading
+from podpath.evidence.node_records import NeighbourRecord
+from podpath.evidence.records import Reading
 from tests.evidence.consoles import block, read, recorded
 
 

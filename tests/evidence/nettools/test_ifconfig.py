@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import AddressRecord, LinkRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord
 from tests.evidence.consoles import block, read
 
 NEW = """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import LinkRecord, StatementRecord
+from podpath.evidence.node_records import LinkRecord
+from podpath.evidence.records import StatementRecord
 from podpath.net.statements import DeviceCount
 from tests.evidence.consoles import block, read
 

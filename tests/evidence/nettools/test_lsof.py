@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.evidence.records import SocketRecord
+from podpath.evidence.node_records import SocketRecord
 from tests.evidence.consoles import block, read
 
 TEXT = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.records import HeadingRecord, Reading, RouteRecord
+from podpath.evidence.node_records import RouteRecord
+from podpath.evidence.records import HeadingRecord, Reading
 from tests.evidence.consoles import block, read, recorded
 
 

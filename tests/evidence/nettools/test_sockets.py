@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence import recognition
-from podpath.evidence.records import Reading, SocketRecord
+from podpath.evidence.node_records import SocketRecord
+from podpath.evidence.records import Reading
 from podpath.net import protocols
 from tests.evidence.consoles import block, read, recorded
 

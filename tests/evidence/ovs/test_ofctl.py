@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.records import (
+from podpath.evidence.node_records import (
     OvsFlowListingRecord,
     OvsFlowRecord,
     OvsGroupRecord,

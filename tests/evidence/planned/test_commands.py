@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.evidence.node_records import SysctlRecord
 from podpath.evidence.planned.commands import (
     ModuleCommandRecord,
     RouteCommandRecord,
@@ -14,7 +15,7 @@ from podpath.evidence.planned.commands import (
     read_commands,
 )
 from podpath.evidence.planned.restore import RestoreRecord, RestoreVerb
-from podpath.evidence.records import Reading, SysctlRecord
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 
 

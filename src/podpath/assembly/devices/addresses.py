@@ -13,7 +13,7 @@ from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.scenes.completeness import asked_object, listed_families
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import AddressRecord, LinkRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
 from podpath.node.links import InterfaceAddress

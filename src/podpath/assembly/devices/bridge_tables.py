@@ -9,7 +9,7 @@ from dataclasses import replace
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes.scene import ReadSources
-from podpath.evidence.records import BridgeVlanRecord, FdbRecord, LinkRecord
+from podpath.evidence.node_records import BridgeVlanRecord, FdbRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import BridgePort, FdbEntry, Link

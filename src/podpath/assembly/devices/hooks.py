@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import ReadSources
-from podpath.evidence.records import QdiscRecord, XfrmPolicyRecord
+from podpath.evidence.node_records import QdiscRecord, XfrmPolicyRecord
 from podpath.node.links import Qdisc
 from podpath.node.node import XfrmPolicy
 

@@ -24,7 +24,7 @@ from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.scenes.greps import greped_macs
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import BridgePortRecord, BridgeRecord, LinkRecord
+from podpath.evidence.node_records import BridgePortRecord, BridgeRecord, LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.links import Link

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.scenes.scene import ReadSources
-from podpath.evidence.records import (
+from podpath.evidence.node_records import (
     OvsFlowListingRecord,
     OvsFlowRecord,
     OvsGroupRecord,
     OvsPortNumberRecord,
-    Record,
 )
+from podpath.evidence.records import Record
 from podpath.node.links import OvsBridge
 from podpath.node.openflow import FlowEntry, FlowGroup, OpenFlow
 

@@ -10,7 +10,7 @@ from podpath.assembly.devices.openflow import assemble_openflow
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import OvsBondRecord, OvsPortRecord
+from podpath.evidence.node_records import OvsBondRecord, OvsPortRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Span
 from podpath.node.links import OvsBridge

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
 from podpath.assembly.scenes.scene import ReadSources, name_netns
 from podpath.evidence.commands.command import parse_family
-from podpath.evidence.records import BundleRecord, LinkRecord
+from podpath.evidence.node_records import BundleRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link, Peer

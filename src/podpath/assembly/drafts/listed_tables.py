@@ -16,16 +16,16 @@ from podpath.assembly.scenes.completeness import (
     lists_all,
 )
 from podpath.assembly.scenes.scene import ReadSources
-from podpath.evidence.records import (
+from podpath.evidence.node_records import (
     AddressRecord,
     FdbRecord,
     LinkRecord,
     NeighbourRecord,
     PolicyRuleRecord,
-    Record,
     RouteRecord,
     SocketRecord,
 )
+from podpath.evidence.records import Record
 from podpath.net.addresses import Family, IfName
 from podpath.node.routing import DEFAULT, LOCAL
 

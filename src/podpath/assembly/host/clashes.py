@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from podpath.assembly.scenes.hosts_named import name_host
 from podpath.assembly.scenes.scene import set_scene
-from podpath.evidence.records import AddressRecord, LinkRecord, NeighbourRecord, Reading
+from podpath.evidence.node_records import AddressRecord, LinkRecord, NeighbourRecord
+from podpath.evidence.records import Reading
 from podpath.net.addresses import Mac, Prefix
 from podpath.net.clashes import Clash, ClashKind
 from podpath.net.provenance import Source, Span

@@ -19,7 +19,7 @@ from podpath.evidence.kubernetes.records import (
     ServicePortRecord,
     ServiceRecord,
 )
-from podpath.evidence.records import CiliumFrontendRecord
+from podpath.evidence.node_records import CiliumFrontendRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Frontend, Pod, Service, ServicePort

@@ -9,7 +9,7 @@ from dataclasses import replace
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import ReadSources, name_netns
 from podpath.evidence.kernel.uname import KernelRecord
-from podpath.evidence.records import BundleRecord, VethPairRecord
+from podpath.evidence.node_records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known, Span
 from podpath.node.links import Peer

@@ -17,15 +17,8 @@ from podpath.assembly.host.two_hosts import are_two_hosts
 from podpath.assembly.scenes.labels import StateLikelihood, judge_label
 from podpath.assembly.scenes.scene import ReadSource, ReadSources, host_of_prompt
 from podpath.evidence.commands.command import parse_family
-from podpath.evidence.records import (
-    AddressRecord,
-    ChangeCommandRecord,
-    PolicyRuleRecord,
-    Record,
-    RouteRecord,
-    SocketRecord,
-    StatementRecord,
-)
+from podpath.evidence.node_records import AddressRecord, PolicyRuleRecord, RouteRecord, SocketRecord
+from podpath.evidence.records import ChangeCommandRecord, Record, StatementRecord
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span

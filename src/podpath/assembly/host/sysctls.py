@@ -16,7 +16,7 @@ from podpath.assembly.scenes.change_commands import Effect, ModuleChange, Sysctl
 from podpath.assembly.scenes.completeness import lists_all
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSource, ReadSources, stands_after
-from podpath.evidence.records import ModuleRecord, SysctlRecord
+from podpath.evidence.node_records import ModuleRecord, SysctlRecord
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
 

@@ -12,7 +12,7 @@ import re
 from podpath.assembly.scenes.hosts_named import name_host
 from podpath.assembly.scenes.labels import StateLikelihood, judge_label, last_sentence
 from podpath.assembly.scenes.scene import ReadSource, host_of_prompt
-from podpath.evidence.records import AddressRecord, LinkRecord, RouteRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord, RouteRecord
 from podpath.net.addresses import Address, Prefix
 
 _WHEN = (

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.evidence.commands.command import parse_command
-from podpath.evidence.records import HeadingRecord, IpSetEntryRecord, IpSetRecord, Reading
+from podpath.evidence.node_records import IpSetEntryRecord, IpSetRecord
+from podpath.evidence.records import HeadingRecord, Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Gap, Source
 from podpath.node.netfilter import IpSet, MatchOption, SetMember

@@ -13,6 +13,7 @@ from podpath.assembly.planned.routes import assemble_routing
 from podpath.assembly.planned.scripts import assemble_script
 from podpath.assembly.planned.tables import assemble_tables
 from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.evidence.node_records import SparedSysctlRecord, SysctlRecord
 from podpath.evidence.planned.commands import (
     ModuleCommandRecord,
     RouteCommandRecord,
@@ -20,7 +21,7 @@ from podpath.evidence.planned.commands import (
 )
 from podpath.evidence.planned.files import ChangeKind, ReadChange
 from podpath.evidence.planned.restore import RestoreRecord
-from podpath.evidence.records import Reading, SparedSysctlRecord, SysctlRecord
+from podpath.evidence.records import Reading
 from podpath.net.provenance import Gap, Known, Span
 from podpath.node.change import Change, LoadModule, SetSysctl
 from podpath.node.node import HOST, Netns, Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import NeighbourRecord, SocketRecord
+from podpath.evidence.node_records import NeighbourRecord, SocketRecord
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.node.links import Neighbour
 from podpath.node.node import Socket

@@ -11,7 +11,7 @@ from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, lists_all
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import PolicyRuleRecord
+from podpath.evidence.node_records import PolicyRuleRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
 from podpath.node.routing import DEFAULT_RULES, PolicyRule

@@ -11,7 +11,7 @@ from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.change_commands import Effect, RouteChange
 from podpath.assembly.scenes.completeness import listed_families, listed_tables
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import NexthopRecord, RouteRecord
+from podpath.evidence.node_records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.routing import LOCAL, MAIN, Nexthop, Route

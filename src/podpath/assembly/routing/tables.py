@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.iproute.rt_tables import TableNameRecord
-from podpath.evidence.records import PolicyRuleRecord, RouteRecord
+from podpath.evidence.node_records import PolicyRuleRecord, RouteRecord
 from podpath.node.routing import MADE_UP, MAIN, TABLES
 
 

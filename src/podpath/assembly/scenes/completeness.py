@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from podpath.assembly.scenes.scene import ReadSource
 from podpath.evidence.commands import command
 from podpath.evidence.commands.command import parse_family
-from podpath.evidence.records import LinkRecord, SysctlRecord
+from podpath.evidence.node_records import LinkRecord, SysctlRecord
 from podpath.net import protocols
 from podpath.net.addresses import Family
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from podpath.assembly.scenes.scene import ReadSource, ReadSources
-from podpath.evidence.records import LinkRecord
+from podpath.evidence.node_records import LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Span
 

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import ReadSource, host_of_prompt, set_scene
 from podpath.evidence.kubernetes.records import PodRecord
-from podpath.evidence.records import (
+from podpath.evidence.node_records import (
     AddressRecord,
     BundleRecord,
     LinkRecord,
-    Reading,
     RouteRecord,
     SysctlRecord,
 )
+from podpath.evidence.records import Reading
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Source
 from podpath.node.node import HOST

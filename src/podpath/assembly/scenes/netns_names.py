@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from podpath.evidence.records import AddressRecord, PacketRecord, Reading
+from podpath.evidence.records import PacketRecord, Reading
 from podpath.net.addresses import Address
 from podpath.node.node import HOST
+
+if TYPE_CHECKING:
+    from podpath.evidence.node_records import AddressRecord
 
 _POD = re.compile(r"pod/(?P<namespace>[^/]+)/(?P<name>[^/]+)")
 
@@ -32,7 +36,7 @@ def find_aliases(read: Iterable[tuple[str, Reading]]) -> Mapping[str, str]:
         if first is None:
             first = aliases[name] = _same_pod(name, pods) or name
         own = frozenset(_own_addresses(reading))
-        if any(isinstance(record, AddressRecord) for record in reading.records):
+        if _list_addresses(reading):
             listed.setdefault(first, own)
         for address in own:
             known = owners.setdefault(address, first)
@@ -62,17 +66,19 @@ def _same_pod(name: str, pods: dict[tuple[str, str], str]) -> str | None:
     return same[0] if same else None
 
 
+def _list_addresses(reading: Reading) -> list[AddressRecord]:
+    from podpath.evidence.node_records import AddressRecord  # noqa: PLC0415 - captures have none
+
+    return reading.of(AddressRecord)
+
+
 def _own_addresses(reading: Reading) -> Iterable[Address]:
     """Return the addresses that an output shows a namespace to have: those listed, or the one
     source of all that it sends.
 
     What sends from several addresses forwards for others.
     """
-    listed = [
-        record
-        for record in reading.records
-        if isinstance(record, AddressRecord) and record.scope in {None, "global"}
-    ]
+    listed = [one for one in _list_addresses(reading) if one.scope in {None, "global"}]
     if listed:
         return [
             own.address

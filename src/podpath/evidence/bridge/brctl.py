@@ -11,7 +11,8 @@ import re
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.records import BridgeRecord, FdbRecord, Reading
+from podpath.evidence.node_records import BridgeRecord, FdbRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac
 from podpath.evidence.text.tokenizer import is_ellipsis, plain_lines

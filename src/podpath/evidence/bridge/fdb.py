@@ -15,7 +15,8 @@ from podpath.evidence.json_objects import (
     text_of,
     words_of,
 )
-from podpath.evidence.records import FdbRecord, Reading
+from podpath.evidence.node_records import FdbRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_number
 from podpath.evidence.text.tokenizer import Cursor, plain_lines

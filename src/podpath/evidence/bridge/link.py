@@ -9,7 +9,8 @@ import re
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.iproute.link_options import collect_options
 from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
-from podpath.evidence.records import BridgePortRecord, Reading
+from podpath.evidence.node_records import BridgePortRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import Cursor, plain_lines

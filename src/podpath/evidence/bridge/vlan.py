@@ -17,7 +17,8 @@ from podpath.evidence.json_objects import (
     text_of,
     words_of,
 )
-from podpath.evidence.records import BridgeVlanRecord, Reading
+from podpath.evidence.node_records import BridgeVlanRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import plain_lines

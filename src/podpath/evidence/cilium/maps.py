@@ -11,7 +11,8 @@ import re
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import CiliumFrontendRecord, Reading
+from podpath.evidence.node_records import CiliumFrontendRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net import protocols

@@ -8,7 +8,8 @@ import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.iproute.device_fields import LOWER_STATES, assemble_address
-from podpath.evidence.records import LinkRecord, Reading
+from podpath.evidence.node_records import LinkRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import is_elided, parse_mac, parse_name
 from podpath.evidence.text.tokenizer import Cursor, plain_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.iproute.link_options import KINDS, parse_options
-from podpath.evidence.records import LinkRecord
+from podpath.evidence.node_records import LinkRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import is_elided, parse_integer, parse_mac
 from podpath.evidence.text.tokenizer import Cursor

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.evidence.records import AddressRecord
+from podpath.evidence.node_records import AddressRecord
 from podpath.evidence.text.scalars import parse_address, parse_interface_address
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Span

@@ -20,7 +20,8 @@ from podpath.evidence.json_objects import (
     text_of,
     words_of,
 )
-from podpath.evidence.records import LinkRecord, Reading, StatementRecord
+from podpath.evidence.node_records import LinkRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.device_counts import read_statistics
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac, parse_name

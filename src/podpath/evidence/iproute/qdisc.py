@@ -15,7 +15,8 @@ from podpath.evidence.json_objects import (
     read_objects,
     text_of,
 )
-from podpath.evidence.records import QdiscRecord, Reading
+from podpath.evidence.node_records import QdiscRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import plain_lines

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command, parse_family
-from podpath.evidence.records import NexthopRecord, RouteRecord
+from podpath.evidence.node_records import NexthopRecord, RouteRecord
 from podpath.evidence.text.scalars import parse_address, parse_number, parse_prefix, parse_tos
 from podpath.net.addresses import Address, Family
 from podpath.net.provenance import Source, Span

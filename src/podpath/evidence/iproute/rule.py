@@ -13,7 +13,8 @@ from dataclasses import replace
 from podpath.evidence.commands.command import parse_command, parse_family
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
-from podpath.evidence.records import PolicyRuleRecord, Reading
+from podpath.evidence.node_records import PolicyRuleRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import (
     parse_mark,

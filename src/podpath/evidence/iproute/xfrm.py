@@ -8,7 +8,8 @@ import re
 from itertools import pairwise
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import Reading, XfrmPolicyRecord
+from podpath.evidence.node_records import XfrmPolicyRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_prefix
 from podpath.evidence.text.tokenizer import plain_lines

@@ -9,7 +9,8 @@ import re
 
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.records import ModuleRecord, Reading
+from podpath.evidence.node_records import ModuleRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net.provenance import Source

@@ -8,7 +8,8 @@ import re
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import NexthopRecord, Reading, RouteRecord, StatementRecord
+from podpath.evidence.node_records import NexthopRecord, RouteRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.device_counts import keep_counts
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import Reading, SparedSysctlRecord, SysctlRecord
+from podpath.evidence.node_records import SparedSysctlRecord, SysctlRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import BridgePortRecord, LinkRecord, Reading, StatementRecord
+from podpath.evidence.node_records import BridgePortRecord, LinkRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_mac, parse_name, parse_number
 from podpath.evidence.text.tokenizer import plain_lines

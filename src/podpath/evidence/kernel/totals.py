@@ -8,7 +8,8 @@ import re
 
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.records import Reading, Record, StatementRecord, SysctlRecord
+from podpath.evidence.node_records import SysctlRecord
+from podpath.evidence.records import Reading, Record, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source, Span
 from podpath.net.statements import NeighbourCount

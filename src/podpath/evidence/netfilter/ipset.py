@@ -6,7 +6,8 @@ import re
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import IpSetEntryRecord, IpSetRecord, Reading
+from podpath.evidence.node_records import IpSetEntryRecord, IpSetRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import Cursor
 from podpath.net.addresses import Family

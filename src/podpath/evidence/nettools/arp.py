@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
-from podpath.evidence.records import NeighbourRecord, Reading
+from podpath.evidence.node_records import NeighbourRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac
 from podpath.evidence.text.tokenizer import plain_lines

@@ -11,7 +11,8 @@ import re
 from dataclasses import replace
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import AddressRecord, LinkRecord, Reading, StatementRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.device_counts import read_pairs
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_prefix

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
-from podpath.evidence.records import LinkRecord, Reading, StatementRecord
+from podpath.evidence.node_records import LinkRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.device_counts import keep_counts
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_name

@@ -9,7 +9,8 @@ import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.nettools.sockets import read_end, read_state
-from podpath.evidence.records import Reading, SocketRecord
+from podpath.evidence.node_records import SocketRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import plain_lines
 from podpath.net import protocols

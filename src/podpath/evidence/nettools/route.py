@@ -12,7 +12,8 @@ import re
 from dataclasses import replace
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.records import NexthopRecord, Reading, RouteRecord
+from podpath.evidence.node_records import NexthopRecord, RouteRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_number, parse_prefix
 from podpath.evidence.text.tokenizer import plain_lines

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.records import Reading, SocketRecord, StatementRecord
+from podpath.evidence.node_records import SocketRecord
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_number
 from podpath.evidence.text.tokenizer import plain_lines

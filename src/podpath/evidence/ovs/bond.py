@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import OvsBondRecord, Reading
+from podpath.evidence.node_records import OvsBondRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Source

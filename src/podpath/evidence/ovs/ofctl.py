@@ -9,13 +9,13 @@ import re
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import (
+from podpath.evidence.node_records import (
     OvsFlowListingRecord,
     OvsFlowRecord,
     OvsGroupRecord,
     OvsPortNumberRecord,
-    Reading,
 )
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net.provenance import Source

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
-from podpath.evidence.records import OvsPortRecord, Reading
+from podpath.evidence.node_records import OvsPortRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.evidence.text.tokenizer import scan_quoted
 from podpath.net.provenance import Source, Span

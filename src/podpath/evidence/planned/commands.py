@@ -15,15 +15,10 @@ from podpath.evidence.iproute.route import parse_route_words
 from podpath.evidence.iproute.route_fields import TYPES, RouteFields, RouteListing, assemble_route
 from podpath.evidence.iproute.rule import parse_rule_words
 from podpath.evidence.kernel.sysctl import spell_key
+from podpath.evidence.node_records import PolicyRuleRecord, RouteRecord, SysctlRecord
 from podpath.evidence.planned.restore import LONG, RestoreVerb, read_call
 from podpath.evidence.planned.shell import ShellCall, read_calls
-from podpath.evidence.records import (
-    PolicyRuleRecord,
-    Reading,
-    Record,
-    RouteRecord,
-    SysctlRecord,
-)
+from podpath.evidence.records import Reading, Record
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source, Span
