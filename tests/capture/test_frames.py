@@ -7,7 +7,9 @@ from dataclasses import replace
 from podpath.capture.frames import (
     clock,
     counted,
+    errors_about,
     is_error,
+    opening_with,
     point_of,
     repeated_data,
     same_segments,
@@ -41,6 +43,15 @@ def test_repeated_data_are_segments_sent_anew() -> None:
 
     assert [2, 1] == [len(copies) for copies in same_segments(frames)]
     assert [2] == [len(copies) for copies in repeated_data(frames)]
+
+
+def test_segments_that_open_are_told_by_their_flags() -> None:
+    """A push flag changes nothing; an acknowledgment beside the SYN does."""
+    frames = [frame(0, SYN, 7), frame(0.1, SYN | ACK, 7), frame(0.2, PSH | SYN, 7)]
+
+    assert [frames[0], frames[2]] == opening_with(frames, SYN)
+    assert [frames[1]] == opening_with(frames, SYN | ACK)
+    assert [] == list(errors_about(frames))
 
 
 def test_errors_and_times() -> None:

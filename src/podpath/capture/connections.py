@@ -24,6 +24,7 @@ from podpath.capture.frames import (
     counted,
     is_error,
     opening,
+    opening_with,
     point_of,
     seconds_between,
     spell_point,
@@ -88,12 +89,12 @@ class CapturedFlow(Generic[F]):
     @property
     def syns(self) -> list[F]:
         """The client's SYNs, each time that one was sent."""
-        return [seen for seen in self.forward if opening(seen.packet) == protocols.SYN]
+        return opening_with(self.forward, protocols.SYN) if self.protocol == protocols.TCP else []
 
     @property
     def syn_acks(self) -> list[F]:
         """The server's answers to them."""
-        return [seen for seen in self.backward if opening(seen.packet) == SYN_ACK]
+        return opening_with(self.backward, SYN_ACK) if self.protocol == protocols.TCP else []
 
     @property
     def acks(self) -> list[F]:
@@ -105,6 +106,8 @@ class CapturedFlow(Generic[F]):
     @property
     def resets(self) -> list[F]:
         """Resets of either side."""
+        if not (_have(self.forward, protocols.RST) or _have(self.backward, protocols.RST)):
+            return []
         return [seen for seen in self.frames if seen.packet.flags & protocols.RST]
 
     @property
@@ -344,6 +347,8 @@ def _time(frame: CapturedFrame) -> float:
 
 def _in_order(flows: Sequence[CapturedFlow[F]]) -> tuple[CapturedFlow[F], ...]:
     """Order the points of one connection: by the clock where they share one, else as they stand."""
+    if len(flows) == 1:
+        return tuple(flows)
     one_clock = len({flow.point.capture for flow in flows}) == 1
     syns = [flow.syns[0] for flow in flows if flow.syns]
     if not one_clock or len(syns) < len(flows) or any(seen.time is None for seen in syns):

@@ -108,6 +108,13 @@ def opening(packet: Packet) -> int:
     return packet.flags & _OPENING if packet.protocol == protocols.TCP else 0
 
 
+def opening_with(frames: Iterable[F], flags: int) -> list[F]:
+    """Return the frames among those of a TCP connection that open, answer or close it with exactly
+    these flags.
+    """
+    return [seen for seen in frames if seen.packet.flags & _OPENING == flags]
+
+
 def is_error(packet: Packet) -> bool:
     """Tell whether it is an ICMP error, which speaks of another packet."""
     kinds = protocols.ICMP_ERRORS.get(packet.protocol)
@@ -116,7 +123,8 @@ def is_error(packet: Packet) -> bool:
 
 def errors_about(frames: Iterable[F]) -> Iterator[F]:
     """Return the ICMP errors among frames."""
-    return (seen for seen in frames if is_error(seen.packet))
+    kinds = protocols.ICMP_ERRORS
+    return (seen for seen in frames if seen.packet.protocol in kinds and is_error(seen.packet))
 
 
 def times_sent(same: Sequence[F]) -> list[F]:

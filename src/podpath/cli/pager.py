@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -84,6 +83,8 @@ def _page(text: str) -> bool:
     environment = FITTING | os.environ
     if os.environ.get("SUDO_UID"):
         environment["LESSSECURE"] = "1"  # who may run podpath as root may not yet start a shell so
+    import subprocess
+
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
     except (OSError, ValueError) as error:

@@ -13,7 +13,6 @@ from podpath.checks.finding import Finding
 from podpath.collect.capture_files import are_captures
 from podpath.diagnosis.capture_answer import CaptureAnswer, ConnectionSummary, answer_captures
 from podpath.diagnosis.capture_filter import ANY, Wanted, narrow, parse_wanted
-from podpath.diagnosis.capture_window import CaptureWindow, parse_window
 from podpath.library.captured import match_captures, read_captures_alone
 from podpath.library.case import NodeCase
 from podpath.library.given import Given, list_paths, list_pieces
@@ -28,6 +27,7 @@ from podpath.report.tables import TablePlan
 if TYPE_CHECKING:
     from podpath.capture.measures import ConnectionMeasures
     from podpath.capture.sightings import Ladder
+    from podpath.diagnosis.capture_window import CaptureWindow
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -127,7 +127,7 @@ class CapturesResult(Result):
             raise MissingExtra(
                 "measuring connections needs packets, and an extra: pip install 'podpath[capture]'"
             )
-        since, until = self.window or CaptureWindow()
+        since, until = self.window or (None, None)
         fitting = list(matched.measure(since, until))
         for wanted in self.wanted:
             fitting = [one for one in fitting if wanted.fits_words(one.connection)]
@@ -207,8 +207,11 @@ def captures(
     read = _read(evidence, wanted, progress)
     facts = read.facts
     points = read.matched.points if read.matched is not None else ()
-    window = parse_window(since, until, points, facts.sightings) if since or until else None
-    if window is not None:
+    window: CaptureWindow | None = None
+    if since or until:
+        from podpath.diagnosis.capture_window import parse_window  # noqa: PLC0415 - slow to load
+
+        window = parse_window(since, until, points, facts.sightings)
         facts = window.narrow(facts)
     facts = narrow(facts, wanted) if wanted else facts
     whole = not wanted and window is None

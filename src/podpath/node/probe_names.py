@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from itertools import product
 from typing import NamedTuple
 
@@ -286,6 +285,8 @@ def _list_known(node: Node, found: re.Match[str]) -> Iterator[str]:
 
 def suggest(text: str, names: Sequence[str]) -> str:
     """Ask whether what is nearly spelled so was meant; empty where nothing is."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load, and for mistakes alone
+
     wanted = _PORT.sub("", text)
     spelled = {name.rpartition("/")[2]: name for name in reversed(names)}
     near = get_close_matches(wanted, names, n=_NEAR, cutoff=_ALIKE)

@@ -4,7 +4,6 @@ notebook's cell. The values are those of the answer's published document, escape
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -46,7 +45,9 @@ def render_table(table: AnswerTable) -> str:
     """Render the first rows of a table as HTML; nothing where it has none."""
     if not table.rows:
         return ""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
+    from html import escape  # noqa: PLC0415 - slow to load, and only notebooks ask for it
+
+    head = "".join(f"<th>{escape(name)}</th>" for name in table.columns)
     rows = [_render_row(row) for row in table.rows[:SHOWN]]
     others = len(table.rows) - len(rows)
     more = f"<p>and {others:,} more: to_dataframe() has all</p>" if others else ""
@@ -54,8 +55,10 @@ def render_table(table: AnswerTable) -> str:
 
 
 def _render_row(row: Sequence[Cell]) -> str:
+    from html import escape  # noqa: PLC0415 - as above
+
     texts = ["" if cell is None else clip(str(cell), WIDTH) for cell in row]
-    return f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in texts)}</tr>"
+    return f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in texts)}</tr>"
 
 
 def _pick(value: object, place: str) -> object:

@@ -58,6 +58,8 @@ ASKS = 3
 SEGMENT = 1460
 """Bytes of TCP that a frame holds by custom."""
 _REPLIES = ((protocols.ICMP, 0), (protocols.ICMPV6, 129))
+_ASKING = (protocols.TCP, protocols.ICMP, protocols.ICMPV6)
+"""Whose frames show by themselves that they have to be answered."""
 
 
 class Silence(NamedTuple):
@@ -88,7 +90,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
                 told.add((near, far))
                 yield _report(spell_point(point, frames[0]), near, far, silences)
     for flow in traffic.flows if case.thinned else ():
-        if len(flow.forward) + len(flow.backward) <= ASKS:
+        if flow.protocol not in _ASKING or len(flow.forward) + len(flow.backward) <= ASKS:
             continue
         frames = [seen for seen in flow.frames if seen.time is not None]
         if not frames or frames[0].span.source.name not in case.thinned:
@@ -129,14 +131,17 @@ def _find_silences(
     if len(wanting) < ASKS:
         return
     heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
+    wanted_to = max(map(_time, wanting)) + SHORTEST
+    if not any(end - start >= SHORTEST for start, end in pairwise((*map(_time, heard), wanted_to))):
+        return
     asked = sorted(_answered_kinds(wanting, heard), key=_time)
-    if not heard or len(asked) < ASKS:
+    if len(asked) < ASKS:
         return
     for before, after in pairwise((*heard, None)):
-        if before is None or before.span.line in cut:
+        if before is None:
             continue
         end = _time(after) if after is not None else _time(asked[-1]) + SHORTEST
-        if end - _time(before) < SHORTEST:
+        if end - _time(before) < SHORTEST or before.span.line in cut:
             continue
         asks = tuple(seen for seen in asked if _time(before) < _time(seen) <= end - SHORTEST)
         if len(asks) < ASKS or not _answered_before(frames, near, before):
