@@ -23,18 +23,18 @@ from bench.converse import (  # the folder above is only now on the path
 )
 from bench.kube_proxy_ruleset import generate_ruleset  # as above
 from bench.measurement import Measurement, emit  # as above
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.library.memory import collecting_seldom
 from podpath.net.addresses import Address
 from podpath.node.case import Case as Facts
 from podpath_fleet.reach_answers import ReachWalker
-from podpath_fleet.reach_space import ReachQuestion
 from podpath_fleet.reached import ReachResult, reach
 
 SIZES = (100, 1_000)
 PROBED = 100
 """Classes of which one flow is walked, for the comparison."""
-QUESTION = ReachQuestion((f"{POD} from pod",), (), ("tcp",))
+QUESTION = FlowSet((f"{POD} from pod",), (), ("tcp",))
 PODS = 250
 CROWDS = (1_000, 10_000)
 """Services of a node with so many pods."""
@@ -80,7 +80,7 @@ def _measure_crowd(size: int) -> Measurement:
     own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(PODS)]
     node = assemble_node(generate_ruleset(size, ENDPOINTS), own)
     case = Case(nodes=(NodeCase(name="", facts=Facts(node=node)),))
-    one = ReachQuestion((f"{own[0]} from pod",), (), ("tcp",))
+    one = FlowSet((f"{own[0]} from pod",), (), ("tcp",))
     spent = {}
     for name, question in (("one", one), ("all", one._replace(sources=()))):
         with collecting_seldom():

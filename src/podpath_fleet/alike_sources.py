@@ -199,11 +199,10 @@ class _Sharing:
             return
         if not known.carried.isdisjoint(group.peers):
             return
-        if row.line is not None and (row.evidence, row.line) in group.lines:
+        if not group.lines.isdisjoint(answer.lines):
             return
-        said = f"{row.text} {row.open} {row.reason} {row.evidence}"
         places = " ".join((row.netns, *answer.ends, row.ask))
-        if mentions(said, group.names) or mentions(places, self._strangers):
+        if mentions(answer.words, group.names) or mentions(places, self._strangers):
             return
         second = frozenset({str(self._second.netns)})
         named = mentions(places, second)
@@ -248,4 +247,4 @@ def _name_target(answer: ReachAnswer, second: str) -> ReachAnswer:
     """Say where a packet ends by what it is for, in place of one pod's name."""
     netns, ask = (rename(text, second, TARGET) for text in (answer.row.netns, answer.row.ask))
     ends = tuple(rename(end, second, TARGET) for end in answer.ends)
-    return ReachAnswer(answer.row._replace(netns=netns, ask=ask), ends)
+    return answer._replace(row=answer.row._replace(netns=netns, ask=ask), ends=ends)

@@ -111,7 +111,7 @@ def _last(part: tuple[int, int]) -> int:
 class LookedRanges(Looked):
     """What a walk was told of its header, field by field."""
 
-    __slots__ = ("_calculated", "_facts", "_names", "_nones", "_told")
+    __slots__ = ("_calculated", "_differing", "_facts", "_names", "_nones", "_told")
 
     def __init__(self, offsets: Mapping[str, int]) -> None:
         """Start with nothing told; `offsets` says where each field begins."""
@@ -119,6 +119,7 @@ class LookedRanges(Looked):
         self._names = {offset: name for name, offset in offsets.items()}
         self._facts: dict[tuple[int, int, int, bool], None] = {}
         self._nones: dict[tuple[int, int, int], Sequence[int]] = {}
+        self._differing: dict[tuple[tuple[int, int], tuple[int, int]], None] = {}
         self._told: set[int] = set()
         self._calculated: set[int] = set()
 
@@ -129,6 +130,13 @@ class LookedRanges(Looked):
     def learn_none(self, offset: int, numbers: Sequence[int], shift: int) -> None:
         """Keep that a field, shifted, is none of some numbers, which do not change any more."""
         self._nones[offset, id(numbers), shift] = numbers
+
+    def learn_differing(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Keep that source and destination are not the same; of other fields that says nothing."""
+        if {self._names[one[0]], self._names[other[0]]} != _ENDS:
+            return False
+        self._differing[one, other] = None
+        return True
 
     def learn_told(self, offset: int) -> None:
         """Keep that somebody was told a whole field, and not what for."""
@@ -160,6 +168,10 @@ class LookedRanges(Looked):
         for (place, _, shift), numbers in self._nones.items():
             if place == offset:
                 ranges = subtract(ranges, _spread(numbers, shift, ranges))
+        for one, other in self._differing:
+            if offset in (one[0], other[0]):  # of whoever has the other field as it is here
+                number = other[1] if offset == one[0] else one[1]
+                ranges = subtract(ranges, ((number, number),))
         return ranges
 
     def narrow(self, region: HeaderRegion) -> HeaderRegion:
@@ -173,6 +185,23 @@ class LookedRanges(Looked):
         for (offset, _, shift), numbers in self._nones.items():
             own = getattr(region, self._names[offset])
             region = self._drop(region, offset, _spread(numbers, shift, own))
+        for one, other in self._differing:
+            region = self._part_ends(region, one, other)
+        return region
+
+    def _part_ends(
+        self, region: HeaderRegion, one: tuple[int, int], other: tuple[int, int]
+    ) -> HeaderRegion:
+        """Leave headers whose two fields differ: where each may be many numbers, those that agree
+        with the header's as far as these do with each other, and one bit further.
+        """
+        for (offset, number), (place, _) in ((one, other), (other, one)):
+            if getattr(region, self._names[offset]) == ((number, number),):
+                return self._drop(region, place, ((number, number),))
+        shift = (one[1] ^ other[1]).bit_length() - 1
+        for offset, number in (one, other):
+            first = number >> shift << shift
+            region = self._keep(region, offset, ((first, first + (1 << shift) - 1),))
         return region
 
     def _keep(self, region: HeaderRegion, offset: int, ranges: Ranges) -> HeaderRegion:
@@ -182,6 +211,9 @@ class LookedRanges(Looked):
     def _drop(self, region: HeaderRegion, offset: int, ranges: Ranges) -> HeaderRegion:
         name = self._names[offset]
         return region._replace(**{name: subtract(getattr(region, name), ranges)})
+
+
+_ENDS = {"src", "dst"}
 
 
 def _spread(numbers: Sequence[int], shift: int, within: Ranges) -> Ranges:

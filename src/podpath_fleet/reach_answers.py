@@ -4,6 +4,7 @@ is each flow's own, and where their first packets end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from podpath.datapath.conversations.conversation import converse
@@ -22,6 +23,18 @@ from podpath_fleet.rules_met import MetRule, WalkNote, list_carried, list_places
 from podpath_fleet.service_shapes import ShapedService, list_shaped_services
 
 
+class JudgedAnswer(NamedTuple):
+    """What else somebody says of a conversation (`ReachWalker`'s judge)."""
+
+    state: str
+    names: tuple[str, ...] = ()
+    """Of what decides: its stage, chain and table."""
+    evidence: str = ""
+    """The source that decides, with `line` and `text`; empty where no line does."""
+    line: int | None = None
+    text: str = ""
+
+
 class ReachAnswer(NamedTuple):
     """What becomes of every flow of a class."""
 
@@ -31,14 +44,36 @@ class ReachAnswer(NamedTuple):
     """Where first packets arrive or leave the node, over all branches, in order; empty where none
     does.
     """
+    judged: JudgedAnswer | None = None
+    """What the walker's judge says; None where it has none."""
+
+    @property
+    def lines(self) -> tuple[tuple[str, int], ...]:
+        """Return where the lines stand that it quotes: sources, and numbers."""
+        quoted = (self.row, self.judged) if self.judged is not None else (self.row,)
+        return tuple((one.evidence, one.line) for one in quoted if one.line is not None)
+
+    @property
+    def words(self) -> str:
+        """Return what it says, but for places."""
+        row, judged = self.row, self.judged
+        said = [row.text, row.open, row.reason, row.evidence]
+        if judged is not None:
+            said += [*judged.names, judged.evidence, judged.text]
+        return " ".join(said)
+
+
+Judge = Callable[[Case, Conversation], JudgedAnswer]
+"""Says more of a conversation; what it looks at of the header counts as what the walk did."""
 
 
 class ReachWalker:
     """Walks headers of one node, which is compiled as walks need it."""
 
-    def __init__(self, case: Case, *, watched: bool = True) -> None:
+    def __init__(self, case: Case, *, watched: bool = True, judge: Judge | None = None) -> None:
         """Compile nothing yet; `watched` is for headers that note who looks at them."""
         self.case = case
+        self.judge = judge
         self.engine = Engine(case.node, watched=watched, any_port=True)
         """The node as it is compiled."""
         self.met: set[MetRule] = set()
@@ -83,9 +118,16 @@ class ReachWalker:
             self.last = WalkNote()
             return ReachAnswer(refuse_flow(_without_ends(error)), ())
         branches = conversation.branches
-        answer = summarize(self.case, conversation)
+        answer = self.summarize(conversation)
         self.note(conversation, WalkNote(list_places(branches), list_carried(branches)))
         return answer
+
+    def summarize(self, conversation: Conversation) -> ReachAnswer:
+        """Return what becomes of a conversation's flow."""
+        answer = summarize(self.case, conversation)
+        if self.judge is None:
+            return answer
+        return answer._replace(judged=self.judge(self.case, conversation))
 
     def note(self, conversation: Conversation, noted: WalkNote) -> None:
         """Keep which rules a conversation met, and whether all of it was walked."""

@@ -8,7 +8,8 @@ import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.progress_line import ProgressLine
-from podpath_fleet.reach_space import MOST_WALKS, ReachQuestion
+from podpath.flows.flow import FlowSet
+from podpath_fleet.reach_space import MOST_WALKS
 
 if TYPE_CHECKING:
     from podpath_fleet.reached import ReachDifference, ReachResult
@@ -94,7 +95,7 @@ def reach(  # noqa: PLR0913 - click gives each option as one argument
     if unmet and other is not None:
         raise click.UsageError("expected --unmet or --diff, saw both")
     progress = ProgressLine()
-    question = ReachQuestion(sources, targets, protocols, ports)
+    question = FlowSet(sources, targets, protocols, ports)
     case = read_one(evidence, progress=progress)
     answer: ReachResult | ReachDifference
     if other is None:

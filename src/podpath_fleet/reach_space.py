@@ -7,8 +7,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from podpath.flows.flow import FlowSet
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address, Family, Prefix
 from podpath.net.errors import UsageError
@@ -32,21 +32,7 @@ _SHOWN = 4
 """Prefixes, ranges and parts of a set that a text lists."""
 
 
-class ReachQuestion(NamedTuple):
-    """What to enumerate, as people spell it."""
-
-    sources: tuple[str, ...] = ()
-    """Ends as a probe has them, with ` from NETNS` or ` in DEV`; a network only with the latter.
-    Empty for every pod.
-    """
-    targets: tuple[str, ...] = ()
-    """Networks, addresses, or names with a port; empty for every address."""
-    protocols: tuple[str, ...] = ("tcp", "udp", "icmp")
-    ports: str = "1-65535"
-    """Destination ports and ranges of them, with commas."""
-
-
-def list_spaces(question: ReachQuestion, node: Node) -> list[HeaderSpace]:
+def list_spaces(question: FlowSet, node: Node) -> list[HeaderSpace]:
     """Return a set of headers for each source, family, protocol and kind of target; `UsageError`
     says what cannot be read.
     """

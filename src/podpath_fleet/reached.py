@@ -9,22 +9,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case
-from podpath.library.progress import Progress, silent, stage
+from podpath.library.progress import Progress, silent
 from podpath.net.addresses import Family
-from podpath.net.counted import Counted
 from podpath.net.packet import endpoint
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.report.escape import escape
-from podpath_fleet.alike_pods import AlikePods
-from podpath_fleet.alike_sources import AlikeFound, AlikeSpaces, enumerate_alike, group_spaces
+from podpath_fleet.alike_sources import AlikeFound
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
-from podpath_fleet.reach_classes import Enumeration, HeaderSpace, take_out
+from podpath_fleet.reach_classes import Enumeration, HeaderSpace
+from podpath_fleet.reach_pairs import enumerate_all, group_alike, meet_regions, pair_classes
 from podpath_fleet.reach_space import (
     MOST_WALKS,
-    ReachQuestion,
     join_regions,
     list_spaces,
     spell_networks,
@@ -198,7 +197,7 @@ class ReachDifference:
 
 def reach(
     case: Case,
-    question: ReachQuestion,
+    question: FlowSet,
     *,
     walks: int = MOST_WALKS,
     unmet: bool = False,
@@ -208,39 +207,13 @@ def reach(
     and protocol; with `unmet`, list the rules that none of them meets.
     """
     walker = ReachWalker(case)
-    spaces = _group(list_spaces(question, case.node), (walker,))
-    result = _flatten(_reach(walker, spaces, 0, walks, progress))
+    spaces = group_alike(list_spaces(question, case.node), (walker,))
+    result = _flatten(enumerate_all(walker, spaces, 0, walks, progress))
     if not unmet:
         return result
     whole = result.complete and walker.whole
     spans = tuple(list_unmet(case.node, walker.met)) if whole else None
     return replace(result, unmet=spans, unmet_asked=True)
-
-
-def _group(spaces: Sequence[HeaderSpace], walkers: Sequence[ReachWalker]) -> list[AlikeSpaces]:
-    """Put the spaces together whose sources are alike on the node of every walker."""
-    sources = {(space.sample.netns, space.sample.src) for space in spaces}
-    families = {address.family for _, address in sources} if len(sources) > 1 else set()
-    return group_spaces(spaces, [_list_alike(walker, families) for walker in walkers])
-
-
-def _list_alike(walker: ReachWalker, families: set[Family]) -> tuple[AlikePods, ...]:
-    return tuple(group for family in sorted(families) for group in walker.alike_pods(family))
-
-
-def _reach(
-    walker: ReachWalker,
-    asked: Sequence[AlikeSpaces],
-    number: int,
-    walks: int,
-    progress: Progress,
-) -> list[AlikeFound]:
-    found = []
-    with stage(progress, "walking a flow of each class") as tell:
-        for place, alike in enumerate(asked):
-            found.append(enumerate_alike(walker, alike, number, walks))
-            tell(Counted(place + 1, len(asked)))
-    return found
 
 
 def _flatten(found: Sequence[AlikeFound]) -> ReachResult:
@@ -252,7 +225,7 @@ def _flatten(found: Sequence[AlikeFound]) -> ReachResult:
 def compare_reach(
     before: Case,
     after: Case,
-    question: ReachQuestion,
+    question: FlowSet,
     *,
     walks: int = MOST_WALKS,
     progress: Progress = silent,
@@ -261,29 +234,17 @@ def compare_reach(
     second node: another verdict, end, or text of the deciding line.
     """
     walkers = (ReachWalker(before), ReachWalker(after))
-    asked = _group(list_spaces(question, before.node), walkers)
-    old = _reach(walkers[0], asked, 0, walks, progress)
-    new = _reach(walkers[1], asked, 1, walks, progress)
+    asked = group_alike(list_spaces(question, before.node), walkers)
+    old = enumerate_all(walkers[0], asked, 0, walks, progress)
+    new = enumerate_all(walkers[1], asked, 1, walks, progress)
     changes = [
         change
         for alike, was, now in zip(asked, old, new, strict=True)
-        for change in _compare_alike(alike, was, now)
+        for pair in pair_classes(alike, was, now)
+        for change in _compare(*pair)
     ]
     complete = _flatten(old).complete and _flatten(new).complete
     return ReachDifference(tuple(changes), complete)
-
-
-def _compare_alike(asked: AlikeSpaces, was: AlikeFound, now: AlikeFound) -> Iterator[ReachChange]:
-    """Compare what is common to all sources on both nodes once, and the rest for each of them."""
-    first = asked.spaces[0]
-    common: tuple[HeaderRegion, ...] = ()
-    if was.common is not None and now.common is not None:
-        told, classes = was.common
-        yield from _compare(told, classes, now.common[1])
-        common = tuple(_meet(was.list_common(), now.list_common()))
-    rest = take_out(first.region, common)
-    for space in asked.spaces if rest else ():
-        yield from _compare(space, was.expand(first, space, rest), now.expand(first, space, rest))
 
 
 def _join(space: HeaderSpace, found: Enumeration[ReachAnswer]) -> list[ReachSet]:
@@ -309,20 +270,12 @@ def _compare(
     for before in _join(space, was):
         for after in _join(space, now):
             if _without_place(before.answer) != _without_place(after.answer):
-                common = list(_meet(before.regions, after.regions))
+                common = list(meet_regions(before.regions, after.regions))
                 if common:
                     alike.setdefault((before.answer, after.answer), []).extend(common)
     for (old, new), regions in alike.items():
         joined = join_regions(regions)
         yield ReachChange(space, joined, space.pick(joined[0]), old, new)
-
-
-def _meet(one: Sequence[HeaderRegion], two: Sequence[HeaderRegion]) -> Iterator[HeaderRegion]:
-    for region in one:
-        for other in two:
-            common = region.meet(other)
-            if common:
-                yield common
 
 
 def _without_place(answer: ReachAnswer) -> ReachAnswer:

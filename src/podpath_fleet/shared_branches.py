@@ -26,7 +26,7 @@ from podpath.node.netfilter import Rule
 from podpath.xtables.nat_ranges import NatRange
 from podpath_fleet.flow_classes import FlowHeader, list_offsets
 from podpath_fleet.header_region import HeaderRegion, LookedRanges, Ranges, holds, intersect
-from podpath_fleet.reach_answers import ReachAnswer, ReachWalker, summarize
+from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass, enumerate_classes
 from podpath_fleet.rules_met import MetRule, WalkNote, list_carried, list_places
 from podpath_fleet.service_shapes import ShapedService
@@ -214,7 +214,7 @@ class SharedBranches:
         key = (*map(id, taken), conversation.truncated, conversation.pruned)
         found = self._composed.get(key)
         if found is None:
-            answer = summarize(self._case, conversation)
+            answer = self._walker.summarize(conversation)
             family = self._space.sample.src.family
             neutral = not any(_names(answer, one.service, family) for one in taken)
             found = self._composed[key] = _Composed(answer, neutral)
@@ -263,6 +263,8 @@ class SharedBranches:
         # What these look at has to be asked of others too.
         forbid_all_clear(self._case.facts, (WalkedConnection(header.probe, single),))
         forbid_failure(single)
+        if self._walker.judge is not None:
+            self._walker.judge(self._case, single)
         return self._know(service, choices, branch, looked, rewritten)
 
     def _know(
@@ -321,6 +323,6 @@ def _both(one: Ranges, two: Ranges) -> Ranges:
 def _names(answer: ReachAnswer, service: ShapedService, family: Family) -> bool:
     """Tell whether an answer has a word of one service alone in it."""
     row = answer.row
-    said = " ".join((row.text, row.ask, row.open, row.reason, row.netns, *answer.ends))
+    said = " ".join((answer.words, row.ask, row.netns, *answer.ends))
     own = (str(Address(family, number)) for number in service.constants)
     return any(word in said for word in (*service.chains, *own))

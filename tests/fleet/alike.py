@@ -9,6 +9,7 @@ from random import Random
 
 from bench.converse import POD, assemble_node
 from bench.kube_proxy_ruleset import emit_ruleset, generate_services
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac, Prefix
@@ -29,7 +30,7 @@ from podpath_fleet.alike_sources import (
 )
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass
-from podpath_fleet.reach_space import ReachQuestion, list_spaces
+from podpath_fleet.reach_space import list_spaces
 from tests.fleet.sampled import SampledTally, draw_probe
 from tests.fleet.served import insert
 
@@ -147,7 +148,7 @@ def _with_sysctl(netns: Netns, key: str, value: str) -> Netns:
 def enumerate_pods(case: Case, protocol: str = "tcp") -> list[tuple[HeaderSpace, AlikeFound]]:
     """Return what is found of all pods of a case, and the first source of each group."""
     walker = ReachWalker(case)
-    spaces = list_spaces(ReachQuestion((), (), (protocol,)), case.node)
+    spaces = list_spaces(FlowSet((), (), (protocol,)), case.node)
     asked = group_spaces(spaces, [walker.alike_pods(4)])
     return [(one.spaces[0], enumerate_alike(walker, one, 0, WALKS)) for one in asked]
 

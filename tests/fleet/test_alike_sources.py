@@ -8,19 +8,19 @@ import json
 
 from bench.converse import assemble_node
 from bench.kube_proxy_ruleset import emit_ruleset, generate_services
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.net.addresses import Address
 from podpath.node.case import Case as Facts
 from podpath_fleet.alike_sources import TARGET
 from podpath_fleet.reach_answers import ReachWalker
-from podpath_fleet.reach_space import ReachQuestion
 from podpath_fleet.reached import compare_reach, reach
 from tests.fleet.alike import sample_alike
 from tests.seeds import fresh_seed
 
 PODS = [Address.parse(f"10.244.250.{number}") for number in (4, 5, 6, 7)]
-POD_NETWORK = ReachQuestion((), ("10.244.250.0/24",), ("tcp",), "80")
-SERVICES = ReachQuestion((), ("10.96.0.0/24",), ("tcp",))
+POD_NETWORK = FlowSet((), ("10.244.250.0/24",), ("tcp",), "80")
+SERVICES = FlowSet((), ("10.96.0.0/24",), ("tcp",))
 DROPPED = "-A FORWARD -s 10.244.250.6/32 -p tcp -j DROP"
 
 
@@ -91,7 +91,7 @@ def test_the_service_that_a_pod_is_behind_is_walked_for_each() -> None:
 def test_what_changed_for_all_is_told_once_and_for_one_of_that_one() -> None:
     """A rule about all pods and a rule about one of them came."""
     all_pods = "-A FORWARD -s 10.244.250.0/24 -d 10.244.7.3/32 -j DROP"
-    question = ReachQuestion((), ("10.244.7.0/29",), ("tcp",), "80")
+    question = FlowSet((), ("10.244.7.0/29",), ("tcp",), "80")
     (change,) = compare_reach(build(), build(all_pods), question).changes
     only = compare_reach(build(), build(DROPPED), question)
 

@@ -102,6 +102,32 @@ def test_a_number_that_is_none_of_many_is_any_other(
     assert left == (own if inside else subtract(ANY, join_ranges(blocks)))
 
 
+@pytest.mark.parametrize("sources", [((0, 255),), None], ids=["many sources", "one source"])
+@given(src=st.integers(0, 255), dst=st.integers(0, 255))
+def test_a_source_that_is_not_the_destination_is_none_of_the_left_ones(
+    sources: Ranges | None, src: int, dst: int
+) -> None:
+    """Of many sources those are left that differ from every destination that is left; of one, all
+    destinations but itself.
+    """
+    looked = LookedRanges({"dst": 0, "src": 8})
+    one: Any = Watched(src, 8, 8, looked)
+    other: Any = Watched(dst, 8, 0, looked)
+    same = one == other
+    own = ((src, src),)
+    left = looked.narrow(HeaderRegion(sources or own, ((0, 255),), ANY, ANY))
+
+    assert same is (src == dst)
+    assert intersect(left.src, own) == own
+    assert intersect(left.dst, ((dst, dst),)) == ((dst, dst),)
+    if same:
+        assert (left.src, left.dst) == (own, own)
+        return
+    assert not intersect(left.src, left.dst)
+    if sources is None:
+        assert count_numbers(left.dst) == 255
+
+
 def test_a_port_of_a_range_keeps_the_range() -> None:
     """Comparisons say no more than they ask."""
     looked = LookedRanges({"dport": 0, "sport": 16})

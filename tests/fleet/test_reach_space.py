@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.flows.flow import FlowSet
 from podpath.library.reading import read
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_classes import HeaderSpace
 from podpath_fleet.reach_space import (
-    ReachQuestion,
     join_regions,
     list_spaces,
     spell_networks,
@@ -21,7 +21,7 @@ from tests.fleet.test_walked_flows import BUNDLE
 from tests.library.samples import NO_FORWARDING
 
 NODE = read(NO_FORWARDING).node
-OUTSIDE = ReachQuestion(("10.244.1.0/24 in cni0",), ("198.51.100.0/24",), ("tcp",), "80,443")
+OUTSIDE = FlowSet(("10.244.1.0/24 in cni0",), ("198.51.100.0/24",), ("tcp",), "80,443")
 
 
 def test_a_question_is_a_product_of_ranges() -> None:
@@ -37,7 +37,7 @@ def test_a_question_is_a_product_of_ranges() -> None:
 
 def test_every_pod_asks_for_everything() -> None:
     """Where nobody names a source, all pods are; pings have no ports."""
-    spaces = list_spaces(ReachQuestion(), read(str(BUNDLE)).node)
+    spaces = list_spaces(FlowSet(), read(str(BUNDLE)).node)
 
     assert {space.sample.protocol for space in spaces} == {6, 17, 1}
     assert all(space.sample.netns for space in spaces)
@@ -48,7 +48,7 @@ def test_every_pod_asks_for_everything() -> None:
 def test_a_target_may_be_named_with_its_port() -> None:
     """A port of a name is its own; one without has those that are asked about."""
     sources, names = ("host",), ("host:22", "host")
-    spaces = list_spaces(ReachQuestion(sources, names, ("tcp",), "80"), NODE)
+    spaces = list_spaces(FlowSet(sources, names, ("tcp",), "80"), NODE)
 
     assert [spell_ports(space.region.dport) for space in spaces] == [["22"], ["80"]]
 
@@ -56,18 +56,18 @@ def test_a_target_may_be_named_with_its_port() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (ReachQuestion(), "name a source by --from"),
-        (ReachQuestion(("10.0.0.0/8",)), "in DEV"),
-        (ReachQuestion(("10.0.0.0/99 in eth0",)), "10.0.0.0/99"),
-        (ReachQuestion(("pod/no/such",)), "no/such"),
-        (ReachQuestion(("host",), ("2001:db8::/32",)), "one family"),
-        (ReachQuestion(("host",), (), ("tcp",), "80,x"), "80,443"),
-        (ReachQuestion(("host",), (), ("tcp",), "9-3"), "9-3"),
-        (ReachQuestion(("host",), (), ("tcp",), "0-80"), "0-80"),
-        (ReachQuestion(("two words too",)), "expected a source"),
+        (FlowSet(), "name a source by --from"),
+        (FlowSet(("10.0.0.0/8",)), "in DEV"),
+        (FlowSet(("10.0.0.0/99 in eth0",)), "10.0.0.0/99"),
+        (FlowSet(("pod/no/such",)), "no/such"),
+        (FlowSet(("host",), ("2001:db8::/32",)), "one family"),
+        (FlowSet(("host",), (), ("tcp",), "80,x"), "80,443"),
+        (FlowSet(("host",), (), ("tcp",), "9-3"), "9-3"),
+        (FlowSet(("host",), (), ("tcp",), "0-80"), "0-80"),
+        (FlowSet(("two words too",)), "expected a source"),
     ],
 )
-def test_what_cannot_be_read_is_said(question: ReachQuestion, said: str) -> None:
+def test_what_cannot_be_read_is_said(question: FlowSet, said: str) -> None:
     """A usage error names what is wrong."""
     with pytest.raises(UsageError, match=said):
         list_spaces(question, NODE)

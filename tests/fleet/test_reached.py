@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 
+from podpath.flows.flow import FlowSet
 from podpath.library.given import Pasted
 from podpath.library.reading import read
 from podpath.library.trace import trace
 from podpath.net.probe import Probe
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace
-from podpath_fleet.reach_space import ReachQuestion
 from podpath_fleet.reached import ReachResult, compare_reach, reach
 from tests.library.samples import NO_FORWARDING
 
-ASKED = ReachQuestion(("10.244.1.5 in cni0",), ("198.51.100.0/24", "192.0.2.2"), ("tcp",), "22,443")
+ASKED = FlowSet(("10.244.1.5 in cni0",), ("198.51.100.0/24", "192.0.2.2"), ("tcp",), "22,443")
 FORWARDING = Pasted(NO_FORWARDING.text.replace("ip_forward = 0", "ip_forward = 1"), "later.txt")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bench.converse import POD, assemble_node
 from bench.kube_proxy_ruleset import emit_ruleset, generate_services
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.node.case import Case as Facts
-from podpath_fleet.reach_space import ReachQuestion
 from podpath_fleet.reached import ReachResult, reach
 
 SERVICES = [
@@ -25,7 +25,7 @@ def ask(walks: int = 500) -> ReachResult:
     """Ask for what the pod may send to the services and to their endpoints."""
     case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(RULES))),))
     targets = ("10.96.0.0/27", "10.244.7.0/27")
-    question = ReachQuestion((f"{POD} from pod",), targets, ("tcp",), "79-81")
+    question = FlowSet((f"{POD} from pod",), targets, ("tcp",), "79-81")
     return reach(case, question, walks=walks, unmet=True)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.flows.file import read_flows
-from podpath.flows.flow import Expectation
+from podpath.flows.flow import Expectation, FlowSet
 from podpath.net.errors import PodpathError
 from tests.flows.samples import FLOWS
 
@@ -39,6 +39,45 @@ def test_lists_make_every_combination() -> None:
         flow.probe for flow in flows[:2]
     ]
     assert len({flow.name for flow in flows}) == 4
+
+
+def test_networks_ranges_and_pods_make_sets() -> None:
+    """Each pair of ends is one set with all ports of the list; without a port, with every one."""
+    text = (
+        '[[flow]]\nfrom = ["pods", "10.0.0.1"]\nto = "10.96.0.0/12"\nport = [80, "8000-8999"]\n'
+        'expect = "connects"\n[[flow]]\nname = "n"\nfrom = "0.0.0.0/0"\ndevice = "eth0"\n'
+        'to = "svc/a/b:80"\nprotocol = "udp"\nexpect = "fails"\n'
+    )
+    flows = read_flows(text, "f")
+
+    assert [flow.is_set for flow in flows] == [True] * 3
+    assert [flow.as_set for flow in flows] == [
+        FlowSet((), ("10.96.0.0/12",), ("tcp",), "80,8000-8999"),
+        FlowSet(("10.0.0.1",), ("10.96.0.0/12",), ("tcp",), "80,8000-8999"),
+        FlowSet(("0.0.0.0/0 in eth0",), ("svc/a/b:80",), ("udp",), "1-65535"),
+    ]
+    assert flows[0].name == "pods > 10.96.0.0/12 ports 80,8000-8999"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (("from = '10.0.0.0/8'", "to = '10.0.0.1'"), "the device that packets of 10.0.0.0/8"),
+        (("from = 'pods'", "device = 'e'", "to = '10.0.0.1'"), "networks and addresses in `from`"),
+        (("from = 'host'", "to = '10.0.0.0/8'"), "another address for each target"),
+        (("from = 'pods'", "to = 'svc/a/b:80'", "port = 'http'"), "the port once"),
+        (("from = 'pods'", "to = 'svc/a/b'", "port = 'http'"), "the numbers of ports in a set"),
+        (("from = 'pods'", "to = 'svc/a/b'"), "a port's number for svc/a/b"),
+        (("from = 'pods'", "to = '10.0.0.1:80'"), "the port of 10.0.0.1:80 in `port`"),
+        (("from = 'pods'", "to = '10.0.0.1'", "port = '90-80'"), "a range of them"),
+    ],
+)
+def test_what_no_set_can_be_is_refused(lines: tuple[str, ...], said: str) -> None:
+    """Each fault names what was expected."""
+    with pytest.raises(PodpathError) as refused:
+        read_flows("\n".join(["[[flow]]", *lines, "expect = 'fails'"]), "f")
+
+    assert said in str(refused.value)
 
 
 @pytest.mark.parametrize(

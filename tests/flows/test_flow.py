@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.flows.flow import Expectation, Flow, spell_target
@@ -24,3 +26,19 @@ def test_a_device_stands_behind_the_ends() -> None:
     )
 
     assert "tcp 192.0.2.9 > 192.0.2.2:22 in eth0" == flow.probe
+
+
+def test_a_set_names_its_sources_with_their_device() -> None:
+    """All pods are no source by name."""
+    outside = Flow(
+        name="n",
+        source="192.0.2.0/24",
+        target="10.0.0.0/8",
+        device="eth0",
+        ports="80",
+        expect=Expectation.FAILS,
+    )
+    pods = replace(outside, source="pods", device="")
+
+    assert (("192.0.2.0/24 in eth0",), ()) == (outside.as_set.sources, pods.as_set.sources)
+    assert outside.is_set

@@ -115,3 +115,13 @@ def test_flows_of_a_cluster_are_derived(tmp_path: Path) -> None:
     assert 'from = "pod/shop/api-node2"' in text
     assert answer.verdict != "unmet"
     assert sum(one.is_met is True for one in answer.flows) > len(answer.flows) / 2
+
+
+def test_a_set_of_flows_is_not_asked_of_a_cluster() -> None:
+    """Its flows may start on any node."""
+    pods = Flow(
+        name="all", source="pods", target="10.0.0.0/8", ports="80", expect=Expectation.FAILS
+    )
+
+    with pytest.raises(UsageError, match="all: a set of flows is checked on one node"):
+        ask([pods])

@@ -73,6 +73,23 @@ def test_whoever_is_none_of_some_is_told_by_few_bits(
     assert not looked.mask or numbers
 
 
+@given(one=PORTS, other=PORTS, like=PORTS, alike=PORTS)
+def test_two_fields_are_told_apart_by_the_bits_down_to_the_first_that_differs(
+    one: int, other: int, like: int, alike: int
+) -> None:
+    """Headers that agree in the noted bits have the same answer, and a bit of each tells of it."""
+    looked = Looked()
+    first: Any = Watched(one, 16, 16, looked)
+    second: Any = Watched(other, 16, 0, looked)
+    same = first == second
+    header = (like << 16 | alike) & ~looked.mask | (one << 16 | other) & looked.mask
+
+    assert same is (one == other)
+    assert (header >> 16 == header & 0xFFFF) is same
+    if one ^ other >= 1 << 15:
+        assert looked.mask == 1 << 31 | 1 << 15
+
+
 def test_equality_notes_the_bits_down_to_the_first_that_differs() -> None:
     """80 is told from 443 by the bit for 256 and those above it."""
     watched, looked = watch(80)

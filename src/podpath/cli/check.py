@@ -104,8 +104,9 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     change not made yet.
 
     FLOWS.toml states flows by pod, service or address. Each is walked, there and back; a flow that
-    nobody can tell of is never taken to be as expected. The faults that podpath knows by name are
-    another thing: `podpath checks` lists them.
+    nobody can tell of is never taken to be as expected. A network, a range of ports or `pods`
+    stands for a set of flows, which is walked by classes (podpath[fleet]). The faults that podpath
+    knows by name are another thing: `podpath checks` lists them.
 
     \b
       [[flow]]
@@ -179,9 +180,8 @@ def _check_node(
         write_new(flows, checking.derive(case, progress=progress))
         return None
     stated = checking.read_given_flows(flows)
-    case = read_one(
-        pieces, [flow.probe for flow in stated], node=node, limits=limits, progress=progress
-    )
+    probes = checking.list_probes(stated)
+    case = read_one(pieces, probes, node=node, limits=limits, progress=progress)
     return checking.check(case, stated, changes, allow_undecided=allow_undecided, progress=progress)
 
 

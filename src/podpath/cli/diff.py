@@ -11,6 +11,7 @@ from podpath.cli.options import AnswerFiles, drawing_options, limits_option, out
 from podpath.cli.output import show, write_files
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
+from podpath.flows.flow import EVERY_POD, FlowSet
 
 
 @click.command()
@@ -23,6 +24,20 @@ from podpath.collect.limits import Limits
     metavar="P",
     help="A connection to ask about; may be given more than once.",
 )
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    metavar="SOURCE",
+    help="Ask about all connections from here: pod/NS/NAME, pods, or 'NETWORK in DEV'.",
+)
+@click.option(
+    "--to",
+    "targets",
+    multiple=True,
+    metavar="TARGET",
+    help="Ask about all connections to here: a network, an address, pod/NS/NAME, svc/NS/NAME:PORT.",
+)
 @limits_option
 @drawing_options
 @output_options
@@ -30,6 +45,8 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad: str,
     good: str,
     probes: tuple[str, ...],
+    sources: tuple[str, ...],
+    targets: tuple[str, ...],
     *,
     limits: Limits,
     files: AnswerFiles,
@@ -45,11 +62,15 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     GOOD: the one that makes them work is the answer; where no single one does, the smallest set
     that does.
 
+    With --from or --to, connections are not named one by one: of all that there are, one is walked
+    for each answer that they get on the two nodes (podpath[fleet]).
+
     \b
     Examples:
       podpath diff bad.tar.gz good.tar.gz
       podpath diff ticket.md good-node/ --probe 'tcp 172.16.0.30 > 104.17.32.82:80'
       podpath diff before/ after/ --json
+      podpath diff bad/ good/ --from pods --to 10.96.0.0/12
       podpath diff bad.tar.gz good.tar.gz --html difference.html
 
     \b
@@ -61,6 +82,13 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     progress = ProgressLine()
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
-    answer = comparison.diff(bad_case, good_case, probes, progress=progress)
+    flows = _name_set(sources, targets) if sources or targets else None
+    answer = comparison.diff(bad_case, good_case, probes, flows=flows, progress=progress)
     write_files(answer, files)
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)
+
+
+def _name_set(sources: tuple[str, ...], targets: tuple[str, ...]) -> FlowSet:
+    """Return all connections between some ends; `pods` stands for each pod that is shown."""
+    named = () if EVERY_POD in sources else sources
+    return FlowSet(named, targets)

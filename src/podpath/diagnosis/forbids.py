@@ -113,6 +113,17 @@ class ComplaintUnexplained:
     spans: tuple[Span, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowsNotWalked:
+    """Of a set of flows that is asked about, some were not walked: they are no connections of this
+    node, or the bound on walks is met.
+    """
+
+    said: tuple[str, ...]
+    """Their destinations and ports."""
+    spans: tuple[Span, ...] = ()
+
+
 Forbids = (
     NothingWalked
     | SomeBranchesFail
@@ -126,5 +137,6 @@ Forbids = (
     | RulesLeftOut
     | RestsOnInference
     | ComplaintUnexplained
+    | FlowsNotWalked
 )
 """One reason why "nothing wrong" may not be said."""

@@ -17,6 +17,7 @@ from podpath.diagnosis.forbids import (
     BranchesTruncated,
     ComplaintUnexplained,
     FailsOtherwise,
+    FlowsNotWalked,
     Forbids,
     NothingWalked,
     NotShown,
@@ -216,7 +217,7 @@ def _clearing(  # noqa: C901  # one arm for each thing that forbids the all-clea
                 else f"podpath diagnose ... --probe '{example}'"
             )
             yield Question(fact="where the connection that fails ends", ask=ask, decides=())
-        case LinesUnread() | InputCut() | BranchesTruncated():
+        case LinesUnread() | InputCut() | BranchesTruncated() | FlowsNotWalked():
             return
         case _:
             assert_never(one)

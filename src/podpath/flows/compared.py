@@ -136,7 +136,7 @@ def compare_flows(
     tell: Callable[[float], None] = lambda _share: None,
 ) -> FlowsAnswer:
     """Walk every flow; with changes, on the node before and after them."""
-    changed = _alter(case, changes)
+    changed = alter_case(case, changes)
     first = Engine(case.node)
     second = Engine(changed.node) if changes else first
     objects = [one for planned in changes for one in planned.objects]
@@ -195,7 +195,7 @@ def judge_by_policies(before: FlowWalk, after: FlowWalk, found: PolicyRuling) ->
             return after
 
 
-def _alter(case: Case, changes: Changes) -> Case:
+def alter_case(case: Case, changes: Changes) -> Case:
     """Return the case as it would be: its node and the other states that the evidence leaves
     possible, changed, and what of the changes cannot be taken over among its gaps.
     """

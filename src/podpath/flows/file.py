@@ -2,7 +2,8 @@
 
 An unknown key, a value of the wrong kind and a flow that says too little are refused, all at once,
 each with its line and column. `from`, `to` and `port` may be lists: then every combination is a
-flow.
+flow. Where an end is a network, the source all pods, or a port a range, each pair of ends is a set
+of flows with all ports of the list.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from podpath.flows.flow import Expectation, Flow, spell_target
+from podpath.flows.flow import EVERY_POD, EVERY_PORT, Expectation, Flow, spell_target
 from podpath.net.provenance import Source, Span
 from podpath.net.tables import TableError, find_line, parse_tables
 
 PROTOCOLS = ("tcp", "udp", "icmp")
+_NETWORK = re.compile(r"[0-9A-Fa-f:.]+/\d+")
+_RANGE = re.compile(r"(\d{1,5})-(\d{1,5})")
 _SERVICE = re.compile(r"(?:svc|services?)/\S+")
 _POD = re.compile(r"(?:po|pods?)/\S+")
 _ENDS_WITH_PORT = re.compile(r"\]:\d+|(?:svc|services?|po|pods?)/[^:\s]+:[\w-]+|[\d.]+:\d+")
@@ -25,7 +28,9 @@ _ENDS_WITH_PORT = re.compile(r"\]:\d+|(?:svc|services?|po|pods?)/[^:\s]+:[\w-]+|
 def _parse_ends(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [value]
     if not values or not all(isinstance(one, str) and one.split() == [one] for one in values):
-        raise ValueError("pod/NS/NAME, svc/NS/NAME, host, an address, or a list of these")
+        raise ValueError(
+            "pod/NS/NAME, svc/NS/NAME, host, an address, a network, or a list of these"
+        )
     return tuple(values)
 
 
@@ -37,9 +42,19 @@ def _parse_ports(value: object) -> tuple[str, ...]:
 def _parse_port(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536:
         return str(value)
-    if isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9-]{1,15}", value):
+    found = _RANGE.fullmatch(value) if isinstance(value, str) else None
+    if found is not None and 0 < int(found[1]) <= int(found[2]) < 65536:
+        return found[0]
+    if found is None and isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9-]{1,15}", value):
         return value
-    raise ValueError("a port from 1 to 65535, the name of a service's port, or a list of these")
+    raise ValueError(
+        "a port from 1 to 65535, a range of them, the name of a service's port, or a list of these"
+    )
+
+
+def _is_name(port: str) -> bool:
+    """Tell whether this is the name of a service's port: neither a number nor a range."""
+    return not port.isdecimal() and _RANGE.fullmatch(port) is None
 
 
 def _parse_expect(value: object) -> Expectation:
@@ -68,6 +83,16 @@ class StatedFlow:
     expect: Expectation = field(metadata={"parse": _parse_expect})
     by: str = ""
 
+    @property
+    def is_set(self) -> bool:
+        """Tell whether each pair of ends is a set of flows."""
+        ends = (*self.source, *self.target)
+        return (
+            EVERY_POD in self.source
+            or any(_NETWORK.fullmatch(one) for one in ends)
+            or any(_RANGE.fullmatch(port) for port in self.port)
+        )
+
     def __post_init__(self) -> None:
         """Refuse what no flow can be."""
         if self.by and self.expect is Expectation.CONNECTS:
@@ -77,14 +102,37 @@ class StatedFlow:
         named = [one for one in self.target if _ENDS_WITH_PORT.fullmatch(one)]
         if named and self.port:
             raise ValueError(f"the port once, in `to` or in `port`, saw both {named[0]} and port")
+        if self.is_set:
+            self._refuse_as_set(named)
         bare = [one for one in self.target if not _SERVICE.fullmatch(one) and one not in named]
-        if bare and not self.port and self.protocol != "icmp":
+        if bare and not self.port and self.protocol != "icmp" and not self.is_set:
             raise ValueError(f"a port for {bare[0]}: only a service with one port needs none")
         far = [one for one in self.target if not _SERVICE.fullmatch(one)]
-        if far and any(not port.isdecimal() for port in self.port):
+        if far and any(map(_is_name, self.port)):
             raise ValueError(f"a port's number for {far[0]}: only services' ports have names")
         if any(_SERVICE.fullmatch(one) for one in self.source):
             raise ValueError("a pod, host or an address in `from`: services open no connections")
+
+    def _refuse_as_set(self, named: Sequence[str]) -> None:
+        """Refuse what no set of flows can be; `named` are the targets with a port."""
+        networks = [one for one in self.source if _NETWORK.fullmatch(one)]
+        if networks and not self.device:
+            raise ValueError(f"the device that packets of {networks[0]} come in on")
+        if self.device and any(one == EVERY_POD or _POD.fullmatch(one) for one in self.source):
+            raise ValueError("networks and addresses in `from` of a set with a device")
+        if any(one == "host" or one.startswith("node/") for one in self.source):
+            raise ValueError(
+                "pods or networks in `from` of a set: a node takes another address for each target"
+            )
+        if any(map(_is_name, self.port)):
+            raise ValueError("the numbers of ports in a set")
+        services = [one for one in self.target if _SERVICE.fullmatch(one)]
+        bare = [one for one in services if not one.rpartition(":")[2].isdecimal()]
+        if bare:
+            raise ValueError(f"a port's number for {bare[0]} in a set, such as svc/shop/api:80")
+        ported = [one for one in named if one not in services]
+        if ported:
+            raise ValueError(f"the port of {ported[0]} in `port`: its table is of sets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +172,10 @@ def _span(source: Source, line: int, end: int) -> Span:
 
 def _expand(table: StatedFlow, span: Span) -> Iterator[Flow]:
     """Yield every combination of a table's ends and ports."""
-    combinations = list(product(table.source, table.target, table.port or ("",)))
+    ports = (",".join(table.port) or EVERY_PORT,) if table.is_set else (table.port or ("",))
+    combinations = list(product(table.source, table.target, ports))
     for source, target, port in combinations:
-        end = spell_target(target, port)
+        end = _spell_set(target, port) if table.is_set else spell_target(target, port)
         made = (
             f"{source} > {end}" if table.protocol == "tcp" else f"{source} > {end}/{table.protocol}"
         )
@@ -134,13 +183,19 @@ def _expand(table: StatedFlow, span: Span) -> Iterator[Flow]:
         yield Flow(
             name=(named if table.name else "") or made,
             source=source,
-            target=end,
+            target=target if table.is_set else end,
             protocol=table.protocol,
             device=table.device,
             expect=table.expect,
             by=table.by,
             span=span,
+            ports=port if table.is_set else "",
         )
+
+
+def _spell_set(target: str, ports: str) -> str:
+    """Spell a target with the ports of a set, where they are not all."""
+    return target if ports == EVERY_PORT else f"{target} ports {ports}"
 
 
 def _demand_names(flows: Sequence[Flow]) -> None:

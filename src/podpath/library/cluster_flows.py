@@ -61,6 +61,9 @@ def check_cluster(  # noqa: PLR0913  # nodes and flows, and keywords that say wh
     if not nodes:
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
     stated = read_given_flows(flows)
+    sets = [flow for flow in stated if flow.is_set]
+    if sets:
+        raise UsageError(f"{sets[0].name}: a set of flows is checked on one node, saw a cluster")
     if len(nodes) > 1 and any(_HOST in (flow.source, flow.target) for flow in stated):
         raise UsageError(f"expected node/NAME for a host of several ({', '.join(nodes)}), saw host")
     shared = gather(objects, progress) if objects != () else None

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from podpath.datapath.tracing.trace import Branch
 from podpath.diagnosis.difference.compare import MinimalCure, NodeComparison, compare_cases
 from podpath.diagnosis.difference.difference import Difference
+from podpath.diagnosis.forbids import FlowsNotWalked
+from podpath.flows.flow import FlowSet
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
+from podpath.library.many import list_witnesses
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
@@ -94,14 +97,22 @@ def diff(
     good: Case | Given,
     probes: Sequence[Asked] = (),
     *,
+    flows: FlowSet | None = None,
     progress: Progress = silent,
 ) -> DiffResult:
     """Find the smallest difference that explains why one node works and the other does not.
 
     The connections that fail on the bad node, and `probes` besides, are walked with the differences
-    taken over from the good one: what makes them work is the answer.
+    taken over from the good one: what makes them work is the answer. Of `flows`, a set that is not
+    named one by one, one is asked about for each answer on both nodes (needs `podpath[fleet]`).
     """
     here, there = as_case(bad, probes, progress), as_case(good, probes, progress)
     asked = place_probes(probes, here.node)
-    with collecting_seldom(), stage(progress, "walking"):
-        return DiffResult(compare_cases(here.facts, there.facts, asked))
+    left: tuple[FlowsNotWalked, ...] = ()
+    with collecting_seldom():
+        if flows is not None:
+            found = list_witnesses((here, there), flows, judged=False, progress=progress)
+            asked = (*asked, *(one.probe for one in found if one.walked))
+            left = tuple(FlowsNotWalked(said=one.stands_for) for one in found if not one.walked)
+        with stage(progress, "walking"):
+            return DiffResult(compare_cases(here.facts, there.facts, asked, left))

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 
 from podpath.assembly.planned.change import assemble_change
 from podpath.collect.texts import read_text
+from podpath.diagnosis.forbids import FlowsNotWalked
 from podpath.evidence.planned.files import read_change
-from podpath.flows.compared import FlowResult, FlowsAnswer, compare_flows, place_flows
+from podpath.flows.compared import (
+    FlowResult,
+    FlowsAnswer,
+    alter_case,
+    compare_flows,
+    place_flows,
+)
 from podpath.flows.derive import derive_flows, emit_flows
 from podpath.flows.drained import plan_drain
 from podpath.flows.file import read_flows
-from podpath.flows.flow import Flow
-from podpath.library.case import Case
+from podpath.flows.flow import Flow, FlowWitness
+from podpath.flows.judged import FlowState, FlowWalk
+from podpath.library.case import Case, NodeCase
 from podpath.library.given import Given, Pasted
+from podpath.library.many import list_witnesses
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
 from podpath.library.result import Result
 from podpath.net.addresses import Family
 from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
 from podpath.net.provenance import Source
 from podpath.node import case as facts
 from podpath.node.alteration import apply_changes
@@ -156,11 +166,62 @@ def check(
     whether they change it, and by which line.
     """
     stated = read_given_flows(flows)
-    read = as_case(case, [flow.probe for flow in stated], progress)
-    placed = place_flows(stated, read.node)
-    with collecting_seldom(), stage(progress, "walking") as share:
+    read = as_case(case, list_probes(stated), progress)
+    single = [flow for flow in stated if not flow.is_set]
+    sets = [flow for flow in stated if flow.is_set]
+    placed = place_flows(single, read.node)
+    with collecting_seldom():
         planned = plan_changes(changes, read.facts)
-        return FlowsResult(compare_flows(read.facts, placed, planned, share), allow_undecided)
+        found = expand_sets(read, sets, planned, progress)
+        with stage(progress, "walking") as share:
+            walked = [(flow, probe) for flow, probe, done in found if done]
+            answer = compare_flows(read.facts, (*placed, *walked), planned, share)
+    left = [_leave_open(flow, probe) for flow, probe, done in found if not done]
+    return FlowsResult(replace(answer, results=(*answer.results, *left)), allow_undecided)
+
+
+def list_probes(flows: Iterable[Flow]) -> list[str]:
+    """Return the probes of flows that are named one by one."""
+    return [flow.probe for flow in flows if not flow.is_set]
+
+
+def expand_sets(
+    case: Case,
+    sets: Sequence[Flow],
+    planned: Sequence[PlannedChange],
+    progress: Progress = silent,
+) -> tuple[tuple[Flow, Probe, bool], ...]:
+    """Return flows that stand for sets of them, one for each answer before and after the changes,
+    with their probes; False for what nobody walked. `UsageError` where the changes are not the
+    node's alone.
+    """
+    if not sets:
+        return ()
+    other = next((one for one in planned if one.drained or one.objects), None)
+    if other is not None:
+        raise UsageError(f"{other.name} is checked by flows named one by one, saw a set of them")
+    cases = [case]
+    if planned:
+        changed = alter_case(case.facts, planned)
+        cases.append(Case(nodes=(NodeCase(name="", facts=changed),)))
+    return tuple(
+        (_stand_for(flow, one), one.probe, one.walked)
+        for flow in sets
+        for one in list_witnesses(cases, flow.as_set, judged=True, progress=progress)
+    )
+
+
+def _stand_for(flow: Flow, one: FlowWitness) -> Flow:
+    name = f"{flow.name} ({one.probe})"
+    return replace(flow, name=name, ports="", stands_for=one.stands_for)
+
+
+def _leave_open(flow: Flow, probe: Probe) -> FlowResult:
+    """Say of flows that nobody walked that they are undecided."""
+    forbids = (FlowsNotWalked(said=flow.stands_for),)
+    return FlowResult(
+        flow=flow, probe=probe, walk=FlowWalk(state=FlowState.UNDECIDED, forbids=forbids)
+    )
 
 
 def derive(case: Case | Given, *, progress: Progress = silent) -> str:

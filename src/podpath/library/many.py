@@ -1,12 +1,15 @@
-"""Many connections through one node, for who has the distribution that walks them by classes."""
+"""Many connections through one node, and sets of them, for who has the distribution that walks
+them by classes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from os import PathLike
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
+from podpath.flows.flow import FlowSet, FlowWitness
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given
 from podpath.library.progress import Progress, silent
@@ -14,6 +17,7 @@ from podpath.net.errors import MissingExtra
 from podpath.report.style import Style
 
 _PLACE = "podpath_fleet.walked_flows"
+_SETS = "podpath_fleet.flow_witnesses"
 
 
 class FlowAnswers(Protocol):
@@ -48,11 +52,34 @@ def walk_many(
     Flows are probes, or the path of a table of them (CSV, JSON lines, Parquet). Needs the extra
     `podpath[fleet]`.
     """
+    walk = _load(_PLACE).walk_many
+    return cast("FlowAnswers", walk(case, flows, progress=progress))
+
+
+def list_witnesses(
+    cases: Sequence[Case],
+    asked: FlowSet,
+    *,
+    judged: bool,
+    walks: int = 0,
+    progress: Progress = silent,
+) -> Sequence[FlowWitness]:
+    """Return a flow for each thing that becomes of a set's flows, on one node or on two; where it
+    is `judged`, for each thing that `check` says of them.
+
+    `walks` bounds the walks for each source and protocol; 0 is a usual bound. Needs the extra
+    `podpath[fleet]`.
+    """
+    sets = _load(_SETS)
+    found = sets.list_judged if judged else sets.list_answered
+    return cast("Sequence[FlowWitness]", found(cases, asked, walks, progress))
+
+
+def _load(place: str) -> Any:  # noqa: ANN401 - a module of another distribution
     try:
-        walk = import_module(_PLACE).walk_many
+        return import_module(place)
     except ImportError as error:
         raise MissingExtra(
             "walking many flows needs an extra: pip install 'podpath[fleet]' (in a checkout: pip "
             "install . ./packages/podpath-fleet)"
         ) from error
-    return cast("FlowAnswers", walk(case, flows, progress=progress))

@@ -41,6 +41,12 @@ class Looked:
         """
         self.learn_told(offset)
 
+    def learn_differing(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Hear that two fields, each an offset and a number, are not the same; return False to be
+        told the first of them instead.
+        """
+        return one[1] != other[1]
+
 
 class Watched:
     """A field of a header, or some of its bits: a number to whoever calculates with it."""
@@ -152,6 +158,20 @@ class Watched:
             == (self._offset, self._bits, self._shift)
         )
 
+    def _is_other_field(self, other: Watched) -> bool:
+        """Tell whether this is one whole field and the other another one with another number; noted
+        are the bits down to the first that differs, which say so.
+        """
+        looked, differing = self._looked, self.peek() ^ other.peek()
+        if not (differing and self.is_whole(looked) and other.is_whole(looked)):
+            return False
+        one, two = (self._offset, self._value), (other._offset, other._value)
+        if not looked.learn_differing(*sorted((one, two), reverse=True)):
+            return False
+        for field in (self, other):
+            field._mark(differing.bit_length() - 1)
+        return True
+
     def __and__(self, other: Any) -> Any:
         if type(other) is not int or other < 0:
             return self.tell() & _tell(other)
@@ -173,6 +193,8 @@ class Watched:
         if self is other or self._is_same(other):
             return True
         if type(other) is Watched:
+            if self._is_other_field(other):
+                return False
             if other._offset < self._offset:
                 # sources are asked about one by one, others are not
                 return bool(other == self._tell_for_comparison())

@@ -12,6 +12,7 @@ from podpath.diagnosis.forbids import (
     BranchesTruncated,
     ComplaintUnexplained,
     FailsOtherwise,
+    FlowsNotWalked,
     Forbids,
     NothingWalked,
     NotShown,
@@ -66,6 +67,7 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
         "{0} reported failure is not explained",
         "{0} reported failures are not explained",
     ),
+    FlowsNotWalked: ("{0} set of flows was not walked", "{0} sets of flows were not walked"),
     NotShown: ("{0} listing is incomplete", "{0} listings are incomplete"),
     RulesLeftOut: (
         "{0} failure depends on rules that are not shown",
@@ -99,6 +101,8 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
                 if probe is not None
                 else ("The ticket says that something fails, but not between which endpoints.")
             )
+        case FlowsNotWalked(said=said):
+            return f"These flows were not walked: {'; '.join(said)}."
         case BranchesTruncated(probe=probe, walked=walked):
             return f"{probe} has more branches than the {walked} walked."
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):

@@ -43,6 +43,7 @@ def _flow(one: FlowResult, owners: OwnerPlaces) -> dict[str, object]:
         "by": escape(one.flow.by),
         "stated": quote_object(one.flow.span) if one.flow.span is not None else None,
         "probe": escape(str(one.probe)),
+        "stands_for": [escape(line) for line in one.flow.stands_for],
         "met": one.is_met,
         "state": str(one.walk.state),
         "before": str(one.before.state) if one.before is not None else None,

@@ -74,6 +74,8 @@ def _flow(one: FlowResult, owners: OwnerPlaces, style: Style) -> list[str]:
     lines = style.wrap(escape(f"{one.flow.name}: {say_result(one)}"), f"{sign} ", "  ")
     if str(one.probe) != one.flow.name:
         lines.append(style.paint("dim", f"    {escape(str(one.probe))}"))
+    for line in one.flow.stands_for:
+        lines.append(style.paint("dim", f"    stands for {escape(line)}"))
     spans = list_lines(one)
     lines += [f"    {style.paint('dim', escape(quote(span)))}" for span in spans]
     lines += render_owned(owners.list_owned(spans), style, "    ")

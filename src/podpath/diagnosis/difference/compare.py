@@ -97,13 +97,16 @@ class NodeComparison:
         return tuple(each for each in self.differences if id(each) not in used)
 
 
-def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeComparison:
+def compare_cases(
+    bad: Case, good: Case, probes: Sequence[Probe] = (), left: Sequence[Forbids] = ()
+) -> NodeComparison:
     """Compare two nodes by the connections that are asked about; by what fails in the evidence,
-    where none is.
+    where none is. `left` is what was asked about and not walked.
     """
     outcomes = _walk_both(bad, good, probes)
     differences = compare_nodes(bad.node, good.node)
     failing = [outcome for outcome in outcomes if outcome.fails_here]
+    failing.sort(key=_fails_on_both)
     explanations: list[MinimalCure] = []
     unexplained: list[Probe] = []
     for outcome in failing[:MOST]:
@@ -120,7 +123,7 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
     if not probes:
         _explain_faults(bad, good, differences, explanations)
     verdict = _verdict(outcomes, explanations, failing)
-    forbids = _forbid_works(bad, outcomes) if verdict == WORKS else ()
+    forbids = (*_forbid_works(bad, outcomes), *left) if verdict == WORKS else ()
     return NodeComparison(
         verdict=UNDECIDED if forbids else verdict,
         outcomes=outcomes,
@@ -131,6 +134,10 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
         forbids=forbids,
         owners=_place_owners(bad, good, differences, forbids),
     )
+
+
+def _fails_on_both(outcome: ComparedOutcome) -> bool:
+    return describe(outcome.there) != "works"
 
 
 def _place_owners(
