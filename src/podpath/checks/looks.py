@@ -4,7 +4,8 @@ captures need not load those.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from podpath.capture.connections import gather_traffic
 from podpath.checks.captured import CapturedTraffic
@@ -59,6 +60,10 @@ LOOKS: tuple[Look, ...] = (
 """In the order of the manual, which `checks.registry` keeps."""
 SYMPTOMS = frozenset({refused.look, unanswered.look})
 """Failures that a diagnosis explains by itself, by walks: they are told of captures alone."""
+ALONE: Mapping[Look, Look] = MappingProxyType(
+    {handshake_repeated.look: handshake_repeated.look_alone}
+)
+"""What looks in the place of another at captures alone."""
 
 
 def look_at_captures(
@@ -73,4 +78,4 @@ def look_at_captures(
     for look in LOOKS:
         if look in SYMPTOMS and not alone:
             continue
-        yield from look(case, traffic)
+        yield from (ALONE.get(look, look) if alone else look)(case, traffic)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from podpath.capture.connections import gather_traffic
+from podpath.checks.captures import handshake_repeated
 from podpath.checks.finding import Severity
 from podpath.report.claims import spell_claim
 from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, found, handshake, tcp
@@ -42,3 +44,26 @@ def test_equal_ones_are_one_finding_with_a_count() -> None:
     )
     assert (3, Severity.FAULT) == (len(silent.breaks), silent.severity)
     assert healed.severity == Severity.NOTE
+
+
+def test_servers_that_one_client_tries_in_vain_are_one_finding_of_captures_alone() -> None:
+    """A scan, or a host that is cut off: the count, and the first three. Where a node's evidence
+    may say why one of them is silent, each stands by itself; so do three.
+    """
+    lines = [
+        tcp(number + after, f"10.7.0.10.4{number}000 > 198.51.100.{number}.23", "S", 5000 + number)
+        for number in range(9)
+        for after in (0, 1, 3)
+    ]
+    case = case_of(*sorted(lines))
+    traffic = gather_traffic(case.sightings)
+    (one,) = handshake_repeated.look_alone(case, traffic)
+
+    assert (
+        "9 connections of 10.7.0.10 to 9 servers send their SYN again, and nothing comes back; "
+        "the first is to 198.51.100.0:23."
+    ) == spell_claim(one.claim)
+    assert (3, Severity.FAULT) == (len(one.breaks), one.severity)
+    assert 9 == len(list(handshake_repeated.look(case, traffic)))
+    few = case_of(*sorted(lines[:9]))
+    assert 3 == len(list(handshake_repeated.look_alone(few, gather_traffic(few.sightings))))

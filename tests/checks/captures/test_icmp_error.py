@@ -195,6 +195,15 @@ def test_client_that_refuses_one_answer_after_the_other_is_no_all_clear() -> Non
     assert "none" == answer_captures(case_of(*refuse_answers(1))).verdict
 
 
+def test_ports_of_a_client_that_refuse_late_answers_are_one_note() -> None:
+    """With the first three, and how many more there are."""
+    (note,) = found(case_of(*refuse_answers(5)), "icmp-error")
+
+    assert Severity.NOTE == note.severity
+    assert "4 more of its ports refuse the same sender that way." == note.reasoning[-1]
+    assert 6 == len(note.evidence)
+
+
 def test_one_port_that_is_refused_again_is_no_traceroute() -> None:
     """Whose packets go to one port after the other, and end at the host they ask for."""
     traced, stuck = (

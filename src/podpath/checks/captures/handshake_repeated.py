@@ -29,9 +29,11 @@ References
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 from podpath.capture.connections import CapturedConnection, CapturedFlow, Endpoint
 from podpath.capture.frames import errors_about, times_sent
@@ -40,6 +42,7 @@ from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.net.addresses import Address
 from podpath.net.packet import endpoint
 from podpath.node.case import Case, Sighting
 
@@ -51,9 +54,25 @@ DOUBTED = 0.5
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says
-    why.
+    why; those to one server together.
     """
-    groups: dict[tuple[Endpoint, _Kind], list[Finding]] = defaultdict(list)
+    yield from _report_groups(case, list(_find_repeated(case, traffic)), frozenset())
+
+
+def look_alone(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
+    """As `look`, where nothing else tells of what fails: what one client sends in vain to many
+    servers is one finding. One that scans the network has hundreds, and so has one that is cut off.
+    """
+    found = list(_find_repeated(case, traffic))
+    asked: dict[tuple[Address, _Kind], set[Endpoint]] = defaultdict(set)
+    for one in found:
+        if one.kind in (_Kind.SILENT, _Kind.UNANSWERED):
+            asked[one.client[0], one.kind].add(one.server)
+    many = frozenset(client for client, servers in asked.items() if len(servers) > SHOWN)
+    yield from _report_groups(case, found, many)
+
+
+def _find_repeated(case: Case, traffic: CapturedTraffic) -> Iterator[_Repeated]:
     scanners = list_scanners(traffic)
     errors = [*errors_about(case.sightings)]
     for connection in traffic.connections:
@@ -74,15 +93,28 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             continue
         if len(syns) > 1:
             kind = _kind_of(connection, syns)
-            groups[start.server, kind].append(_report_syn(connection, syns, kind))
+            report = _report_syn(connection, syns, kind)
+            yield _Repeated(start.client, start.server, kind, report)
         elif found is not None:
             flow, answers = found
             late = any(order_of(seen) > order_of(answers[-1]) for seen in flow.acks)
             kind = _Kind.LATE_ACK if late else _Kind.NO_ACK
-            groups[flow.server, kind].append(_report_answer(flow, answers))
+            yield _Repeated(flow.client, flow.server, kind, _report_answer(flow, answers))
+
+
+def _report_groups(
+    case: Case, repeated: Iterable[_Repeated], many: AbstractSet[tuple[Address, _Kind]]
+) -> Iterator[Finding]:
+    """Yield one finding for each server and kind, or for each client of those with `many`
+    servers.
+    """
+    groups: dict[tuple[Address | Endpoint, _Kind], list[_Repeated]] = defaultdict(list)
+    for one in repeated:
+        client = one.client[0]
+        groups[client if (client, one.kind) in many else one.server, one.kind].append(one)
     damaged = [seen for seen in case.sightings if seen.wrong_sum]
-    for (server, kind), alike in groups.items():
-        summed = alike[0] if len(alike) == 1 else _sum_up(server, kind, alike)
+    for alike in groups.values():
+        summed = alike[0].finding if len(alike) == 1 else _sum_up(alike)
         yield _doubt_by_sum(summed, damaged) if damaged else summed
 
 
@@ -97,17 +129,34 @@ def _doubt_by_sum(found: Finding, damaged: list[Sighting]) -> Finding:
     )
 
 
-def _sum_up(server: Endpoint, kind: _Kind, alike: list[Finding]) -> Finding:
-    """Make one finding of those that differ by their clients alone."""
-    first = alike[0]
-    spans = [span for one in alike[:SHOWN] for span in one.evidence[:2]]
+def _sum_up(alike: Sequence[_Repeated]) -> Finding:
+    """Make one finding of those that differ by their clients alone, or by their servers."""
+    client, server, kind, first = alike[0]
+    shown = [one.finding for one in alike[:SHOWN]]
+    spans = [span for one in shown for span in one.evidence[:2]]
+    servers = len({one.server for one in alike})
+    claim = f"{len(alike)} connections to {endpoint(*server)} {kind.value}."
+    if servers > 1:
+        claim = (
+            f"{len(alike)} connections of {client[0]} to {servers} servers {kind.value}; the first "
+            f"is to {endpoint(*server)}."
+        )
     return replace(
         first,
-        claim=f"{len(alike)} connections to {endpoint(*server)} {kind.value}.",
+        claim=claim,
         evidence=tuple(dict.fromkeys((*spans, *first.evidence))),
         reasoning=(f"The first: {first.claim}", *first.reasoning),
-        breaks=tuple(word for one in alike[:SHOWN] for word in one.breaks),
+        breaks=tuple(word for one in shown for word in one.breaks),
     )
+
+
+class _Repeated(NamedTuple):
+    """A connection whose handshake is repeated, and what is found of it by itself."""
+
+    client: Endpoint
+    server: Endpoint
+    kind: _Kind
+    finding: Finding
 
 
 class _Kind(Enum):

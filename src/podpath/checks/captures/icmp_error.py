@@ -32,7 +32,7 @@ from dataclasses import replace
 
 from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import errors_about, times_sent
-from podpath.checks.captured import CapturedTraffic, order_of, quote, times
+from podpath.checks.captured import SHOWN, CapturedTraffic, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import list_failing, list_failing_addresses
@@ -109,11 +109,32 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target
         ].append(seen)
     traced = _find_traced(case)
-    for errors in groups.values():
+    notes: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for (sender, _, *kind, _), errors in groups.items():
         about = _find_refused(errors[0].packet, traffic)
         found = _report(errors, about, traffic, traced)
-        breaks = found.severity is Severity.FAULT
-        yield _doubt(found) if breaks and not _is_meant(case, traffic, about) else found
+        quoted = errors[0].packet.quoted
+        if found.severity is Severity.FAULT:
+            yield found if _is_meant(case, traffic, about) else _doubt(found)
+        elif quoted is None or sender != quoted.dst:
+            yield found
+        else:
+            notes[sender, *kind, quoted.src, quoted.sport].append(found)
+    for alike in notes.values():
+        yield _sum_up(alike) if len(alike) > 1 else alike[0]
+
+
+def _sum_up(alike: Sequence[Finding]) -> Finding:
+    """Make one note of those that differ by the port alone that is closed to the same sender: a
+    client's that has its answer.
+    """
+    first, more = alike[0], len(alike) - 1
+    spans = [span for one in alike[:SHOWN] for span in one.evidence[:2]]
+    return replace(
+        first,
+        evidence=tuple(dict.fromkeys((*spans, *first.evidence))),
+        reasoning=(*first.reasoning, f"{more} more of its ports refuse the same sender that way."),
+    )
 
 
 def _find_refused(error: Packet, traffic: CapturedTraffic) -> list[CapturedFlow[Sighting]]:
