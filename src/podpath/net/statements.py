@@ -264,9 +264,16 @@ class NoObjects(NamedTuple):
     """Where it looked; empty where in all of them."""
 
 
+class NoRoutes(NamedTuple):
+    """A routing table whose listing printed nothing (`ip route show table 100`)."""
+
+    table: str
+    """Its name or number, as the command says it."""
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
-    | NothingFound | NoObjects | NameReply
+    | NothingFound | NoObjects | NoRoutes | NameReply
 )  # fmt: skip

@@ -73,3 +73,42 @@ def test_one_end_leaves_it_possible() -> None:
 def test_what_the_table_knows_or_nobody_misses_is_let_be(said: str, rules: str, table: str) -> None:
     """The network in the table or a wider one, main asked first, no default, other ends."""
     assert certainty(said, rules, table) is None
+
+
+SAYS = "10.2.0.9 does not answer the LAN (192.168.88.0/24 on lan0)."
+WAN = "200:	from 10.2.0.9 lookup wan2\n32766:	from all lookup main\n"
+ONLY = "default via 10.2.0.1 dev wan2\n"
+
+
+def said_certainty(said: str = SAYS, table: str = ONLY, grep: str = "") -> float | None:
+    """Return how certain it is where a sentence alone tells of the network."""
+    text = (
+        f"{said}\n\n```\n# ip rule\n0:	from all lookup local\n{WAN}# ip route show table wan2{grep}"
+        f"\n{table}# hostname\nbox\n```\n"
+    )
+    found = list(check(read_together([Pasted(text, "ticket.md")]).facts))
+    assert all(bool(one.asks) == (one.certainty < 1) for one in found)
+    return found[0].certainty if found else None
+
+
+def test_a_sentence_tells_where_the_network_is() -> None:
+    """By its device, which the table's default does not use."""
+    assert said_certainty() == 1
+    assert said_certainty("10.2.0.9 times out from 192.168.88.0/24, which is behind lan1.") == 1
+    assert said_certainty(grep=" | grep default") == 0.6
+
+
+@pytest.mark.parametrize(
+    ("said", "table"),
+    [
+        (SAYS, ONLY + "192.168.88.0/24 dev lan0 scope link\n"),
+        (SAYS.replace("lan0", "wan2"), ONLY),
+        (SAYS.replace("10.2.0.9", "10.2.0.8"), ONLY),
+        (SAYS.replace(" on lan0", ""), ONLY),
+        (SAYS.replace("192.168.88.0/24", "10.2.0.0/24"), ONLY),
+    ],
+    ids=["listed", "same-device", "other-source", "nowhere", "its-own"],
+)
+def test_a_sentence_that_does_not_tell_it(said: str, table: str) -> None:
+    """The table has it, its default leads there, or the rule is for another source."""
+    assert said_certainty(said, table) is None

@@ -85,6 +85,11 @@ def test_what_works_is_told_apart() -> None:
         ("The service times out on both nodes.", None),
         ("From node n-1 a ping to a pod of node n-2 is lost.", False),
         ("From node n-1 a ping to a pod of node n-1 is lost.", None),
+        ("Pods 10.1.0.4 and 10.1.0.9 of one node do not reach each other.", True),
+        ("Pods of one node do not reach the API server.", None),
+        ("The second uplink answers nobody since the update.", None),
+        ("The server answers the LAN at 10.1.0.4 no more.", None),
+        ("The split routing works until a package is upgraded.", None),
     ],
 )
 def test_one_node_or_two(sentence: str, *, same: bool | None) -> None:

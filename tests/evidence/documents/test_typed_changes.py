@@ -11,7 +11,7 @@ from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, StatementRecord
 from podpath.net.provenance import Source
-from podpath.net.statements import NothingFound
+from podpath.net.statements import NoRoutes, NothingFound
 
 CHANGES = [
     "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1",
@@ -99,10 +99,15 @@ def test_silence_is_kept() -> None:
         ("iptables-save | grep KUBE | grep 10.96.0.1", None),
         ("iptables-save | grep -E 'a|b'", None),
         ("iptables-save", None),
+        ("ip route show table 100", NoRoutes("100")),
+        ("sudo ip -4 r ls table uplink", NoRoutes("uplink")),
+        ("ip -6 route show table 100", None),
+        ("ip route show table 100 dev eth0", None),
+        ("ip route show", None),
     ],
 )
-def test_what_a_grep_did_not_find(command: str, expected: NothingFound | None) -> None:
-    """Where it printed nothing, and what it looked for is plain."""
+def test_what_printed_nothing(command: str, expected: NothingFound | NoRoutes | None) -> None:
+    """What a grep looked for, if it is plain, and a table that was listed whole."""
     source = Source(name="t", lines=(), command=command, prompt="#")
     found = [one for one in FORMAT.read(source).records if isinstance(one, StatementRecord)]
 

@@ -48,7 +48,9 @@ _CURE = re.compile(
 _ACT = re.compile(
     r"\s*(?:sudo\s+)?(?:systemctl|service|rc-service|/etc/init\.d/|ifup|ifdown|dhclient|dhcpcd|"
     r"wg-quick|openvpn|nmcli|netplan|networkctl|docker|podman|firewall-cmd|ufw|virsh|tailscale|"
-    r"wicked|NetworkManager|kubectl|helm|cilium|calicoctl|reboot)\b"
+    r"wicked|NetworkManager|kubectl|helm|cilium|calicoctl|reboot)\b|"
+    r"\s*(?:sudo\s+)?(?:apt|apt-get|dnf|microdnf|tdnf|yum|zypper|apk)\s(?:.*\s)?"
+    r"(?:install|reinstall|upgrade|full-upgrade|dist-upgrade|update|up|add)\b"
 )
 """Programs that do more than their words say; what `ip` or `iptables` does is what they say."""
 _STARTS = re.compile(

@@ -43,6 +43,7 @@ from podpath.checks.told import (
 from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
 
@@ -57,12 +58,20 @@ NAME = "state-changed"
 QUOTED = 4
 LONG = 5
 """Letters of a command's word that a sentence may mean."""
-_COMMON = frozenset({"start", "restart", "reload", "systemctl", "service", "docker", "kubectl"})
+_COMMON = frozenset({
+    "start", "restart", "reload", "systemctl", "service", "docker", "kubectl", "apt-get", "install",
+    "reinstall", "upgrade", "update", "full-upgrade", "dist-upgrade",
+})  # fmt: skip
 """Words of commands that say nothing of which program they are about."""
 _MANAGERS = re.compile(
     r"\b(?:restart|reload|apply|reconfigure)\b.*\b(?:systemd-networkd|NetworkManager|networking)\b|"
     r"\b(?:networkctl (?:reload|reconfigure)|netplan apply|nmcli (?:connection|con|c) reload)\b"
 )
+_PACKAGES = re.compile(
+    r"\b(?:apt|apt-get|dnf|microdnf|tdnf|yum|zypper)\b.*\s(?:systemd(?:-networkd|-udev)?|udev|"
+    r"network-manager|NetworkManager|netplan(?:\.io)?|ifupdown2?|wicked)(?![\w-])"
+)
+"""Packages whose upgrade starts who manages the host's network again."""
 _STARTS = re.compile(r"\b(?:docker|podman|nerdctl|docker-compose)\b.*\b(?:run|start|restart|up)\b")
 _SINGLE = re.compile(r"\b(?:from|to) (?:\d+\.){3}\d+(?![\d/.])|\b(?:from|to) \S+/32\b")
 """A policy rule for one address, as plugins write one for a pod, and networkd for an uplink."""
@@ -122,6 +131,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
         first.told
         or _is_blamed(case, first)
         or _is_managers(case, lost)
+        or _is_upgraded(case, first)
         or _is_of_start(case, first)
     )
     sure = told and failing and (gone or first.kind is ShiftKind.ROUTE)
@@ -187,6 +197,16 @@ def _is_managers(case: Case, lost: Sequence[Shift]) -> bool:
     refused = any(one.failure is FailureKind.REFUSED for one in list_failing(case))
     works = any(one.works and not one.addresses for one in case.complaints)
     return narrow and not refused and not works and _MANAGERS.search(first.act) is not None
+
+
+def _is_upgraded(case: Case, shift: Shift) -> bool:
+    """Tell whether a policy rule is gone behind an upgrade of who manages the host's network, and
+    people say that what routing decides fails since an upgrade.
+    """
+    gone = shift.kind is ShiftKind.RULE and shift.bad is None
+    since = any(Technology.UPGRADE in one.mentions for one in list_lost(case))
+    works = any(one.works and not one.addresses for one in case.complaints)
+    return gone and since and not works and _PACKAGES.search(shift.act) is not None
 
 
 def _is_of_start(case: Case, shift: Shift) -> bool:

@@ -4,11 +4,13 @@ one that fails.
 What it is
     `ip rule` lists rules for single addresses, as plugins write one or two for each pod (`from all
     to 10.0.1.5 lookup main`, `from 10.0.1.5 lookup 3`), and none of them is for the address of the
-    pod that fails.
+    pod that fails. Where Amazon's plugin wrote them, which shows by its mark 0x80, one pod with a
+    rule is enough to miss that of another.
 
 Why it breaks
     The pod's packets take the main table's default route, through the node's first card, although
     the address belongs to another one: the network drops them, or answers come back by another way.
+    What other pods of the node send to it follows their own rule out of the machine.
     systemd-networkd removes rules that it did not set whenever it configures a card
     (ManageForeignRoutingPolicyRules), such as when another network interface is attached.
 
@@ -31,32 +33,64 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import list_failing
-from podpath.net.addresses import WIDTH, Address, Prefix
-from podpath.net.complaints import EndKind
-from podpath.net.provenance import Span, list_spans
+from podpath.net.addresses import WIDTH, Address, MaskedMark, Prefix
+from podpath.net.complaints import Complaint, EndKind
+from podpath.net.provenance import list_spans
 from podpath.node.case import Case
-from podpath.node.routing import PolicyRule
+from podpath.node.routing import MAIN, PolicyRule
 
 CATEGORIES = (Category.POLICY_ROUTING, Category.NETWORK_MANAGER)
 NAME = "rule-lacks-address"
 LEAST = 3
 """Addresses with a rule of their own from which it is a plugin's habit."""
+_AMAZON = MaskedMark(0x80, 0x80)
+"""The mark of whose packets Amazon's plugin has main look up; it writes two rules for each pod."""
 NEAR = 16
 """Bits that addresses of one plugin's networks have in common."""
 QUOTED = 3
+LIKELY = 0.9
 
 
 def check(case: Case) -> Iterator[Finding]:
     """Report a pod's address that fails and has no rule, where others have."""
     rules = [rule for rule in case.node.host.rules.items if _single(rule) is not None]
     having = {address for rule in rules if (address := _single(rule)) is not None}
-    if len(having) < LEAST or not case.node.host.rules.complete:
+    least = 1 if _is_amazons(case) else LEAST
+    if len(having) < least or not case.node.host.rules.complete:
         return
     for complaint in list_failing(case):
-        own = [one for one in complaint.addresses if one.family == 4]
-        if complaint.source is EndKind.POD and len(own) == 1 and _is_left_out(case, own[0], having):
-            yield _report(own[0], rules, complaint.span)
+        left_out = _find_left_out(case, complaint, having)
+        if left_out is not None:
+            yield _report(left_out, rules, complaint, sure=_is_certain(case, complaint))
             return
+
+
+def _is_amazons(case: Case) -> bool:
+    """Tell whether Amazon's plugin wrote the rules, which has its habits by its first pod."""
+    return any(
+        rule.mark == _AMAZON and rule.table == MAIN and rule.span is not None
+        for rule in case.node.host.rules.items
+    )
+
+
+def _find_left_out(case: Case, complaint: Complaint, having: set[Address]) -> Address | None:
+    """Return the pod's address of a sentence that has no rule. Where the sentence names several,
+    they are of this node only if they are said to be of one node, and the others have a rule.
+    """
+    own = [one for one in complaint.addresses if one.family == 4]
+    left_out = [one for one in own if _is_left_out(case, one, having)]
+    alone = len(own) == 1 or complaint.same_node
+    if complaint.source is not EndKind.POD or len(left_out) != 1 or not alone:
+        return None
+    return left_out[0] if len(own) == 1 or set(own) - {left_out[0]} <= having else None
+
+
+def _is_certain(case: Case, complaint: Complaint) -> bool:
+    """Tell whether the pod is one of this node's and not on its network: it is said to be on one
+    node with a pod that has its rule, and the node's own addresses are shown.
+    """
+    shown = any(item.span is not None for item in case.node.host.addresses.items)
+    return shown and complaint.same_node is True and len(complaint.addresses) > 1
 
 
 def _single(rule: PolicyRule) -> Address | None:
@@ -75,20 +109,22 @@ def _is_left_out(case: Case, address: Address, having: set[Address]) -> bool:
     return address not in having | own and any(near.covers(one) for one in having)
 
 
-def _report(address: Address, rules: list[PolicyRule], said: Span) -> Finding:
+def _report(address: Address, rules: list[PolicyRule], said: Complaint, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"The node has policy rules for the addresses of other pods, and none for {address}.",
-        evidence=(*list_spans(rules)[-QUOTED:], said),
+        evidence=(*list_spans(rules)[-QUOTED:], said.span),
         reasoning=(
             "Without a rule of its own, its packets take the main table, whatever card it is of.",
         ),
         breaks=(f"packets from and to {address}",),
         prevention="Keep systemd-networkd off rules that it did not set.",
-        certainty=0.9,
+        certainty=1.0 if sure else LIKELY,
         marks=(str(address),),
-        asks=(
+        asks=()
+        if sure
+        else (
             FollowUp(
                 f"whether {address} is a pod's of this node, and by which card its packets leave",
                 f"kubectl get pods -A -o wide | grep {address}; ip route get 8.8.8.8 from {address}"

@@ -23,6 +23,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
@@ -31,6 +32,7 @@ from podpath.checks.stated import is_inner_bridge, spans_of
 from podpath.checks.told import WORKLOADS, list_lost
 from podpath.checks.topology import spell_table
 from podpath.net.addresses import Address, Prefix
+from podpath.net.complaints import Complaint
 from podpath.node.case import Case
 from podpath.node.node import Netns
 from podpath.node.routing import MAIN, PolicyRule, Route
@@ -43,6 +45,12 @@ CATEGORIES = (
 )
 NAME = "table-without-network"
 POSSIBLE = 0.6
+_ON_DEVICE = re.compile(
+    r"(?P<network>(?:\d+\.){3}\d+/\d+)[^\w.;]+(?:which |that )?(?:is |are |stands? |lies? |sits? )?"
+    r"(?:on|at|behind|by) (?:device |card |interface |the )*[`'\"]?"
+    r"(?P<device>(?=[\w.-]*\d)[a-z][\w.-]*\w)"
+)
+"""Says of a network by which device it is reached."""
 _OWN = frozenset({0, 253, MAIN, 255})
 """Tables of the kernel itself."""
 
@@ -60,6 +68,11 @@ def check(case: Case) -> Iterator[Finding]:
         for route in host.routes.items:
             if _is_lacking(host, rule, route, defaults) and _is_meant(case, said, route):
                 yield _report(host, rule, route, defaults, sure=_is_certain(case, rule, route))
+                return
+        for complaint in list_lost(case):
+            network = _find_said_elsewhere(host, rule, complaint, defaults)
+            if network is not None:
+                yield _report_said(case, rule, network, complaint, defaults)
                 return
 
 
@@ -102,6 +115,29 @@ def _is_lacking(host: Netns, rule: PolicyRule, route: Route, defaults: list[Rout
     return by_other and not covered
 
 
+def _find_said_elsewhere(
+    host: Netns, rule: PolicyRule, complaint: Complaint, defaults: list[Route]
+) -> Prefix | None:
+    """Return a network that a sentence names with its device, where the table that a rule for the
+    same sentence's address looks up has no route to it but its default, by another device.
+    """
+    source = rule.src
+    if source is None or not any(source.covers(one) for one in complaint.addresses):
+        return None
+    devices = {hop.link for one in defaults for hop in one.nexthops}
+    for found in _ON_DEVICE.finditer(" ".join(complaint.span.text.split())):
+        network = next((one for one in complaint.prefixes if str(one) == found["network"]), None)
+        if network is None or found["device"] in devices or None in devices:
+            continue
+        inside = any(
+            one.table == rule.table and one.prefix.length and one.prefix.overlaps(network)
+            for one in host.routes.items
+        )
+        if not inside and not any(network.covers(one) for one in complaint.addresses):
+            return network
+    return None
+
+
 def _list_said(case: Case) -> list[Prefix]:
     """Return the networks and addresses of what gets no answer."""
     lost = list_lost(case)
@@ -130,13 +166,53 @@ def _is_certain(case: Case, rule: PolicyRule, route: Route) -> bool:
     said = _list_said(case)
     if not any(route.prefix.covers(one) for one in said):
         return False
-    shown = [one.span for one in _list_defaults(case.node.host, rule)]
-    if any(span is not None and "|" in (span.source.command or "") for span in shown):
-        return False
-    conditions = (rule.iif, rule.oif, rule.mark, rule.uids, rule.tos, rule.protocol, rule.sport)
-    if any(one is not None for one in conditions):
+    if _is_cut(_list_defaults(case.node.host, rule)) or not _is_plain(rule):
         return False
     return rule.src is None or any(rule.src.covers(one) for one in said)
+
+
+def _is_cut(defaults: list[Route]) -> bool:
+    """Tell whether a part of a table's listing alone may be shown."""
+    commands = [one.span.source.command or "" for one in defaults if one.span is not None]
+    return any("|" in command for command in commands)
+
+
+def _is_plain(rule: PolicyRule) -> bool:
+    """Tell whether a rule asks for no more than addresses."""
+    conditions = (rule.iif, rule.oif, rule.mark, rule.uids, rule.tos, rule.protocol, rule.sport)
+    return all(one is None for one in conditions)
+
+
+def _report_said(
+    case: Case, rule: PolicyRule, network: Prefix, complaint: Complaint, defaults: list[Route]
+) -> Finding:
+    sure = _is_plain(rule) and not _is_cut(defaults) and case.node.host.rules.complete
+    table = spell_table(rule.table, rule.span)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Rule {rule.priority} sends packets of {rule.src} to table {table}, whose default "
+            f"route takes packets for {network}: the table has no route to that network."
+        ),
+        evidence=(*spans_of((rule, *defaults)), complaint.span),
+        reasoning=("The first table that has any route for a destination decides.",),
+        breaks=(f"traffic that the rule is for, to {network}, and the replies to it",),
+        prevention=(
+            "When you set a table's default route, add the connected networks to it as well."
+        ),
+        certainty=1.0 if sure else POSSIBLE,
+        asks=() if sure else (_ask(network, table),),
+        marks=(table, str(network)),
+    )
+
+
+def _ask(network: Prefix, table: str) -> FollowUp:
+    return FollowUp(
+        "which route the failing packets take",
+        f"ip route get {network.address} from SOURCE; ip route show table {table}",
+        "the table's default: the table lacks the network",
+    )
 
 
 def _report(
@@ -167,14 +243,6 @@ def _report(
             "When you set a table's default route, add the connected networks to it as well."
         ),
         certainty=1.0 if sure else POSSIBLE,
-        asks=()
-        if sure
-        else (
-            FollowUp(
-                "which route the failing packets take",
-                f"ip route get {route.prefix.address} from SOURCE; ip route show table {table}",
-                "the table's default: the table lacks the network",
-            ),
-        ),
+        asks=() if sure else (_ask(route.prefix, table),),
         marks=(table, str(route.prefix)),
     )

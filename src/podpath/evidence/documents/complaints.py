@@ -88,7 +88,8 @@ _FAILS = re.compile(
     r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
     r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
     r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|"
-    r"reach|open|load|ping|get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
+    r"reach|open|load|ping|get|see|receive|admit|answer|serve)s? no(?:thing|ne|body)?\b|"
+    r"\bno more(?=[.,;:]|$| (?:since|after|when|from)\b)|\bworks? (?:\w+ ){0,2}until\b|"
     r"\binstead of\b|\bin place of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|"
     r"\blands? on\b|"
     r"\bduplicate\w*|\bdecline[sd]?\b|\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|"
@@ -160,6 +161,7 @@ _SAME_NODE = re.compile(
     r"\b(?:(?:on|of) the same|same|(?:on|of|from) (?:its|their|the) (?:very )?own) "
     r"(?:node|host|worker|machine|bridge|vm)\b|"
     rf"\blocal pods?\b|{HOME}|"
+    r"\b(?:on|of) one (?:node|host|worker|machine)\b[^.;]* (?:each other|one another)\b|"
     r"\b(?:readiness|liveness|startup) (?:probe|check)s?\b|\bprobes? \((?:readiness|liveness)\b",
     re.IGNORECASE,
 )

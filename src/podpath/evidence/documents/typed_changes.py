@@ -26,7 +26,7 @@ from podpath.evidence.records import (
 )
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
-from podpath.net.statements import NothingFound
+from podpath.net.statements import NoRoutes, NothingFound
 
 _IP_VERBS = (
     "add",
@@ -287,6 +287,10 @@ _GREPS = frozenset({"grep", "egrep", "fgrep", "rg"})
 _SILENCING = frozenset("vqcLl")
 """Options with which a grep prints something else than what it finds."""
 _PLAIN = re.compile(r"[\w.:/-]+")
+_TABLE_LISTED = re.compile(
+    r"(?:sudo\s+)?(?:\S*/)?ip\s+(?:-4\s+)?r(?:o|ou|out|oute)?\s+"
+    r"(?:(?:show|list|ls|sh|s|l)\s+)?(?:table|t)\s+(?P<table>[\w.-]+)"
+)
 
 
 def recognise_typed(source: Source) -> int:
@@ -333,7 +337,7 @@ def read_typed(source: Source) -> Reading:
             ledger.add(record)
     else:
         ledger.add(HeadingRecord(span=ledger.span(0, last), text=command))
-        nothing = None if source.lines else _find_sought(command)
+        nothing = None if source.lines else _find_sought(command) or _find_empty_table(command)
         if nothing is not None:
             ledger.add(StatementRecord(span=ledger.span(0, last), statement=nothing))
     for flag in parse_flags(command):
@@ -353,6 +357,12 @@ def _find_sought(command: str) -> NothingFound | None:
     if set(options) & _SILENCING or len(plain) != 1 or _PLAIN.fullmatch(plain[0]) is None:
         return None
     return NothingFound(parsed.program, parsed.arguments, plain[0])
+
+
+def _find_empty_table(command: str) -> NoRoutes | None:
+    """Return the routing table that a command which printed nothing lists whole."""
+    found = _TABLE_LISTED.fullmatch(command.strip())
+    return NoRoutes(found["table"]) if found is not None else None
 
 
 FORMAT = Format("a typed command", recognise_typed, read_typed)
