@@ -38,9 +38,6 @@ SILENT = {
     MessageKind.PROGRAM_STARTED: "it says that an end was none",
     MessageKind.FAMILY_OFF_AT_BOOT: "it settles what a program said of the family",
     MessageKind.CALL_FAILED: "it settles what a program said of the same call",
-    MessageKind.ROUTE_TABLE_EMPTY: (
-        "a table that no rule asks may be empty; walks tell whether one does"
-    ),
 }
 """Kinds that no check rests on, since healthy nodes say them, too."""
 

@@ -200,3 +200,54 @@ def test_a_certificate_in_the_log_of_another_program_is_possible(
     found = podpath.diagnose(Pasted(text, "ticket.md")).findings[0]
 
     assert ("certificate-refused", certainty) == (found.check, found.certainty)
+
+
+ABSENT = "modprobe: FATAL: Module br_netfilter not found in directory /lib/modules/5.10.0-8-amd64"
+HARMLESS = "Ignore this error if br_netfilter is built-in in the kernel"
+REFUSED = "modprobe: ERROR: could not insert 'br_netfilter': Operation not supported"
+LOGS = "kubectl -n kube-system logs kube-flannel-ds-x7q2p"
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "certain"),
+    [
+        ("modprobe br_netfilter", (ABSENT,), True),
+        (LOGS, (ABSENT,), False),
+        ("modprobe br_netfilter", (ABSENT, HARMLESS), False),
+        (
+            LOGS,
+            ("modprobe: ERROR: could not insert 'br_netfilter': Operation not supported",),
+            True,
+        ),
+    ],
+    ids=["host", "container", "harmless", "kernel"],
+)
+def test_a_folder_without_a_module_is_not_the_kernel(
+    command: str, lines: tuple[str, ...], *, certain: bool
+) -> None:
+    """An image lacks its host's modules; what the kernel itself refuses is another matter."""
+    text = "\n".join(lines)
+    prose = "It does not work."
+    found = podpath.diagnose(Pasted(f"{prose}\n\n```\n$ {command}\n{text}\n```\n", "t")).findings
+    (finding,) = (one for one in found if one.check == "kernel-support-missing")
+
+    assert certain is (finding.certainty == 1)
+    assert certain is (Unsettling.PERHAPS_BUILT_IN not in finding.reasoning)
+
+
+WAITS = '[INFO] plugin/ready: Still waiting on: "kubernetes"'
+UPSTREAM = "[ERROR] plugin/errors: 2 a.org. A: read udp 10.42.0.9:41020->192.0.2.53:53: i/o timeout"
+API = 'plugin/kubernetes: Get "https://10.43.0.1:443/version": dial tcp 10.43.0.1:443: i/o timeout'
+
+
+@pytest.mark.parametrize(
+    ("lines", "doubted"), [((WAITS, UPSTREAM, API), True), ((WAITS, API), False)]
+)
+def test_a_name_server_that_reaches_nobody_waits_for_no_one(
+    lines: tuple[str, ...], *, doubted: bool
+) -> None:
+    """That it waits for the API server is what its way out leads to."""
+    found = find("name-server-waits", *lines, prose="Names are not resolved.")
+
+    assert doubted is (Unsettling.CUT_OFF in found.reasoning)
+    assert not doubted or found.certainty < 1

@@ -41,6 +41,20 @@ def test_two_outputs_without_prompts() -> None:
     assert [2, 1] == [len(one.lines) for one in parse_file("x", text.encode()).sources]
 
 
+@pytest.mark.parametrize("heading", ["**ip r**", "### ip r", "`ip route`", "**ip r:**"])
+def test_a_command_as_a_heading(heading: str) -> None:
+    """What stands below it is what it printed, though a log's line stands above."""
+    text = (
+        "Error from server: Get https://172.20.1.40:10250/logs: dial tcp 172.20.1.40:10250: "
+        f"connect: no route to host\n\n{heading}\ndefault via 172.20.2.1 dev ens5\n"
+        "unreachable 172.20.1.0/24 proto bird\n"
+    )
+    found = parse_file("ticket.md", text.encode()).sources
+
+    assert "ip" == (found[-1].command or "").partition(" ")[0]
+    assert "default via 172.20.2.1 dev ens5" == found[-1].lines[0]
+
+
 def test_captures_under_notes() -> None:
     """Captures at two points, each under a note that names it, are two sources."""
     packet = "10:00:00.1 IP 10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0\n"

@@ -45,6 +45,10 @@ class Unsettling(Enum):
     """It stands in the log of a program that nobody mentions."""
     TENTATIVE = auto()
     """The address is listed, and duplicate address detection has not passed."""
+    CUT_OFF = auto()
+    """Who said so gets no answer from anybody else either: what it waits for is not what fails."""
+    PERHAPS_BUILT_IN = auto()
+    """It was looked for in a container, or the next line says that the kernel may have it."""
     XDP_QUEUE = auto()
     """Its driver says beside it that a queue hangs on which XDP sends."""
 

@@ -74,9 +74,11 @@ from podpath.checks.dns import (
     name_known_elsewhere,
     name_server_address,
     pod_loopback_resolver,
+    resolver_cut_off,
     resolver_unusable,
     search_domain_answers,
     server_without_upstream,
+    upstream_silent,
     zone_record,
     zone_taken,
 )
@@ -625,6 +627,8 @@ MODULES: tuple[ModuleType, ...] = (
     client_hidden,
     policy_unlike_rules,
     policy_without_node_dns,
+    resolver_cut_off,
+    upstream_silent,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

@@ -14,10 +14,12 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 
 from podpath.checks.category import Category
+from podpath.checks.dns.resolver_cut_off import find_other_silence
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import WEIGHTY, Finding, FollowUp
 from podpath.checks.ground import Unsettling
 from podpath.checks.registry import find_check
+from podpath.checks.said import find_said, is_of_container
 from podpath.checks.stated import statements_of
 from podpath.checks.told import list_failing
 from podpath.diagnosis.beside import (
@@ -235,6 +237,36 @@ def _is_meant(program: str, words: Collection[str]) -> bool:
     return any(one.startswith(other) or other.startswith(one) for one in parts for other in told)
 
 
+def _find_cut_off(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what the log of a cluster's DNS gets no answer from, beside its upstream."""
+    other = find_other_silence(case, find_said(case, MessageKind.UPSTREAM_SILENT))
+    sources = {span.source for span in finding.evidence}
+    if other is not None and other[1].source in sources:
+        yield other[1]
+
+
+_SOUGHT = re.compile(
+    r"\bnot found in (?:directory|/lib/modules|modules\.dep)|^FATAL: Module \S+ not"
+)
+_BUILT_IN = re.compile(r"\bbuil[td][- ]?in\b|\bignore this\b", re.IGNORECASE)
+
+
+def _find_perhaps_built_in(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what leaves open whether the kernel lacks a module that a folder does not hold: it is
+    a container's folder, or the next line says so.
+    """
+    for message in list_quoted(case, finding):
+        span, source = message.span, message.span.source
+        if _SOUGHT.search(span.text) is None:
+            continue
+        if is_of_container(span):
+            yield span
+        following = span.last_line + 1
+        beyond = source.lines[following - source.first_line : following - source.first_line + 1]
+        if any(map(_BUILT_IN.search, beyond)):
+            yield Span(source, following, following)
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -250,6 +282,8 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.NO_SPEED: find_without_speed,
     Unsettling.TENTATIVE: find_tentative,
     Unsettling.XDP_QUEUE: find_xdp_queue,
+    Unsettling.CUT_OFF: _find_cut_off,
+    Unsettling.PERHAPS_BUILT_IN: _find_perhaps_built_in,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,
@@ -279,6 +313,11 @@ _LEFT_OVER = FollowUp(
     "its own device, but no network of that name: delete the device; otherwise another network "
     "or route has the range",
 )
+_ON_HOST = FollowUp(
+    "whether the host's kernel has it",
+    "modprobe -v NAME; lsmod; grep NAME /lib/modules/$(uname -r)/modules.builtin   # on the host",
+    "it neither loads nor is built in: the kernel lacks it; otherwise the line says nothing",
+)
 ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.OVER: (_NOW,),
     Unsettling.WORKS: (_NOW,),
@@ -290,6 +329,7 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.LONG_AGO: (_SINCE,),
     Unsettling.OTHER_PROGRAM: (_SINCE,),
     Unsettling.EXISTS: (_LEFT_OVER,),
+    Unsettling.PERHAPS_BUILT_IN: (_ON_HOST,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }
 """What to ask where a doubt leaves a fault open whose check asks nothing."""

@@ -43,6 +43,10 @@ PRIORS: dict[str, float] = {
 equal otherwise.
 """
 RARE = 0.2
+TOLD = frozenset({
+    FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST, FailureKind.NETWORK_UNREACHABLE,
+})  # fmt: skip
+"""Failures that somebody answers with at once."""
 WORLDS = 48
 """Worlds that are looked at: the stated ones come first, then single suppositions, then pairs."""
 TELLING_FRAMES = 3
@@ -145,12 +149,12 @@ class Explanation:
 
     @property
     def is_idle_guess(self) -> bool:
-        """Tell whether it rests on guesses, and everything that it explains was refused, which a
-        silent drop does not do.
+        """Tell whether it rests on guesses, and everything that it explains got an error at once,
+        which a silent drop does not do.
         """
         kinds = {judgement.symptom.kind for judgement in self.explained}
-        refused = kinds == {FailureKind.REFUSED} and self.unlike == len(self.explained)
-        return refused and not self.matched and not self.is_stated
+        told = bool(kinds) and kinds <= TOLD and self.unlike == len(self.explained)
+        return told and not self.matched and not self.is_stated
 
     @property
     def plausibility(self) -> float:

@@ -14,6 +14,7 @@ from podpath.evidence.documents.circumstances import read_circumstances
 from podpath.evidence.documents.complaints import read_complaints
 from podpath.evidence.documents.document import part_document, split_document
 from podpath.evidence.documents.inline import is_inline
+from podpath.evidence.documents.introductions import introduced_command
 from podpath.evidence.documents.leftovers import find_leftovers
 from podpath.evidence.documents.mentions import find_mentions
 from podpath.evidence.documents.prompts import match_prompt
@@ -29,6 +30,8 @@ MANY_LINES = 5000
 """A file that long is one output if its head is recognized: to read it twice, or to look for prose
 in it, would cost too much.
 """
+_MARKED = re.compile(r"\s*(?:#{2,6}\s[^\n`]+|\*\*[^*\n]+\*\*|`[^`\n]+`|\*\*`[^`\n]+`\*\*)\s*:?\s*")
+"""A line that is a heading, in bold, or code, from its first sign to its last."""
 _MARKS = re.compile(
     r"^[ \t>]*(?:```|~~~|\{(?:code|noformat)|<pre|\[?[\w.+-]+@[\w.-]+[^\n#$%>]{0,80}[#$%>]|"
     r"[$#%>] ?[a-z/]|[~/\[][^\n#$]{0,40}[#$] |[\w.-]{2,40}(?:[ :]{1,2}[~/][^\n#$]{0,60})?[#$] )",
@@ -206,6 +209,8 @@ def is_whole(source: Source, text: str) -> bool:
         return False
     if len(source.lines) > MANY_LINES:
         return True
+    if any(map(_names_command, source.lines)):
+        return False
     if (
         found.name == "tcpdump"
         and len({part.label for part in split_document(source.name, source.lines)}) > 1
@@ -216,6 +221,13 @@ def is_whole(source: Source, text: str) -> bool:
     return not any(match_shape(line) for line in lines) and not (
         found.decides and any(reads_as_prose(line) for line in lines)
     )
+
+
+def _names_command(line: str) -> bool:
+    """Tell whether a line is a heading, or set off in bold or as code, and a command alone: what it
+    printed stands below it.
+    """
+    return _MARKED.fullmatch(line) is not None and introduced_command(line) is not None
 
 
 def has_console_marks(text: str) -> bool:

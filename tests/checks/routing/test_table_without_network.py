@@ -83,8 +83,8 @@ ONLY = "default via 10.2.0.1 dev wan2\n"
 def said_certainty(said: str = SAYS, table: str = ONLY, grep: str = "") -> float | None:
     """Return how certain it is where a sentence alone tells of the network."""
     text = (
-        f"{said}\n\n```\n# ip rule\n0:	from all lookup local\n{WAN}# ip route show table wan2{grep}"
-        f"\n{table}# hostname\nbox\n```\n"
+        f"{said}\n\n```\n# ip rule\n0:	from all lookup local\n{WAN}"
+        f"# ip route show table wan2{grep}\n{table}# hostname\nbox\n```\n"
     )
     found = list(check(read_together([Pasted(text, "ticket.md")]).facts))
     assert all(bool(one.asks) == (one.certainty < 1) for one in found)

@@ -88,3 +88,31 @@ def test_what_a_fence_is() -> None:
     """Inline code is none."""
     assert is_fence("```sh")
     assert not is_fence("```x``` is code")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\n`x\ny`\nb", "a\n`x\ny`.\nb", "a `x\n\ny` b", "a\n- `x\n  y`\nb", "a\n`x\ny\n` b"],
+)
+def test_a_single_backtick_round_several_lines(text: str) -> None:
+    """It parts a document as a fence does, whatever stands before and behind it."""
+    before, (fenced, lines), behind = _regions(text)
+    assert (False, ["a"]) == before
+    assert fenced
+    assert ["x", "y"] == [line.strip() for line in lines]
+    assert (False, ["b"]) == behind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a `x\ny` b",
+        "a `x\nb",
+        "`a\nb\nuse `x` now",
+        "it's a ` stray\nb`",
+    ],
+    ids=["wrapped", "open", "other-code", "stray"],
+)
+def test_a_backtick_that_parts_nothing(text: str) -> None:
+    """A command that a sentence wraps over two lines, and signs without an end of their own."""
+    assert [False] == [fenced for fenced, _ in _regions(text)]

@@ -114,6 +114,7 @@ def _is_elsewhere(host: Netns, rule: PolicyRule, default: Route) -> bool:
 
 def _report(host: Netns, rule: PolicyRule, nothing: Span, said: Complaint | None) -> Finding:
     named = said is not None
+    likely = NAMED if named else POSSIBLE
     default = _find_default(host)
     sure = named and default is not None and _is_elsewhere(host, rule, default)
     sure = sure and host.rules.complete
@@ -138,7 +139,7 @@ def _report(host: Netns, rule: PolicyRule, nothing: Span, said: Complaint | None
             ),
         ),
         prevention="Set a table's routes together with the rule, by what configures the device.",
-        certainty=1.0 if sure else NAMED if named else POSSIBLE,
+        certainty=1.0 if sure else likely,
         proves=LOSSES if named else frozenset(),
         marks=(table, *([str(rule.src)] if rule.src is not None else [])),
         asks=()

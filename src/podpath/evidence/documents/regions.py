@@ -1,8 +1,8 @@
 """A document's lines as regions: what stands in a fence, and the plain text round it.
 
 Fences are those of Markdown (backticks and tildes, of any length, indented or quoted), of HTML
-(`<pre>`) and of Jira (`{code}`, `{noformat}`). A fence that is never closed is none: a stray sign
-must not turn the rest of a document into console.
+(`<pre>`) and of Jira (`{code}`, `{noformat}`), and a single backtick round several lines. A fence
+that is never closed is none: a stray sign must not turn the rest of a document into console.
 """
 
 from __future__ import annotations
@@ -46,6 +46,15 @@ _OPENING = re.compile(
 _HTML = re.compile(r"(?P<indent>\s*)<pre[^>]*>(?:\s*<code[^>]*>)?(?P<rest>.*)$", re.IGNORECASE)
 _HTML_END = re.compile(r"(?:</code>\s*)?</pre>", re.IGNORECASE)
 _JIRA = re.compile(r"(?P<indent>\s*)\{(?P<sign>code|noformat)(?::(?P<info>[^}]*))?\}\s*$")
+_SPAN = re.compile(
+    r"(?P<before>(?P<indent>\s*(?:[-*+]\s+)?)(?:[^`]*`[^`]+`)*[^`]*?)(?<!\S)`(?P<rest>[^`]+)$"
+)
+_SPAN_END = re.compile(r"(?P<rest>[^`]*)`(?P<behind>[^`]*)$")
+"""A single backtick before the first of several lines, and behind the last: the next one after
+it.
+"""
+_SENTENCE_WRAPS = 2
+"""Lines over which a command within a sentence may go on."""
 _ENTITY = re.compile(
     r"&(?:(?P<name>gt|lt|amp|quot|apos|nbsp)|#(?P<decimal>\d{1,6})|#[xX](?P<hex>[0-9A-Fa-f]{1,5}));"
 )
@@ -81,6 +90,9 @@ def split_regions(lines: Sequence[DocumentLine], depth: int = 0) -> tuple[Region
             plain.append(lines[place] if fence is None else _without_sign(lines[place], fence))
             place += 1
             continue
+        before = _before(lines[place], fence)
+        if before is not None:
+            plain.append(before)
         if plain:
             regions.append(Region(tuple(plain), False))
             plain = []
@@ -157,7 +169,10 @@ def _open(lines: Sequence[DocumentLine], place: int) -> _Fence | None:
     if jira is not None:
         return _Fence(place, f"{{{jira['sign']}}}", jira["indent"], jira["info"] or "")
     html = _HTML.match(text)
-    return None if html is None else _Fence(place, "</pre>", html["indent"], "")
+    if html is not None:
+        return _Fence(place, "</pre>", html["indent"], "")
+    span = _SPAN.match(text) if "`" in text else None
+    return None if span is None else _Fence(place, "`", span["indent"], "")
 
 
 def _close(lines: Sequence[DocumentLine], fence: _Fence) -> int | None:
@@ -168,6 +183,8 @@ def _close(lines: Sequence[DocumentLine], fence: _Fence) -> int | None:
         return next(
             (i for i in range(fence.place, len(lines)) if _HTML_END.search(lines[i].text)), None
         )
+    if fence.sign == "`":
+        return _close_span(lines, fence.place)
     for i in range(fence.place + 1, len(lines)):
         stripped = lines[i].text.strip()
         closes = stripped == fence.sign
@@ -176,6 +193,17 @@ def _close(lines: Sequence[DocumentLine], fence: _Fence) -> int | None:
         if closes or _is_opening_with_info(lines[i].text, fence):
             return i
     return None
+
+
+def _close_span(lines: Sequence[DocumentLine], place: int) -> int | None:
+    """Return the index of the line with the backtick that ends what one began."""
+    opened = _SPAN.match(lines[place].text)
+    end = next((i for i in range(place + 1, len(lines)) if "`" in lines[i].text), None)
+    closed = None if end is None else _SPAN_END.match(lines[end].text)
+    if opened is None or end is None or closed is None:
+        return None
+    alone = not opened["before"].strip(" -*+\t") and not closed["behind"].strip(" .,;:\t")
+    return end if alone or end - place >= _SENTENCE_WRAPS else None
 
 
 def _is_opening_with_info(text: str, fence: _Fence) -> bool:
@@ -190,12 +218,24 @@ def _is_opening_with_info(text: str, fence: _Fence) -> bool:
 
 def _without_sign(line: DocumentLine, fence: _Fence) -> DocumentLine:
     """Return a line that opens no fence, since none closes it: what stands behind a tag is kept."""
+    if fence.sign == "`":
+        return line
     opened = _HTML.match(line.text) if fence.sign == "</pre>" else None
     return line._replace(text="" if opened is None else opened["rest"])
 
 
+def _before(line: DocumentLine, fence: _Fence) -> DocumentLine | None:
+    """Return what stands on the opening line before a single backtick; None for nothing."""
+    found = _SPAN.match(line.text) if fence.sign == "`" else None
+    text = "" if found is None else found["before"].rstrip()
+    return line._replace(text=text) if text.strip(" -*+\t") else None
+
+
 def _behind(line: DocumentLine, fence: _Fence) -> DocumentLine | None:
     """Return what stands on the closing line of a fence behind its sign; None for nothing."""
+    if fence.sign == "`":
+        text = line.text.rpartition("`")[2].strip(" .,;:\t")
+        return line._replace(text=text) if text else None
     parts = _HTML_END.split(line.text, maxsplit=1) if fence.sign == "</pre>" else ()
     return line._replace(text=parts[1]) if len(parts) > 1 and parts[1].strip() else None
 
@@ -204,6 +244,8 @@ def _inside(lines: Sequence[DocumentLine], fence: _Fence, end: int, depth: int) 
     body = list(lines[fence.place + 1 : end])
     if fence.sign == "</pre>":
         body = _html_body(lines, fence, end)
+    elif fence.sign == "`":
+        body = _span_body(lines[fence.place : end + 1])
     inner = tuple(DocumentLine(line.number, _dedent(line.text, fence.indent)) for line in body)
     if depth < _DEPTH and any(is_fence(line.text) for line in inner):
         nested = split_regions(inner, depth + 1)
@@ -229,6 +271,14 @@ def _html_body(lines: Sequence[DocumentLine], fence: _Fence, end: int) -> list[D
     return [
         line for place, line in enumerate(body) if line.text.strip() or 0 < place < len(body) - 1
     ]
+
+
+def _span_body(lines: Sequence[DocumentLine]) -> list[DocumentLine]:
+    """Return what stands between two backticks, without an empty line at either end."""
+    first = lines[0]._replace(text=lines[0].text.rpartition("`")[2])
+    last = lines[-1]._replace(text=lines[-1].text.partition("`")[0])
+    body = [first, *lines[1:-1], last]
+    return [line for line in body if line.text.strip() or line not in (first, last)]
 
 
 def _dedent(text: str, indent: str) -> str:

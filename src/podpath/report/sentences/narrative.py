@@ -98,6 +98,12 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
+    Unsettling.PERHAPS_BUILT_IN: (
+        "A container's own folder of modules lacks it; the host's kernel may have it built in."
+    ),
+    Unsettling.CUT_OFF: (
+        "Who said so gets no answer from others either: what it waits for may be well."
+    ),
     Unsettling.XDP_QUEUE: (
         "The driver also says that a queue that XDP sends on hangs: offloads have nothing to do "
         "with that."
