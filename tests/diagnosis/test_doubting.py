@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import podpath
-from podpath.checks.finding import Finding
+from podpath.checks.finding import Finding, Severity
 from podpath.checks.ground import Unsettling
 from podpath.diagnosis.doubting import read_time
 from podpath.library.given import Pasted
@@ -251,3 +251,40 @@ def test_a_name_server_that_reaches_nobody_waits_for_no_one(
 
     assert doubted is (Unsettling.CUT_OFF in found.reasoning)
     assert not doubted or found.certainty < 1
+
+
+PROBED = (
+    'time="2021-06-01T04:00:12Z" level=warning msg="Running modprobe ip_vs failed with message: '
+    "`modprobe: ERROR: could not insert 'ip_vs': Exec format error`, error: exit status 1\""
+)
+ABSENT_IPVS = "modprobe: FATAL: Module ip_vs not found in directory /lib/modules/5.10.0-8-amd64"
+
+
+@pytest.mark.parametrize(
+    ("lines", "certain"),
+    [
+        ((PROBED,), False),
+        ((ABSENT_IPVS, "I0601 04:00:13.1 1 server_others.go:138] Using iptables Proxier."), False),
+        ((ABSENT_IPVS, "I0601 04:00:13.1 1 server_others.go:138] Using ipvs Proxier."), True),
+        ((ABSENT, "I0601 04:00:13.1 1 server_others.go:138] Using iptables Proxier."), True),
+    ],
+    ids=["probe", "other-mode", "its-mode", "other-module"],
+)
+def test_a_module_that_is_only_looked_for_may_be_absent(
+    lines: tuple[str, ...], *, certain: bool
+) -> None:
+    """IPVS is needed in its own mode alone."""
+    found = find("kernel-support-missing", *lines, prose="It does not work.")
+
+    assert certain is (Unsettling.ONLY_PROBED not in found.reasoning)
+    assert certain is (found.certainty == 1)
+
+
+def test_a_possible_error_that_its_log_is_done_with_is_only_seen_as_well() -> None:
+    """What is asked for is another thing."""
+    denied = "07:10:12 ERROR open /proc/sys/net/ipv4/conf/vip0/rp_filter: read-only file system"
+    again = find("sysctl-not-set", denied, prose="The address does not answer any more.")
+    done = find("sysctl-not-set", denied, "07:10:13 INFO successful add IP", prose="It fails.")
+
+    assert (Severity.FAULT, True) == (again.severity, bool(again.asks))
+    assert (Severity.RISK, False) == (done.severity, bool(done.asks))

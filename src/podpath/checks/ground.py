@@ -47,6 +47,8 @@ class Unsettling(Enum):
     """The address is listed, and duplicate address detection has not passed."""
     CUT_OFF = auto()
     """Who said so gets no answer from anybody else either: what it waits for is not what fails."""
+    ONLY_PROBED = auto()
+    """A program looked for it at its start, and goes on without it, or in another mode."""
     PERHAPS_BUILT_IN = auto()
     """It was looked for in a container, or the next line says that the kernel may have it."""
     XDP_QUEUE = auto()

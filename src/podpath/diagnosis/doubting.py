@@ -16,7 +16,7 @@ from operator import itemgetter
 from podpath.checks.category import Category
 from podpath.checks.dns.resolver_cut_off import find_other_silence
 from podpath.checks.dying import AGENTS
-from podpath.checks.finding import WEIGHTY, Finding, FollowUp
+from podpath.checks.finding import WEIGHTY, Finding, FollowUp, Severity
 from podpath.checks.ground import Unsettling
 from podpath.checks.registry import find_check
 from podpath.checks.said import find_said, is_of_container
@@ -102,20 +102,24 @@ def doubt_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ..
 
 
 def _doubt(case: Case, finding: Finding) -> Finding:
-    """Return a finding, possible only, and not to be settled, where anything unsettles it."""
+    """Return a finding, possible only, and not to be settled, where anything unsettles it; a
+    possible one that the same log is done with is only seen as well.
+    """
     settled = finding.settled_by or finding.proves or finding.needed_for or finding.certainty == 1
     if not settled or finding.severity not in WEIGHTY:
         return finding
     for doubt in sorted(finding.doubted_by | ALWAYS, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
+            over = doubt is Unsettling.DONE and finding.certainty < 1
             return replace(
                 finding,
+                severity=Severity.RISK if over else finding.severity,
                 certainty=min(finding.certainty, DOUBTED),
                 settled_by=frozenset(),
                 proves=frozenset(),
                 needed_for=frozenset(),
-                asks=finding.asks or ASKS.get(doubt, ()),
+                asks=() if over else finding.asks or ASKS.get(doubt, ()),
                 evidence=tuple(dict.fromkeys((*finding.evidence, span))),
                 reasoning=(*finding.reasoning, doubt),
             )
@@ -267,6 +271,24 @@ def _find_perhaps_built_in(case: Case, finding: Finding) -> Iterator[Span]:
             yield Span(source, following, following)
 
 
+_PROBE = re.compile(r"\bRunning modprobe \S.* failed with message")
+_IN_MODE = re.compile(r"\bUsing (?:iptables|nftables) [Pp]roxier\b")
+_OF_IPVS = re.compile(r"\bip_?vs", re.IGNORECASE)
+
+
+def _find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield what says that a program goes on without what it looked for: a warning of its start, or
+    that kube-proxy uses another mode than the one that needs IPVS.
+    """
+    for message in list_quoted(case, finding):
+        source = message.span.source
+        if _PROBE.search(message.span.text):
+            yield message.span
+        elif _OF_IPVS.search(message.span.text):
+            numbered = enumerate(source.lines[:_READ], source.first_line)
+            yield from (Span(source, at, at) for at, line in numbered if _IN_MODE.search(line))
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -284,6 +306,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.XDP_QUEUE: find_xdp_queue,
     Unsettling.CUT_OFF: _find_cut_off,
     Unsettling.PERHAPS_BUILT_IN: _find_perhaps_built_in,
+    Unsettling.ONLY_PROBED: _find_only_probed,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,
@@ -330,6 +353,7 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.OTHER_PROGRAM: (_SINCE,),
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.PERHAPS_BUILT_IN: (_ON_HOST,),
+    Unsettling.ONLY_PROBED: (_SINCE,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }
 """What to ask where a doubt leaves a fault open whose check asks nothing."""

@@ -44,6 +44,7 @@ OPEN = 0.7
 
 _LACKS = (
     MessageKind.EXTENSION_MISSING,
+    MessageKind.EXTENSION_NOT_LOADED,
     MessageKind.TABLE_MISSING,
     MessageKind.TABLE_NOT_INITIALIZED,
     MessageKind.DEVICE_TYPE_UNSUPPORTED,

@@ -89,6 +89,7 @@ for _row in ROWS:
 for _sign in _BY_SIGN:
     _BY_OUTLINE.setdefault(_sign.translate(_VARYING), []).append(_sign)
 _SIGNS, _OUTLINES = SignIndex(_BY_SIGN), SignIndex(_BY_OUTLINE)
+_QUOTING = re.compile(r"(?:\\+[nrt\"]|\s|\.)+$")
 
 
 class _Place(NamedTuple):
@@ -183,9 +184,18 @@ def _read_line(line: str, row: MessagePattern) -> _Key | None:
     found = row.pattern.search(line)
     if found is None:
         return None
-    return _Key(
-        row.kind, tuple((name, value) for name, value in found.groupdict().items() if value)
-    )
+    named = found.groupdict().items()
+    return _Key(row.kind, tuple((name, _clean(name, value)) for name, value in named if value))
+
+
+def _clean(name: str, value: str) -> str:
+    """Return an error without what the log's own quoting, or its sentence, puts behind it."""
+    if name != "error":
+        return value
+    kept = _QUOTING.sub("", value)
+    while kept.endswith(")") and kept.count(")") > kept.count("("):
+        kept = _QUOTING.sub("", kept[:-1])
+    return kept or value
 
 
 def _make_record(

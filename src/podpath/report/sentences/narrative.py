@@ -98,6 +98,9 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
+    Unsettling.ONLY_PROBED: (
+        "A program only looks for it at its start, and goes on without it or in another mode."
+    ),
     Unsettling.PERHAPS_BUILT_IN: (
         "A container's own folder of modules lacks it; the host's kernel may have it built in."
     ),
