@@ -77,3 +77,17 @@ def test_what_does_not_start_sends_nothing() -> None:
     said = "Containers of the network lan do not start.\n\n"
 
     assert [] == list(check(ticket_of(said + FAULT)))
+
+
+@pytest.mark.parametrize(
+    ("prose", "told"),
+    [
+        ("Containers do not reach the host.", True),
+        ("Each lookup of our pods takes five seconds now and then.", False),
+        ("Containers on the host's network are slow.", False),
+        ("Containers are slow. The host does not reach them.", True),
+    ],
+)
+def test_what_is_passed_is_not_cut_off(prose: str, *, told: bool) -> None:
+    """Between the two nothing is passed, ever; what is slow or comes and goes is something else."""
+    assert told is bool(list(check(ticket_of(f"{prose}\n\n{FAULT}"))))

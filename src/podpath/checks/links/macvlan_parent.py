@@ -35,6 +35,7 @@ from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
 from podpath.checks.told import LOSSES, is_with_own_host, list_failing
+from podpath.net.complaints import Circumstance, Complaint
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span, list_spans
@@ -47,6 +48,9 @@ CATEGORIES = (
 NAME = "macvlan-parent"
 
 
+_OTHERWISE = frozenset({
+    FailureKind.NOT_STARTED, FailureKind.SLOW, FailureKind.SOMETIMES, FailureKind.ERROR_ANSWER,
+})  # fmt: skip
 KINDS = ("macvlan", "ipvlan", "macvtap", "ipvtap")
 
 
@@ -64,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
         link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed
     ]
     spans: tuple[Span, ...] = (*list_spans(said), *spans_of(links))
-    if not spans or shims or _is_before_all(case):
+    if not spans or shims or not _may_be_lost(case):
         return
     parent = next(
         (message.values["device"] for message in said if "device" in message.values),
@@ -89,7 +93,14 @@ def check(case: Case) -> Iterator[Finding]:
     )
 
 
-def _is_before_all(case: Case) -> bool:
-    """Tell whether all that people say fails is that something does not start: it sends nothing."""
+def _may_be_lost(case: Case) -> bool:
+    """Tell whether something that people say fails may be what such a device never passes: what
+    does not start sends nothing, and what is slow or comes and goes is passed.
+    """
     failing = list(list_failing(case))
-    return bool(failing) and all(one.failure is FailureKind.NOT_STARTED for one in failing)
+    return not failing or any(map(_is_cut_off, failing))
+
+
+def _is_cut_off(complaint: Complaint) -> bool:
+    passed = Circumstance.INTERMITTENT in complaint.circumstances
+    return complaint.failure not in _OTHERWISE and not passed
