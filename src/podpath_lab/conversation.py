@@ -38,6 +38,11 @@ _MTU_DISCOVER, _DONT, _DO = 10, 0, 2
 """IP_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h), which Python does not name."""
 _IPV6_FREEBIND, _MTU_DISCOVER6 = 78, 23
 """Of linux/in6.h; Python does not name them either."""
+_TRANSPARENT: dict[int, tuple[int, int]] = {
+    socket.AF_INET: (socket.IPPROTO_IP, 19),
+    socket.AF_INET6: (socket.IPPROTO_IPV6, 75),
+}
+"""Level and number of IP_TRANSPARENT and IPV6_TRANSPARENT."""
 _NO_ADDRESS = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104 - of a private world
 _PACKET_INFO: dict[int, tuple[int, int, int]] = {
     socket.AF_INET: (socket.IPPROTO_IP, 8, 8),
@@ -104,29 +109,43 @@ class Servers:
 
 
 def open_servers(
-    listening: Mapping[str, Iterable[int]], size: int = PAYLOAD, version: Family = 4
+    listening: Mapping[str, Iterable[int]],
+    size: int = PAYLOAD,
+    version: Family = 4,
+    proxies: Mapping[str, Iterable[int]] | None = None,
 ) -> Servers:
-    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, `size`
-    is of a request in bytes, `version` that of IP.
+    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, and
+    `proxies` to those of transparent sockets of TCP; `size` is of a request in bytes, `version`
+    that of IP.
     """
     family = _family(version)
     level, asks, _ = _PACKET_INFO[family]
     tcp, udp = [], []
+    for netns, proxied in (proxies or {}).items():
+        with inside(netns):
+            tcp += [_listen(family, port, transparent=True) for port in proxied]
     for netns, ports in listening.items():
         with inside(netns):
             for port in ports:
-                server = socket.socket(family, socket.SOCK_STREAM)
-                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                server.bind((_NO_ADDRESS[family], port))
-                server.listen(16)
-                server.setblocking(False)
-                tcp.append(server)
+                tcp.append(_listen(family, port))
                 datagram = socket.socket(family, socket.SOCK_DGRAM)
                 datagram.setsockopt(level, asks, 1)  # answer from the address that was asked
                 datagram.bind((_NO_ADDRESS[family], port))
                 datagram.setblocking(False)
                 udp.append(datagram)
     return Servers(tcp=tuple(tcp), udp=tuple(udp), request=REQUEST.ljust(size, b"."))
+
+
+def _listen(family: socket.AddressFamily, port: int, *, transparent: bool = False) -> socket.socket:
+    server = socket.socket(family, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if transparent:
+        level, option = _TRANSPARENT[family]
+        server.setsockopt(level, option, 1)
+    server.bind((_NO_ADDRESS[family], port))
+    server.listen(16)
+    server.setblocking(False)
+    return server
 
 
 def send_probe(

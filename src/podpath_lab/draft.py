@@ -62,6 +62,8 @@ class DraftNetns:
     tables: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
     sets: dict[str, IpSet] = field(default_factory=dict)
     nftables: list[NftTable] = field(default_factory=list)
+    proxies: tuple[int, ...] = ()
+    """Ports on which transparent sockets listen, of TCP."""
     six: bool = False
     """True where its devices have IPv6, and so addresses of their own making."""
     tables6: dict[tuple[str, str], DraftTable] = field(default_factory=dict)
@@ -170,17 +172,24 @@ class Draft:
         listens.
         """
         listeners = tuple(socket for port in ports or () for socket in _listeners(port))
-        sockets = Listing(listeners, ports is not None, "ss -tuln")
-        namespaces = {
-            name: replace(_freeze_netns(draft), sockets=sockets)
-            for name, draft in self.namespaces.items()
-        }
+        namespaces = {}
+        for name, draft in self.namespaces.items():
+            proxies = tuple(map(_proxy, draft.proxies)) if ports else ()
+            sockets = Listing((*listeners, *proxies), ports is not None, "ss -tuln")
+            namespaces[name] = replace(_freeze_netns(draft), sockets=sockets)
         return Node(name="generated", kernel=kernel, namespaces=namespaces)
 
 
 def _listeners(port: int) -> tuple[Socket, Socket]:
-    stream = Socket(protocol=protocols.TCP, local=None, port=port)
-    return stream, Socket(protocol=protocols.UDP, local=None, port=port, state="UNCONN")
+    stream = Socket(protocol=protocols.TCP, local=None, port=port, transparent=False)
+    datagrams = Socket(
+        protocol=protocols.UDP, local=None, port=port, state="UNCONN", transparent=False
+    )
+    return stream, datagrams
+
+
+def _proxy(port: int) -> Socket:
+    return Socket(protocol=protocols.TCP, local=None, port=port, transparent=True)
 
 
 def _freeze_netns(draft: DraftNetns) -> Netns:

@@ -14,7 +14,7 @@ from podpath.drops.headers import IPV4, IPV6
 from podpath.net import protocols
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
-from podpath.node.node import NetnsRole, Node
+from podpath.node.node import Netns, NetnsRole, Node
 from podpath_lab import conversation
 from podpath_lab.agreement import Disagreement, ObservedEvidence, compare_branch, count_frames
 from podpath_lab.apply import apply, has_openvswitch, read_neighbours
@@ -246,7 +246,8 @@ def observe(
 ) -> ObservedEvidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
     listening = dict.fromkeys(node.namespaces, ports)
-    servers = conversation.open_servers(listening, version=probe.src.family)
+    proxies = {name: _list_proxies(netns) for name, netns in node.namespaces.items()}
+    servers = conversation.open_servers(listening, version=probe.src.family, proxies=proxies)
     with closing(servers), closing(Tap(tuple(node.namespaces))) as tap, tracer.turn:
         notes = _Notes(node, tracer, patience.quiet, probe.sport)
         return notes.evidence(
@@ -254,6 +255,10 @@ def observe(
                 probe, tap, servers, patience=patience, before_closing=notes.take
             )
         )
+
+
+def _list_proxies(netns: Netns) -> list[int]:
+    return [socket.port for socket in netns.sockets.items if socket.transparent]
 
 
 def observe_frame(

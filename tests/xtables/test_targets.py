@@ -11,6 +11,7 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, Queued, Reject
 from podpath.datapath.reasons.boundaries import TargetNotFollowed
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
 from podpath.node.node import Socket
@@ -207,16 +208,27 @@ def test_a_syn_proxy_ends_undecided() -> None:
     assert "SYNPROXY" == verdict.reason.target
 
 
+def proxies(local: Address | None = None, *, transparent: bool | None) -> Listing[Socket]:
+    """List one socket of TCP, and nothing else."""
+    held = Socket(protocol=6, local=local, port=15001, transparent=transparent)
+    return Listing((held,), True, "ss")
+
+
 @pytest.mark.parametrize(
     ("sockets", "outcomes"),
     [
-        (Listing((Socket(protocol=6, local=None, port=15001),), True, "ss"), [("Accept", 0x200)]),
+        (proxies(transparent=True), [("Accept", 0x200)]),
+        (proxies(transparent=False), [("Drop", 0)]),
+        (proxies(transparent=None), [("Accept", 0x200), ("Drop", 0)]),
+        (proxies(Address.parse("10.0.0.1"), transparent=True), [("Drop", 0)]),
         (Listing((), True, "ss"), [("Drop", 0)]),
         (Listing((), False, "ss"), [("Accept", 0x200), ("Drop", 0)]),
     ],
 )
 def test_tproxy_needs_a_listener(sockets: Listing[Socket], outcomes: list[tuple[str, int]]) -> None:
-    """With one the packet is marked for it; without, it is dropped; unknown, both are walked."""
+    """With a transparent one the packet is marked for it; without, it is dropped; where that is
+    unknown, both are walked.
+    """
     rule = "PREROUTING -p tcp -j TPROXY --on-port 15001 --on-ip 127.0.0.1 --tproxy-mark 0x200/0xf00"
     node = given(given_rules(rule, table="mangle"), sockets=sockets)
 

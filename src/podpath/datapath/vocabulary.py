@@ -221,6 +221,15 @@ class BoundaryName(StrEnum):
     FRAGMENTS = "fragments"
     MIDWAY = "translated midway"
     PRIVATE_TUNNEL = "tunnel of a program or of keys"
+    TUNNEL_TO_SELF = "tunnel to itself"
+
+
+class GivenSocket(StrEnum):
+    """What kind of socket a rule gave a packet to (`skb->sk`)."""
+
+    LISTENER = "listener"
+    CONNECTED = "connected"
+    """That of the packet's own connection."""
 
 
 class DropCause(StrEnum):
@@ -236,6 +245,7 @@ class DropCause(StrEnum):
     BLACKHOLE = "blackhole"
     OUTPUT_NO_ROUTE = "output no route"
     NOT_FOR_ONE_HOST = "not for one host"
+    GIVEN_TO_SOCKET = "given to a socket"
     OTHER_HOST = "other host"
     BAD_HEADER = "bad header"
     TTL = "ttl"

@@ -378,7 +378,7 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
             | routes.NoStreamToMany()
         ):
             return route_localnet.NAME if _leaves_loopback(step) else no_route.NAME
-        case routes.IntoOwnTunnel():
+        case routes.IntoOwnTunnel() | routes.GivenToSocket():
             return no_route.NAME
         case routes.NotForOneHost() | routes.RedirectSent() | routes.ReversePathHolds():
             return ""

@@ -244,6 +244,8 @@ class SocketRecord(Record):
     port: int | None
     link: str | None = None
     process: str | None = None
+    transparent: bool | None = None
+    """Whether IP_TRANSPARENT is set; None where its options are not printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,10 @@ class Socket:
     link: IfName | None = None
     process: str = ""
     """The name of its program; empty where no output shows it."""
+    transparent: bool | None = None
+    """Whether it takes what is for other hosts (IP_TRANSPARENT), as `ss --inet-sockopt` shows; None
+    where no output does.
+    """
     span: Span | None = None
 
 

@@ -164,6 +164,10 @@ class SocketSeen(Protocol):
     def local(self) -> Address | None:
         """The address it is bound to; None for any."""
 
+    @property
+    def transparent(self) -> bool | None:
+        """Whether it takes what is for other hosts; None where no output shows it."""
+
 
 class Surroundings(Protocol):
     """A packet at a hook, and what the host knows of it."""
@@ -269,8 +273,15 @@ class RuleActions(Surroundings, Protocol):
     def take_queue(self, *, accepted: bool) -> None:
         """Record what a program on a queue is taken to say."""
 
-    def hand_to_proxy(self, port: int) -> None:
-        """Record that a transparent socket gets the packet."""
+    def own_socket(self) -> bool | None:
+        """Tell whether the socket of the packet's own connection is transparent; None where the
+        host has none.
+        """
+
+    def hand_to_proxy(self, port: int, *, connected: bool) -> None:
+        """Give the packet to a transparent socket: the listener at a port, or that of its own
+        connection.
+        """
 
     def lack_proxy(self, port: int) -> None:
         """Record that no transparent socket listens."""

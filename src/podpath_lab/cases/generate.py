@@ -11,7 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
-from podpath_lab.cases import clients, corners, dual_stack
+from podpath_lab.cases import clients, corners, dual_stack, proxies
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -88,8 +88,8 @@ def generate_case(
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
         move_to_boundaries(edges, host, tuple(filter(None, (*PORTS, probe.sport, probe.dport))))
-    other = Random(f"{seed} gateway").choice((flavour, "nft", "legacy"))
-    frame = _draw_corners(Random(f"{seed} corners"), topology, (flavour, other), frame)
+    frame = _draw_corners(seed, topology, flavour, frame)
+    proxies.draw_proxy(Random(f"{seed} proxy"), host, flavour)
     if frame is None:
         probe = _draw_client(Random(f"{seed} client"), probe)
     else:
@@ -110,12 +110,14 @@ def generate_mixed(seed: int, kernel: str | None = None) -> GeneratedCase:
 
 
 def _draw_corners(
-    chance: Random, topology: Topology, flavours: tuple[str, str], frame: Packet | None
+    seed: int, topology: Topology, flavour: str, frame: Packet | None
 ) -> Packet | None:
     """Draw what no other draw comes by, now and then; return the frame, which may be another."""
+    chance = Random(f"{seed} corners")
     if chance.random() >= corners.SHARE:
         return frame
-    corners.draw_corners(chance, topology, *flavours)
+    other = Random(f"{seed} gateway").choice((flavour, "nft", "legacy"))
+    corners.draw_corners(chance, topology, flavour, other)
     return corners.draw_odd_frame(chance, topology, frame) if frame is not None else None
 
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from podpath.datapath.conversations.conversation import converse, script_of
 from podpath.datapath.reasons.failures import EndPlace, Misdelivered, PacketDropped
+from podpath.datapath.reasons.routes import GivenToSocket
+from podpath.datapath.tracing.trace import Delivered
+from podpath.datapath.vocabulary import ConversationFailure, GivenSocket
 from podpath.datapath.walk.compiled import Engine
+from podpath.net import protocols
+from podpath.net.provenance import Listing
 from podpath.node.netfilter import Netfilter
-from podpath.node.node import Node
+from podpath.node.node import Node, Socket
 from podpath.report.sentences import spell_failure
-from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, listening, probe
+from podpath.testing.nodes import (
+    Fields,
+    forwarding,
+    given_netns,
+    given_node,
+    given_rule,
+    listening,
+    probe,
+)
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, last
 
@@ -31,6 +46,63 @@ def given(*texts: str, routes: tuple[str, ...] = (), **pod: object) -> Node:
     return given_node(
         main, given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=gateway, netns=fields)
     )
+
+
+LOCAL = ("local default dev lo table 100",)
+PROXY = "PREROUTING -p tcp --dport 80 -j TPROXY --on-port 15001 --tproxy-mark 1"
+
+
+def proxied(*rules: str, kept: bool = True) -> Node:
+    """Return a pod behind a host with a transparent proxy; what is `kept` has a route to it."""
+    node = given(given_rules(PROXY, *rules, table="mangle"), routes=LOCAL if kept else ())
+    held = Socket(protocol=protocols.TCP, local=None, port=15001, transparent=True)
+    marked = (given_rule("90: from all fwmark 0x1 lookup 100"),) if kept else ()
+    host = replace(
+        node.host,
+        sockets=Listing((held,), True, "ss"),
+        rules=node.host.rules._replace(items=(*marked, *node.host.rules.items)),
+    )
+    return replace(node, namespaces={**node.namespaces, "host": host})
+
+
+def test_a_proxy_answers_in_the_servers_name() -> None:
+    """Its socket is given what the rule marks, and sends from the address that was asked for."""
+    found = converse(proxied(), WORLD)
+
+    assert "ALWAYS" == found.verdict, spell_failure(found.branches[0].failure)
+    opened, answer, later, *_ = found.branches[0].traces
+    assert isinstance(opened.outcome, Delivered)
+    assert isinstance(later.outcome, Delivered)
+    assert "203.0.113.9" == str(answer.packet.src)
+    assert (GivenSocket.LISTENER, GivenSocket.CONNECTED) == (
+        opened.outcome.given,
+        later.outcome.given,
+    )
+
+
+def test_what_a_proxy_is_given_stays_here() -> None:
+    """Without a route for its mark it would be forwarded, and is dropped."""
+    found = converse(proxied(kept=False), WORLD)
+
+    assert "NEVER" == found.verdict
+    assert GivenToSocket() == found.branches[0].traces[0].deciding.reason
+
+
+def test_the_proxys_listener_knows_nothing_of_a_translated_connection() -> None:
+    """What it took under another address it does not find again: a reset answers."""
+    node = proxied()
+    tables = given_tables(
+        given_rules("PREROUTING -d 203.0.113.9 -j DNAT --to 203.0.113.8", table="nat")
+    )
+    netfilter = node.host.netfilter[4]
+    host = replace(
+        node.host,
+        netfilter={4: replace(netfilter, tables=(*netfilter.tables, *tables))},
+    )
+    found = converse(replace(node, namespaces={**node.namespaces, "host": host}), WORLD)
+
+    assert ConversationFailure.STRAY is found.branches[0].kind
+    assert ["RST"] == sorted({answer.name for answer in found.branches[0].answers} - {"data"})
 
 
 def names(node: Node, text: str) -> list[tuple[str, str]]:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.reasons import Reason
-from podpath.datapath.reasons.routes import Fragmented, NotForOneHost, RedirectSent, TtlExceeded
+from podpath.datapath.reasons.routes import (
+    Fragmented,
+    GivenToSocket,
+    NotForOneHost,
+    RedirectSent,
+    TtlExceeded,
+)
 from podpath.datapath.stages.driver import drive
+from podpath.datapath.stages.forward import check_forward
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted
-from podpath.datapath.vocabulary import PacketType
+from podpath.datapath.vocabulary import GivenSocket, PacketType
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -54,6 +61,17 @@ def test_a_hop_costs_one_of_the_ttl() -> None:
     outcome, _, _ = send(node, packet("203.0.113.5", "10.1.0.5", ttl=5))
 
     assert 4 == (outcome.packet.ttl if isinstance(outcome, Transmitted) else 0)
+
+
+def test_what_a_proxy_was_given_is_not_forwarded() -> None:
+    """Not even where its TTL would end here."""
+    walk = given_walk(given())
+    skb = given_skb(walk, packet("203.0.113.5", "10.1.0.5", ttl=1), "wan")
+    skb.given = GivenSocket.LISTENER
+    outcome = check_forward(walk, skb)
+
+    assert isinstance(outcome, Dropped)
+    assert [GivenToSocket()] == [step.reason for step in walk.trace.steps]
 
 
 def test_the_ttl_ends_before_forward() -> None:

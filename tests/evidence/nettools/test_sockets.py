@@ -140,6 +140,23 @@ def test_details_below_a_socket_belong_to_it() -> None:
     assert (1, ()) == (len(sockets(reading)), reading.gaps)
 
 
+def test_options_below_a_socket_say_whether_it_is_transparent() -> None:
+    """`ss --inet-sockopt` of iproute2 6.1 lists those that are set; without, it is not known."""
+    reading = read(
+        block(
+            "LISTEN 0      128          0.0.0.0:2024      0.0.0.0:*\n"
+            "\tinet-sockopt: ( is_icsk mc_loop mc_all)\n"
+            "LISTEN 0      16           0.0.0.0:15001     0.0.0.0:*\n"
+            "\tinet-sockopt: ( is_icsk transparent mc_loop mc_all)\n"
+            "LISTEN 0      16           0.0.0.0:15006     0.0.0.0:*\n",
+            command="ss -tln --inet-sockopt",
+        )
+    )
+    found = [one.transparent for one in reading.records if isinstance(one, SocketRecord)]
+
+    assert ([False, True, None], ()) == (found, reading.gaps)
+
+
 def test_an_elided_address_is_a_gap() -> None:
     """The socket is not believed in part."""
     assert [True] == [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import select
 import socket
@@ -38,12 +39,18 @@ PORTS = {HOST: (22,), "pod": (8080,), "other": (8080,), "left": (8080,), "right"
          "out": (80, 443, 53)}  # fmt: skip
 PINNED = NETNS_DIRECTORY / "bpf" / "program"
 """Where a line `pin KIND ANSWER` leaves a BPF program that gives every packet the same answer."""
+PROXY, _TRANSPARENT = "proxy ", 75
+"""Begins a line that names a port of a proxy, and what its sockets are told (IPV6_TRANSPARENT of
+linux/in6.h).
+"""
 SMALL, BULK = 64, 20_000
 """Bytes of data where a probe names no size, by UDP and by TCP."""
 _MTU_DISCOVER, _MTU_DISCOVER6, _DONT, _DO = 10, 23, 0, 2
 """IP_MTU_DISCOVER and IPV6_MTU_DISCOVER with IP_PMTUDISC_DONT and _DO (linux/in.h, linux/in6.h),
 which Python does not name.
 """
+_GET_FLAGS, _RUNNING = 0x8913, 0x40
+"""SIOCGIFFLAGS and IFF_RUNNING (linux/sockios.h, linux/if.h)."""
 PATIENCE = 0.6
 """Seconds that a connection is given which is said to fail: everything is on this machine."""
 LONG_PATIENCE = 15.0
@@ -181,6 +188,22 @@ def build() -> None:
             name,
         )
     hasten()
+    _settle()
+
+
+def _settle() -> None:
+    """Wait until the host's devices have their carriers, which a busy machine sees late
+    (`linkwatch_event`): a snapshot would show them without.
+    """
+    until = time.monotonic() + LONG_PATIENCE
+    with inside(HOST), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        for _, name in socket.if_nameindex():
+            question = struct.pack("16sH14x", name.encode(), 0)
+            while time.monotonic() < until:
+                flags = struct.unpack_from("16xH", fcntl.ioctl(asked, _GET_FLAGS, question))[0]
+                if flags & _RUNNING:
+                    break
+                time.sleep(0.01)
 
 
 def _run_batch(lines: str, netns: str | None = None) -> None:
@@ -216,7 +239,7 @@ def change(lines: Sequence[str]) -> None:
     for line in lines:
         if line.startswith("pin "):
             pin(*map(int, line.split()[1:]))
-        else:
+        elif not line.startswith(PROXY):
             run_lines(line if line.startswith("in ") else f"in {HOST}: {line}")
 
 
@@ -231,14 +254,20 @@ def pin(kind: int, answer: int) -> None:
 
 
 @contextmanager
-def serving() -> Iterator[None]:
-    """Answer TCP and UDP on the stage's ports with the client's address, for a block."""
+def serving(lines: Sequence[str] = ()) -> Iterator[None]:
+    """Answer TCP and UDP on the stage's ports with the client's address, for a block; and on those
+    that lines name, `proxy PORT [ADDRESS]`, by transparent sockets of the host.
+    """
     with ExitStack() as stack:
         sockets: list[socket.socket] = []
         for name, ports in PORTS.items():
             with inside(name):
                 for port in ports:
                     sockets += _listen(port)
+        with inside(HOST):
+            for line in lines:
+                if line.startswith(PROXY):
+                    sockets += _listen_for_others(*line.split()[1:])
         for each in sockets:
             stack.enter_context(each)
         ended = threading.Event()
@@ -254,6 +283,16 @@ def _listen(port: int) -> Iterator[socket.socket]:
         server = socket.socket(socket.AF_INET6, kind)
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(("::", port))
+        if kind == socket.SOCK_STREAM:
+            server.listen(16)
+        yield server
+
+
+def _listen_for_others(port: str, address: str = "::") -> Iterator[socket.socket]:
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        server = socket.socket(socket.AF_INET6, kind)
+        server.setsockopt(socket.IPPROTO_IPV6, _TRANSPARENT, 1)
+        server.bind((address, int(port)))
         if kind == socket.SOCK_STREAM:
             server.listen(16)
         yield server

@@ -112,7 +112,7 @@ def _live(pipe: Connection, scenario: Scenario, bundle: Path) -> None:
         build()
         change(scenario.lines)
         hasten()
-        with serving():
+        with serving(scenario.lines):
             take_snapshot(bundle)
             case = podpath.read(str(bundle))
             found = []

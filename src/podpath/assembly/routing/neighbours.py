@@ -56,6 +56,7 @@ def assemble_sockets(draft: NodeDraft, evidence: ReadSources, disputes: Disputes
             state=record.state,
             link=None if record.link is None else IfName(record.link),
             process=record.process or "",
+            transparent=record.transparent,
             span=record.span,
         )
         key = (scene.netns, socket.protocol, socket.local, socket.port, socket.state)

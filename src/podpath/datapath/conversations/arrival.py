@@ -59,8 +59,12 @@ def _run(engine: Engine, place: PacketPlace, packet: Packet, choices: Choices) -
     trace = drive_packet(walk, "packet", skb, packet, reply=False, path=path)
     unheard = None
     outcome = trace.outcome
-    if isinstance(outcome, Delivered) and not engine.node.namespaces[outcome.netns].listens(
-        outcome.packet.protocol, outcome.packet.dst, outcome.packet.dport
+    if (
+        isinstance(outcome, Delivered)
+        and outcome.given is None
+        and not engine.node.namespaces[outcome.netns].listens(
+            outcome.packet.protocol, outcome.packet.dst, outcome.packet.dport
+        )
     ):
         unheard = NobodyListens(trace.name, outcome.netns, outcome.packet)
     return ArrivalBranch(trace=trace, assumptions=tuple(choices.made), unheard=unheard)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.datapath.conntrack.remains import list_entries
+from podpath.datapath.conntrack.tuples import inverse, packet_tuple
 from podpath.datapath.conversations.answers import refuse
 from podpath.datapath.conversations.full_size import (
     fill,
@@ -43,6 +44,7 @@ from podpath.datapath.tracing.trace import (
     Conversation,
     Delivered,
     Dropped,
+    Outcome,
     Rejected,
     Trace,
     Transmitted,
@@ -51,11 +53,13 @@ from podpath.datapath.tracing.trace import (
 from podpath.datapath.vocabulary import (
     ConversationFailure,
     Direction,
+    GivenSocket,
     PacketType,
     Reachability,
     StageName,
 )
 from podpath.datapath.walk.compiled import Engine
+from podpath.datapath.walk.learned import SocketKey
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.datapath.walk.trace_builder import TraceBuilder
@@ -64,7 +68,7 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe, Sending
 from podpath.node.cluster import is_followed
-from podpath.node.node import Netns, NetnsRole, Node
+from podpath.node.node import NetnsRole, Node
 
 HEADERS: dict[int, int] = {
     protocols.TCP: 52,
@@ -145,6 +149,8 @@ class _Ends(NamedTuple):
     seen: Packet | None = None
     bound: str = ""
     """The device that the client's socket is bound to; empty for none."""
+    proxied: bool = False
+    """True where a rule gave the connection to a transparent socket."""
 
 
 class _Failure(NamedTuple):
@@ -281,7 +287,7 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
         if sized is None:
             break
         packet = sized
-        skb = _hand_over(walk, place, packet, act, probe.sending)
+        skb = _hand_over(walk, ends, packet, act, probe.sending)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
         if probe.sending.midway and not act.reply:
@@ -336,9 +342,11 @@ def _size(
     return with_sending(walk, traces, packet, sending, reply=act.reply)
 
 
-def _hand_over(walk: Walk, place: ConnectionEnd, packet: Packet, act: Act, sending: Sending) -> Skb:
+def _hand_over(walk: Walk, ends: _Ends, packet: Packet, act: Act, sending: Sending) -> Skb:
     """Send a packet from its end, with what the socket there has set."""
+    place = ends.server if act.reply and ends.server is not None else ends.client
     skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
+    skb.transparent = ends.proxied and act.reply
     if skb.link is None:
         _set_options(skb, sending, act)
     if skb.link is None and _has_hash(packet, reply=act.reply):
@@ -475,9 +483,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         return (told, *answer_to(walk, error, told))
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
-    if isinstance(outcome, Delivered) and _takes_datagram(
-        walk.engine.node.namespaces[outcome.netns], outcome.packet
-    ):
+    if isinstance(outcome, Delivered) and _takes_datagram(walk, outcome):
         return ()
     if skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}:
         return ()
@@ -488,6 +494,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     owned = isinstance(outcome, Delivered) and _resets_as_listener(walk, outcome)
     refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=not owned)
     refusal.partial = False
+    refusal.transparent = isinstance(outcome, Delivered) and outcome.given is not None
     refused = drive_packet(walk, name, refusal, answer, reply=direction)
     return (refused, *answer_to(walk, refusal, refused))
 
@@ -505,7 +512,7 @@ def _resets_as_listener(walk: Walk, outcome: Delivered) -> bool:
     netns, packet = walk.engine.node.namespaces[outcome.netns], outcome.packet
     kernel = walk.engine.node.home_of(netns).kernel
     tcp = packet.protocol == protocols.TCP
-    return tcp and kernel_version(kernel) >= RESETS_HAVE_OWNERS and _listens(netns, packet)
+    return tcp and kernel_version(kernel) >= RESETS_HAVE_OWNERS and _is_heard(walk, outcome)
 
 
 def _turn_back(answer: Skb, cause: Skb) -> paths.PathName | None:
@@ -522,6 +529,7 @@ def _turn_back(answer: Skb, cause: Skb) -> paths.PathName | None:
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:
     """Say what the end that a packet was for makes of it."""
     outcome = trace.outcome
+    _note_client(walk, ends)
     if not isinstance(outcome, Delivered | Transmitted):
         return ends, _end(trace, outcome)
     place, packet = place_of(walk, outcome), outcome.packet
@@ -531,23 +539,28 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
             return ends, strayed
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
-    if ends.server is None or ends.seen is None:
-        opens = packet.protocol != protocols.TCP or act.flags & protocols.SYN
-        if (
-            opens
-            and isinstance(outcome, Delivered)
-            and not _listens(walk.engine.node.namespaces[outcome.netns], packet)
-        ):
-            return ends, _Failure(
-                ConversationFailure.REFUSED,
-                failures.NobodyListens(trace.name, outcome.netns, packet),
-            )
-        asked = ends.asked
-        if asked.src.is_unspecified:
-            routed = (step for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT)
-            asked = asked._replace(src=next((step.after.src for step in routed), asked.src))
-        return ends._replace(asked=asked, server=place, seen=packet), None
-    return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
+    if ends.server is not None and ends.seen is not None:
+        return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
+    opens = packet.protocol != protocols.TCP or act.flags & protocols.SYN
+    if opens and isinstance(outcome, Delivered) and not _is_heard(walk, outcome):
+        return ends, _Failure(
+            ConversationFailure.REFUSED,
+            failures.NobodyListens(trace.name, outcome.netns, packet),
+        )
+    return _begun(walk, ends, trace, place, packet), None
+
+
+def _begun(walk: Walk, ends: _Ends, trace: Trace, place: ConnectionEnd, packet: Packet) -> _Ends:
+    """Return the ends of a connection whose first packet has come to its server."""
+    outcome, asked = trace.outcome, ends.asked
+    if asked.src.is_unspecified:
+        routed = (step for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT)
+        asked = asked._replace(src=next((step.after.src for step in routed), asked.src))
+    given = isinstance(outcome, Delivered) and outcome.given is not None
+    begun = ends._replace(asked=asked, server=place, seen=packet, proxied=given)
+    _note_client(walk, begun)
+    _note_server(walk, trace)
+    return begun
 
 
 def _is_outer(skb: Skb, trace: Trace) -> bool:
@@ -602,6 +615,8 @@ def _judge_reply(
     asked = ends.asked
     if not place.same(ends.client):
         return _misdelivered(trace, place, ends.client, reply=True)
+    if _goes_to_listener(trace.outcome):
+        return _stray(trace, packet, asked)
     came = _came_by(trace)
     if ends.bound and came and came not in {ends.bound, "lo"}:
         return _Failure(
@@ -638,6 +653,8 @@ def _judge_later(
 ) -> _Failure | None:
     if not place.same(server):
         return _misdelivered(trace, place, server, reply=False)
+    if _goes_to_listener(trace.outcome):
+        return _stray(trace, packet, seen)
     if (packet.src, packet.dst, packet.sport, packet.dport) == (
         seen.src,
         seen.dst,
@@ -645,17 +662,56 @@ def _judge_later(
         seen.dport,
     ):
         return None
+    return _stray(trace, packet, seen)
+
+
+def _stray(trace: Trace, packet: Packet, seen: Packet) -> _Failure:
     return _Failure(ConversationFailure.STRAY, failures.StrayPacket(trace.name, packet, seen))
 
 
-def _takes_datagram(netns: Netns, packet: Packet) -> bool:
-    """Tell whether a socket is listed that takes a datagram from anybody."""
+def _goes_to_listener(outcome: Outcome) -> bool:
+    """Tell whether a rule gave a packet to a proxy's listener: where it is of a connection that has
+    begun, that knows nothing of it.
+    """
     return (
-        packet.protocol == protocols.UDP
-        and netns.shows_sockets(protocols.UDP)
-        and _listens(netns, packet)
+        isinstance(outcome, Delivered)
+        and outcome.given is GivenSocket.LISTENER
+        and outcome.packet.protocol == protocols.TCP
     )
 
 
-def _listens(netns: Netns, packet: Packet) -> bool:
+def _note_client(walk: Walk, ends: _Ends) -> None:
+    """Note the client's socket, which a rule that looks for sockets finds answers to belong to."""
+    if ends.client.link is None:
+        answer = inverse(packet_tuple(ends.asked))
+        walk.learned.sockets[SocketKey(ends.client.netns, answer)] = False
+
+
+def _note_server(walk: Walk, trace: Trace) -> None:
+    """Note the socket of a server that takes a connection of TCP, transparent where the one that
+    listens is.
+    """
+    outcome = trace.outcome
+    if isinstance(outcome, Delivered) and outcome.packet.protocol == protocols.TCP:
+        key = SocketKey(outcome.netns, packet_tuple(outcome.packet))
+        walk.learned.sockets[key] = outcome.given is not None
+
+
+def _takes_datagram(walk: Walk, outcome: Delivered) -> bool:
+    """Tell whether a socket is listed that takes a datagram from anybody."""
+    netns = walk.engine.node.namespaces[outcome.netns]
+    return (
+        outcome.packet.protocol == protocols.UDP
+        and netns.shows_sockets(protocols.UDP)
+        and _is_heard(walk, outcome)
+    )
+
+
+def _is_heard(walk: Walk, outcome: Delivered) -> bool:
+    """Tell whether a socket takes what is delivered: that which a rule gave it to, else one at its
+    address and port.
+    """
+    netns, packet = walk.engine.node.namespaces[outcome.netns], outcome.packet
+    if outcome.given is not None:
+        return True
     return netns.listens(packet.protocol, packet.dst, packet.dport)

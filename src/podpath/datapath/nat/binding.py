@@ -11,6 +11,7 @@ from podpath.datapath.nat.jenkins import jhash2, reciprocal_scale
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.tracking import conntrack_table
 from podpath.datapath.reasons.translation import DestinationRewritten, SourceRewritten
+from podpath.datapath.routing.reasons import kernel_version
 from podpath.datapath.vocabulary import StepDecision
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address
@@ -18,6 +19,7 @@ from podpath.node.netfilter import ConnTuple, Rule
 from podpath.xtables.nat_ranges import NatRange
 from podpath.xtables.verdicts import ACCEPT, DROP, Verdict
 
+KEEPS_REVERSE = (6, 12)
 MAX_ATTEMPTS = 128
 """NF_NAT_MAX_ATTEMPTS: ports that are tried before the kernel draws again."""
 LOW_PORTS = ((512, 1, 511), (1024, 600, 1023))
@@ -98,7 +100,7 @@ def _unique_tuple(
     table = conntrack_table(state.walk, state.skb.netns)
     if source and not allowed.random:
         if _in_range(current, allowed):
-            if _is_free(table, connection, current):
+            if _is_free(table, connection, current) or _keeps_reverse(state, table, connection):
                 return current
         else:
             mapped = _same_source(table, connection, current, allowed)
@@ -123,6 +125,24 @@ def _is_free(table: ConntrackTable, connection: Connection, candidate: ConnTuple
     kind = inverse_kind(candidate.protocol, connection.kind) or 0
     key = tuple_key(inverse(candidate), kind, connection.zone.in_direction(reply=True))
     return not table.taken(key, connection)
+
+
+def _keeps_reverse(state: HookState, table: ConntrackTable, connection: Connection) -> bool:
+    """Tell whether a datagram keeps its port although its reply tuple is taken: by the original
+    tuple of a connection that nothing translates, as that of its answers in another zone
+    (`nf_nat_used_tuple_new` v6.12).
+    """
+    kernel = state.walk.engine.node.kernel
+    if connection.reply.protocol != protocols.UDP or kernel_version(kernel) < KEEPS_REVERSE:
+        return False
+    key = tuple_key(
+        connection.reply, connection.reply_kind, connection.zone.in_direction(reply=True)
+    )
+    found = table.find(key, connection.zone)
+    if found is None:
+        return False
+    other, reply = found
+    return not reply and not (other.src_nat or other.dst_nat)
 
 
 def _in_range(candidate: ConnTuple, allowed: NatRange) -> bool:

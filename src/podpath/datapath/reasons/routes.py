@@ -211,6 +211,11 @@ class NotForOneHost(NamedTuple):
 
 
 @distinct
+class GivenToSocket(NamedTuple):
+    """A rule gave the packet to a proxy's socket, and what has a socket is not forwarded."""
+
+
+@distinct
 class TtlExceeded(NamedTuple):
     """The packet's TTL ends here."""
 
@@ -259,5 +264,5 @@ OutputReason = (
 """Why output routing finds no way."""
 RouteReason = (
     SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost
-    | TtlExceeded | MtuExceeded | Fragmented | RedirectSent
+    | GivenToSocket | TtlExceeded | MtuExceeded | Fragmented | RedirectSent
 )  # fmt: skip

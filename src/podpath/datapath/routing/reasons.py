@@ -24,6 +24,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.BLACKHOLE: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.OUTPUT_NO_ROUTE: (((0, 0), "IP_OUTNOROUTES"),),
     DropCause.NOT_FOR_ONE_HOST: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.GIVEN_TO_SOCKET: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.OTHER_HOST: (((0, 0), "OTHERHOST"),),
     DropCause.BAD_HEADER: (((0, 0), "IP_INHDR"),),
     DropCause.TTL: (((0, 0), "IP_INHDR"),),

@@ -46,6 +46,12 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
             netns=skb.netns.name,
             reason=drop_reason(DropCause.NOT_FOR_ONE_HOST, walk.engine.node.kernel),
         )
+    if skb.given is not None:
+        given = routes.GivenToSocket()
+        function = FUNCTION if packet.family == 4 else FUNCTION6
+        walk.trace.step(StageName.FORWARD, skb, function, packet, StepDecision.DROP, given)
+        reason = drop_reason(DropCause.GIVEN_TO_SOCKET, walk.engine.node.kernel)
+        return Dropped(netns=skb.netns.name, reason=reason)
     if packet.ttl <= 1:
         walk.trace.step(
             StageName.FORWARD,

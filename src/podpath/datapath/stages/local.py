@@ -66,4 +66,4 @@ def deliver(walk: Walk, skb: Skb) -> Next:
         StepDecision.DELIVER,
         ReachedSocket(port, skb.netns.name),
     )
-    return Delivered(netns=skb.netns.name, packet=packet)
+    return Delivered(netns=skb.netns.name, packet=packet, given=skb.given)

@@ -24,6 +24,7 @@ from podpath.net.provenance import Known
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
+_ECHO_REPLY = (protocols.ICMP, protocols.ECHO_REPLIES[protocols.ICMP])
 
 
 def connect(walk: Walk, skb: Skb) -> Next:
@@ -44,7 +45,7 @@ def route(walk: Walk, skb: Skb) -> Next:
         walk.choices,
         walk.engine.namespace(skb.netns.name),
         flow,
-        any_source=skb.uid is None or skb.by_kernel or _is_reset6(packet),
+        any_source=_has_any_source(skb),
     )
     kind = decided.destination.type if decided.destination is not None else ""
     if kind in TO_MANY and _is_connecting(skb):
@@ -64,6 +65,9 @@ def route(walk: Walk, skb: Skb) -> Next:
             link=name,
         )
         return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
+    if skb.tunnel is not None and skb.tunnel.kind == "vxlan" and kind == "local":
+        # `encap_bypass_if_local`: the outer packet is never sent
+        return boundary(walk, skb, BoundaryName.TUNNEL_TO_SELF, skb.tunnel.name, packet.dst)
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)
@@ -83,6 +87,16 @@ def _is_connecting(skb: Skb) -> bool:
     begins = skb.packet.flags & (protocols.SYN | protocols.ACK) == protocols.SYN
     own = skb.inner is None and not skb.by_kernel
     return begins and own and skb.packet.protocol == protocols.TCP
+
+
+def _has_any_source(skb: Skb) -> bool:
+    """Tell whether routing takes a source that is none of the host's: of what the kernel or a
+    transparent socket sends, but for an echo reply (`net/ipv4/icmp.c:icmp_reply v6.12`).
+    """
+    packet = skb.packet
+    if skb.by_kernel:
+        return (packet.protocol, packet.icmp_type) != _ECHO_REPLY
+    return skb.uid is None or skb.transparent or _is_reset6(packet)
 
 
 def _is_reset6(packet: Packet) -> bool:

@@ -159,6 +159,7 @@ def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
     """Run PREROUTING, once: after br_netfilter did, `ip_sabotage_in` skips it."""
+    skb.given = None  # `skb_orphan` of ip_rcv_core
     refused = _refuse_address(walk, skb) if skb.packet.family == 6 else None
     if refused is not None:
         return refused

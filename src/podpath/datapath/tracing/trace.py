@@ -15,6 +15,7 @@ from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.datapath.vocabulary import (
     ConversationFailure,
     Direction,
+    GivenSocket,
     Reachability,
     StepDecision,
     StepStage,
@@ -85,6 +86,10 @@ class Delivered:
 
     netns: str
     packet: Packet
+    given: GivenSocket | None = None
+    """The socket that a rule gave it to, whatever it is addressed to; None where the socket is
+    found by its addresses.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,13 @@ class BpfTranslation(NamedTuple):
     """The device of the endpoint that the packet goes straight to."""
 
 
+class SocketKey(NamedTuple):
+    """What a socket of a connection is found by: a packet that comes for it."""
+
+    netns: str
+    packet: ConnTuple
+
+
 @dataclass(slots=True)
 class NeighbourTables:
     """What ARP and neighbor discovery taught the namespaces of the node."""
@@ -111,5 +118,7 @@ class Learned:
     """Rules that matched messages of neighbor discovery."""
     redirects: Counter[tuple[str, Address]] = field(default_factory=Counter)
     """How often a namespace told a host of a shorter way by IPv6."""
+    sockets: dict[SocketKey, bool] = field(default_factory=dict)
+    """Sockets that this connection has made, and whether each is transparent."""
     endpoints: dict[PeerKey, tuple[Address, int]] = field(default_factory=dict)
     """Where peers of WireGuard devices sent from."""

@@ -58,6 +58,11 @@ _ENDS = (
         BoundaryName.TUNNEL, "this kind of tunnel is not modeled", "ip -d link show type KIND"
     ),
     Boundary(
+        BoundaryName.TUNNEL_TO_SELF,
+        "a vxlan device hands over by itself what is for the host's own end of a tunnel",
+        "ip -d link show type vxlan",
+    ),
+    Boundary(
         BoundaryName.DUMMY,
         "a dummy device discards what it sends",
         "ip -d link show type dummy",

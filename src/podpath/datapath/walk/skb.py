@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from podpath.datapath.conntrack.connection import TEMPLATE_ENTRY, Connection, Template
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.tracing.destination import Destination
-from podpath.datapath.vocabulary import CtInfo, PacketType
+from podpath.datapath.vocabulary import CtInfo, GivenSocket, PacketType
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.node.links import Link
@@ -60,6 +60,8 @@ class Skb:
     """
     bound: str | None = None
     """The device that the sending socket is bound to (`sk_bound_dev_if`); None for none."""
+    transparent: bool = False
+    """True for what a transparent socket sends: its source may be another host's."""
     own_ttl: bool = False
     """True for a TTL that the sending socket has set."""
     may_be_gso: bool = False
@@ -74,6 +76,8 @@ class Skb:
     """
     looped: bool = False
     """True for what the host sends to itself over `lo`: it keeps its route and connection."""
+    given: GivenSocket | None = None
+    """The socket that a rule gave it to (`skb->sk`), until IP receives it again."""
     port: Link | None = None
     """The bridge port that the frame leaves by, while a bridge has it."""
     vlan: int | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.datapath.conntrack.connection import Connection, Template, Zone
+from podpath.datapath.conntrack.tuples import packet_tuple
 from podpath.datapath.nat.binding import bind_destination, bind_source
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.reasons.rules import (
@@ -29,7 +30,8 @@ from podpath.datapath.reasons.translation import (
     TranslationReason,
 )
 from podpath.datapath.routing import PathMss, lower_mss, path_mss, select_source
-from podpath.datapath.vocabulary import CtInfo, Hook, StepDecision
+from podpath.datapath.vocabulary import CtInfo, GivenSocket, Hook, StepDecision
+from podpath.datapath.walk.learned import SocketKey
 from podpath.datapath.walk.offload import compute_checksums
 from podpath.datapath.walk.skb import Skb, is_untouched
 from podpath.net.addresses import Address
@@ -203,8 +205,20 @@ class Actions:
         word = StepDecision.ACCEPT if accepted else StepDecision.DROP
         self._decide(word, QueueTaken(self.rule, word))
 
-    def hand_to_proxy(self, port: int) -> None:
-        """Record that a transparent socket gets the packet."""
+    def own_socket(self) -> bool | None:
+        """Tell whether the socket of the packet's own connection is transparent; None where the
+        host has none.
+        """
+        skb = self.skb
+        return self.state.walk.learned.sockets.get(
+            SocketKey(skb.netns.name, packet_tuple(skb.packet))
+        )
+
+    def hand_to_proxy(self, port: int, *, connected: bool) -> None:
+        """Give the packet to a transparent socket: the listener at a port, or that of its own
+        connection.
+        """
+        self.skb.given = GivenSocket.CONNECTED if connected else GivenSocket.LISTENER
         self._decide(StepDecision.TPROXY, HandedToProxy(self.rule, port, self.skb.mark))
 
     def lack_proxy(self, port: int) -> None:

@@ -7,6 +7,7 @@ leaves the port unknown.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.evidence.commands.command import parse_command
@@ -54,8 +55,11 @@ _NETSTAT = re.compile(
 )
 _OTHER = re.compile(r"\s*(?:u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|ti_\w+|xdp|mptcp|unix)\s")
 _DETAIL = re.compile(
-    r"\s+(?:users:\(|uid:\d|ino:\d|skmem:|timer:|cgroup:|cubic|bbr|reno|ts sack|rto:|v6only:)"
+    r"\s+(?:users:\(|uid:\d|ino:\d|skmem:|timer:|cgroup:|cubic|bbr|reno|ts sack|rto:|v6only:"
+    r"|inet-sockopt:)"
 )
+_OPTIONS = re.compile(r"inet-sockopt: \((?P<set>[^)]*)\)")
+"""The options that are set on a socket (`ss --inet-sockopt`)."""
 _LOCAL = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<bare>.*?))(?:%(?P<link>[^\s:]+))?:(?P<port>[^:]+)")
 _PROCESS = re.compile(r'users:\(\("(?P<ss>[^"]*+)"|(?<!\S)\d++/(?P<netstat>\S.*)')
 _STATES = {
@@ -112,6 +116,7 @@ def read(source: Source) -> Reading:
             last = index if _add(ledger, index, found, asked) else None
         elif last is not None and _DETAIL.match(line):
             ledger.replace_span(ledger.span(last, index))
+            _add_options(ledger, line)
         elif line.strip():
             last = None
             ledger.title(index)
@@ -161,6 +166,14 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
         )
     )
     return True
+
+
+def _add_options(ledger: Ledger, line: str) -> None:
+    """Note on the last socket what its options say."""
+    found, socket = _OPTIONS.search(line), ledger.records[-1]
+    if found is not None and isinstance(socket, SocketRecord):
+        shown = "transparent" in found["set"].split()
+        ledger.records[-1] = replace(socket, transparent=shown)
 
 
 def _protocol(netid: str | None, state: str, asked: int | None) -> int:

@@ -12,7 +12,7 @@ MODES = {0: "off", 1: "strict", 2: "loose"}
 """rp_filter in words."""
 
 
-def spell_route(reason: RouteReason) -> str:  # noqa: PLR0911  # one arm for each reason
+def spell_route(reason: RouteReason) -> str:  # noqa: C901, PLR0911  # one arm for each reason
     """Say what routing or forwarding decided."""
     if isinstance(reason, SourceReason):
         return _spell_source(reason)
@@ -32,6 +32,11 @@ def spell_route(reason: RouteReason) -> str:  # noqa: PLR0911  # one arm for eac
             return f"{address} is forwarded out of {_way(link, gateway)}"
         case routes.NotForOneHost(pkt_type):
             return f"a frame to a {pkt_type} MAC is not forwarded"
+        case routes.GivenToSocket():
+            return (
+                "a rule has given it to a proxy's socket: it may only be delivered here, and no "
+                "route says so"
+            )
         case routes.TtlExceeded(ttl):
             return f"its TTL of {ttl} expires here"
         case routes.MtuExceeded(length, mtu):

@@ -1,4 +1,10 @@
-"""`-j TPROXY`: hand a packet to a local transparent socket (net/netfilter/xt_TPROXY.c v6.12)."""
+"""`-j TPROXY`: hand a packet to a local transparent socket (net/netfilter/xt_TPROXY.c v6.12).
+
+The socket of the packet's own connection comes first, then one that listens at the port: on the
+address that the rule names, else on the first one of the device that the packet came in by
+(net/ipv4/netfilter/nf_tproxy_ipv4.c:nf_tproxy_laddr4 v6.12). One that is not transparent ends
+the packet.
+"""
 
 from __future__ import annotations
 
@@ -31,30 +37,41 @@ def compile_target(target: Target, context: RuleContext) -> TargetAct:
     )
 
     def proxy(state: RuleActions) -> Verdict:
-        wanted = port or state.skb.packet.dport
-        if not _listens(state, address, wanted, context):
+        wanted, own = port or state.skb.packet.dport, state.own_socket()
+        taken = _listens(state, address, wanted, context) if own is None else own
+        if not taken:
             state.lack_proxy(wanted)
             return DROP
         state.set_mark((state.skb.mark & (FULL_MASK ^ mark.mask)) ^ mark.value)
-        state.hand_to_proxy(wanted)
+        state.hand_to_proxy(wanted, connected=own is not None)
         return ACCEPT
 
     return proxy
 
 
 def _listens(state: RuleActions, address: Address, port: int, context: RuleContext) -> bool:
-    packet = state.skb.packet
-    for entry in state.sockets_at(port):
-        if entry.local is None or address.is_unspecified or entry.local in {address, packet.dst}:
-            return True
-    if state.shows_sockets():
-        return False
+    local = _local_address(state) if address.is_unspecified else address
+    found = [
+        entry
+        for entry in state.sockets_at(port)
+        if entry.local is None or entry.local.is_unspecified or entry.local == local
+    ]
+    shown = [entry.transparent for entry in found]
+    if None not in shown and (shown or state.shows_sockets()):
+        return True in shown
     options = (
         Option(True, "a transparent socket listens there"),
-        Option(False, "nobody listens there"),
+        Option(False, "none listens there, or it is not transparent"),
     )
     name = f"a transparent socket listens on port {port} in netns {context.netns}"
-    return state.choose(name, options, ask="ss -tulnp")
+    return state.choose(name, options, ask="ss -tulnp --inet-sockopt")
+
+
+def _local_address(state: RuleActions) -> Address:
+    """Return the address at which a socket is looked for where the rule names none."""
+    packet = state.skb.packet
+    own = (each for each in state.addresses_of_input() if each.family == packet.dst.family)
+    return next(own, packet.dst)
 
 
 def _list(groups: Groups) -> tuple[MatchOption, ...]:
@@ -79,5 +96,4 @@ TARGET = TargetExtension(
     tables=frozenset({"mangle"}),
     hooks=frozenset({"PREROUTING"}),
     compiler=compile_target,
-    not_drawn="the lab's servers are not transparent",
 )
