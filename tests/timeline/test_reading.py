@@ -171,6 +171,34 @@ def test_a_stamp_within_a_message_tells_the_year() -> None:
     assert [at("15:59:59", "2020-12-31"), at("16:00:10", "2020-12-31")] == list(second)
 
 
+def test_a_heading_of_journalctl_tells_year_and_zone() -> None:
+    """It names both; where several zones have its zone's name, the year alone, and headings of two
+    zones tell no zone.
+    """
+    heading = (
+        "-- Logs begin at Thu 2019-10-31 04:57:54 EDT, end at Thu 2019-10-31 20:20:53 EDT. --\n"
+    )
+    newer = (
+        "-- Journal begins at Tue 2021-08-31 13:24:33 CEST, "
+        "ends at Wed 2021-09-01 09:02:11 CEST. --\n"
+    )
+    lines = (
+        "Oct 31 20:09:02 n7 systemd[1]: Started tuned.\n"
+        "Oct 31 20:09:03 n7 systemd[1]: Started polkit.\n"
+    )
+    read = logs(heading + lines)
+    shared = logs(heading.replace("EDT", "CST") + lines)
+    both = logs(heading + heading.replace("EDT", "CET") + lines + lines)
+    of_newer = logs(newer + lines.replace("Oct 31 20", "Sep  1 08"))
+
+    assert at("00:09:02", "2019-11-01") == read.readings[0].times[0]
+    assert timedelta(hours=-4) == (read.zone.utcoffset(None) if read.zone is not None else None)
+    assert at("06:09:02", "2021-09-01") == of_newer.readings[0].times[0]
+    assert at("20:09:02", "2019-10-31") == shared.readings[0].times[0]
+    assert (("log-0", "CST"),) == shared.shared
+    assert at("20:09:02", "2019-10-31") == both.readings[0].times[0]
+
+
 def test_stamps_of_other_moments_tell_no_year() -> None:
     """What a message says of a certificate's beginning is no stamp of the line."""
     read = logs('Mar 12 09:49:03 n7 kubelet[9]: cert "time":"2019-01-01T00:00:00Z"')

@@ -29,6 +29,23 @@ def test_a_service_by_a_name(text: str, subject: str) -> None:
     assert subject == (found.subject if found else None)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NetworkManager-dispatcher.service",
+        "Network Manager Script Dispatcher Service",
+        "Network Manager Wait Online",
+        "Dispatcher daemon for systemd-networkd",
+        "networkd-dispatcher",
+        "systemd-networkd-wait-online.service",
+        "Network Service Netlink Socket",
+    ],
+)
+def test_what_waits_for_a_service_is_not_the_service(text: str) -> None:
+    """It bears its name, and changes nothing."""
+    assert find_service(text) is None
+
+
 @pytest.mark.parametrize("text", ["", "nginx.service", "retuned", "my-docker-registry@x"])
 def test_no_service(text: str) -> None:
     """Another name that only holds one of these is none of them."""

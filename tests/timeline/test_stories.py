@@ -179,6 +179,25 @@ def test_a_cause_comes_before_what_shows_it() -> None:
     assert ["sysctl-by-hand", "firewalld-flushes-rules", "martians-logged"] == names(text)
 
 
+@pytest.mark.parametrize(
+    ("service", "chain"),
+    [
+        ("Apply Kernel Variables", "systemd-sysctl-restart"),
+        ("Network Configuration", "networkd-foreign-rules"),
+        ("Network Manager", "networkmanager-takes-devices"),
+    ],
+)
+def test_what_a_boot_starts_is_no_restart(service: str, chain: str) -> None:
+    """Nothing stood before it that it could take away; the same minutes later is one."""
+    boot = "Mar 12 03:13:43 kn-04 kernel: Linux version 6.1.0\n"
+    later = boot.replace("03:13:43", "03:10:43")
+    started = f"Mar 12 03:13:45 kn-04 systemd[1]: Finished {service}."
+
+    assert chain not in names(boot + started)
+    assert chain in names(later + started)
+    assert chain in names(started)
+
+
 def test_no_chain_no_story() -> None:
     """Without chains there is no story."""
     chains: tuple[CauseChain, ...] = ()

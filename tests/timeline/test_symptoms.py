@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,37 @@ def test_other_timeouts_are_no_failed_connections() -> None:
     ]
 
     assert [None] * 3 == [read_failure(event("kernel", message)) for message in messages]
+
+
+SETTINGS = (
+    'FLAG: --runtime-request-timeout="2m0s"',
+    "streamingConnectionIdleTimeout: 4h0m0s",
+    'level=info msg="Configuration loaded" timeout=30s server=10.0.0.1',
+    "Setting connection timeout to 5s for peer 10.0.0.2",
+    "using request timeout 30s for https://10.0.0.1:6443",
+    "renewing lease with timeout of 10s",
+    "dial_timeout = 10s, request_timeout = 30s",
+    'Activating service requested by (comm="gdbus call --system --timeout 30 --dest org.free")',
+    "couldn't read 4 bytes from control socket: Connection reset by peer",
+)
+MET = (
+    "connection timeout=10s exceeded for 10.0.0.1",
+    "HTTPSConnectionPool(host='10.0.0.1', port=443): Read timed out. (read timeout=10)",
+    "connect to 10.0.0.1 port 80: Connection timeout",
+    "Request timeout 30s reached",
+    "Connection timeout after 5001 ms",
+    "level=error msg=probe timeout=30s",
+    "probe with --timeout 5: connection refused",
+    'Get "https://10.96.0.1:443/api": dial tcp 10.96.0.1:443: i/o timeout',
+)
+
+
+@pytest.mark.parametrize(("message", "fails"), [(one, one in MET) for one in (*SETTINGS, *MET)])
+def test_timeouts_that_are_set_are_no_failures(message: str, fails: bool) -> None:  # noqa: FBT001
+    """Every kubelet and API server prints its flags as it starts; a timeout that is met is told
+    with what failed.
+    """
+    assert fails is (read_failure(event("kubelet", message)) is not None)
 
 
 def test_a_quiet_log_has_no_window() -> None:

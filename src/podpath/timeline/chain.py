@@ -32,6 +32,10 @@ class ChainLink:
     """What the event's message has to hold."""
     optional: bool = False
     """True where a log need not show it."""
+    running: bool = False
+    """True where it means something on a running node alone: as a part of its boot it changes
+    nothing that stood before.
+    """
     within: float = 300.0
     """Seconds until the next link at the latest."""
 
@@ -113,6 +117,7 @@ def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> ChainLink
         verbs=tuple(_words(link.get("verb"))),
         text=re.compile(text, re.IGNORECASE) if isinstance(text, str) else None,
         optional=link.get("optional") is True,
+        running=link.get("running") is True,
         within=float(str(link.get("within", 300))),
     )
 

@@ -119,8 +119,8 @@ def _place_rings(
             booted = replace(clock, boots=_infer_boots(log.source, kernel, clock))
             readings[place] = log.row.read(log.source, booted)
     notes = (
-        f"{found[place].source.name}: time stamps within its messages show that its own are in "
-        f"{zone}."
+        f"{found[place].source.name}: its heading, or stamps within its messages, show that its "
+        f"own are in {zone}."
         for place, zone in told.zones.items()
     )
     gathered = _gather(found, [readings[place] for place in sorted(readings)], notes)
@@ -161,7 +161,7 @@ def _infer_all(found: Sequence[_Log], clock: Clock, reference: float) -> _Told:
             names[place] = name
         if not (log.row.yearless or (log.row.of_node and name is not None)):
             continue
-        inferred = _infer(log, reference)
+        inferred = _read_heading(log.source, _infer(log, reference))
         if inferred is None:
             continue
         lasts[place] = inferred.last
@@ -264,6 +264,35 @@ _NESTED = re.compile(
     r'(?:time=|ts=|"(?:ts|time|timestamp)":|\[)\\*"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?'
     r"(?:Z|[+-]\d\d:?\d\d))"
 )
+
+
+_HEADING = re.compile(
+    r"-- (?:Logs begin|Journal begins) at \w{3} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+, ends? at \w{3} "
+    r"(?P<last>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<zone>[A-Z]{3,4}|[+-]\d\d:?\d\d)\. --"
+)
+"""What journalctl (before version 250) prints first: from when to when its journal goes, in the
+zone of the stamps below.
+"""
+
+
+def _read_heading(source: Source, told: _Inferred | None) -> _Inferred | None:
+    """Add what journalctl's headings tell of the stamps below them to what messages told: the year,
+    and the zone, unless several zones have its name or there are headings of several.
+    """
+    if not any(_HEADING.match(line) for line in source.lines[:_ENDS]):
+        return told
+    headings = [
+        heading
+        for line in source.lines
+        if line.startswith("-- ") and (heading := _HEADING.match(line)) is not None
+    ]
+    names = {heading["zone"] for heading in headings}
+    zone = parse_zone(names.pop()) if len(names) == 1 else None
+    wall = WallClock(zone or UTC)
+    lasts = [stamp.time for one in headings if (stamp := wall.match(one["last"])) is not None]
+    if not lasts:
+        return told
+    return _Inferred(zone or (told.zone if told is not None else None), max(lasts))
 
 
 def _infer(log: _Log, now: float) -> _Inferred | None:

@@ -36,6 +36,7 @@ SERVICES: tuple[NodeService, ...] = tuple(map(_read_service, _FILE["services"]))
 """The first whose names stand in a text is meant."""
 
 
+_BESIDE = re.compile(rf"(?<![\w@/-])(?:{_FILE['beside']})(?![\w@-])", re.IGNORECASE)
 _ANY = re.compile("|".join(service.names.pattern for service in SERVICES), re.IGNORECASE)
 """Most texts name none of them: that is seen at once."""
 
@@ -46,4 +47,5 @@ def find_service(text: str) -> NodeService | None:
     """
     if _ANY.search(text) is None:
         return None
+    text = _BESIDE.sub("", text)
     return next((service for service in SERVICES if service.names.search(text)), None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.timeline.chain import CauseChain, ChainLink
+from podpath.timeline.mark_kinds import MarkKind
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.suspects import Marked
 from podpath.timeline.window import RESOLUTION, FailureWindow
@@ -17,6 +18,8 @@ REACH = 1800.0
 """Seconds before the window that a chain may have begun."""
 AFTER = 120.0
 """Seconds after the first failure in which the kernel may still say what fails."""
+BOOTING = 120.0
+"""Seconds from the kernel's first line in which what starts is a part of the boot."""
 _TRIED = 6
 """Events tried for one link: the latest that fit."""
 
@@ -83,6 +86,7 @@ def _match_chain(
         place
         for place, one in enumerate(marked)
         if _fits(chain.links[-1], one) and _strikes(chain, one, window)
+        if not (chain.links[-1].running and _is_of_boot(marked, place))
     ]
     best: tuple[ToldLink, ...] = ()
     for place in reversed(strikes[-_TRIED:]):
@@ -102,6 +106,17 @@ def _strikes(chain: CauseChain, one: Marked, window: FailureWindow | None) -> bo
     if chain.observes:
         return window.start - RESOLUTION <= one.event.time <= window.failed_at + AFTER
     return window.holds(one.event.time)
+
+
+def _is_of_boot(marked: Sequence[Marked], place: int) -> bool:
+    """Tell whether an event is a part of the node's boot."""
+    time = marked[place].event.time
+    for one in reversed(marked[:place]):
+        if one.event.time < time - BOOTING:
+            return False
+        if one.mark.kind is MarkKind.BOOT:
+            return True
+    return False
 
 
 def _trace_back(

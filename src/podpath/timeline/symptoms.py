@@ -33,10 +33,27 @@ _GATEWAY = re.compile(r'" 50[234] ')
 _NO_CONNECTION = re.compile(
     (
         r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|"
-        r"blk_update|ata\d|nvme"
+        r"blk_update|ata\d|nvme|control socket"
     ),
     re.IGNORECASE,
 )
+_SPAN = r"\W?\d+(?:\.\d+)?"
+_UNIT = r" ?(?:ms|s|m|h|min(?:ute)?s?|sec(?:ond)?s?|milliseconds?)(?:\d+(?:ms|s|m))*"
+_SETTING = re.compile(
+    r"(?<!\w)--?[\w-]*time-?out[\w-]*(?:[= ]\W?[\w.]+)?|"
+    rf"\b[\w.-]*timeout[\w-]*(?:\W{{0,2}}[=:]|(?: set| configured| is| of| to| as){{1,2}}) ?{_SPAN}"
+    rf"(?:{_UNIT})?(?![\w.:])|\b[\w.-]*timeout[\w-]*[ (]{{1,2}}{_SPAN}{_UNIT}(?![\w.:])",
+    re.IGNORECASE,
+)
+"""A timeout that is an option, or that something has: `--timeout 30`, `requestTimeout="2m0s"`,
+`with a timeout of 10s`.
+"""
+_FAILS = re.compile(
+    r"fail|error|\berr\b|exceed|expire|elaps|unable|cannot|can't|could ?n[o']t|\bafter\b|abort|"
+    r"\blost\b|giv(?:e|ing) up|\bwarn|retr(?:y|ies)|unhealthy|reach|\bhit\b|occur|trigger",
+    re.IGNORECASE,
+)
+"""What a line holds that tells of a failure, and names the timeout that was waited for."""
 _OTHERS = frozenset({"sshd", "sshd-session", "postfix/smtpd", "rsyslogd", "audit"})
 """Programs whose clients come and go: that a scanner was cut off is no failure of this node's
 network.
@@ -203,6 +220,8 @@ def read_failure(event: LogEvent) -> LoggedFailure | None:
         )
     ):
         return None
+    if _is_setting(message):
+        return None
     found = parse_failure(message)
     target = f"{found.dst}:{found.dport}" if found is not None else ""
     return LoggedFailure(
@@ -211,6 +230,13 @@ def read_failure(event: LogEvent) -> LoggedFailure | None:
         timeout=parse_timeout(message),
         who=(event.program, target),
     )
+
+
+def _is_setting(message: str) -> bool:
+    """Tell whether a line tells of a timeout that is set, and of no failure."""
+    if "ime" not in message or _SETTING.search(message) is None or _FAILS.search(message):
+        return False
+    return not any(sign in _SETTING.sub("", message) for sign in _SIGNS)
 
 
 def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
