@@ -110,6 +110,12 @@ def test_what_is_no_connection_is_not_placed(text: str) -> None:
     assert () == place_complaints(complain(text))
 
 
+def test_pods_of_two_nodes_are_not_two_of_this_one() -> None:
+    """Of two pods that nobody names one is elsewhere; one that is named may be of this node."""
+    assert () == place_complaints(complain("Pods of different nodes cannot reach one another."))
+    assert place_complaints(complain("Pods cannot reach one another."))
+
+
 def test_a_walk_that_breaks_as_described_is_the_cause() -> None:
     """Forwarding is off, and the complaint names both ends."""
     answer = diagnose(complain(SENTENCES[0][0], forward="0"))

@@ -118,6 +118,8 @@ def _place(node: Node, complaint: Complaint) -> Complained | None:
     )
     if target is None or source is None or source.address.family != target.address.family:
         return None
+    if complaint.same_node is False and _are_here(node, source, target):
+        return None
     protocol, port, how = _find_port(complaint, target)
     probe = Probe(protocol, source.address, target.address, dport=port, netns=source.netns)
     choices = (
@@ -127,6 +129,13 @@ def _place(node: Node, complaint: Complaint) -> Complained | None:
     )
     kind = complaint.failure if complaint.failure in _TOLD else None
     return Complained(probe=probe, kind=kind, span=complaint.span, choices=choices)
+
+
+def _are_here(node: Node, source: _Found, target: _Found) -> bool:
+    """Tell whether both ends were chosen among the pods of the one node that is shown."""
+    chosen = [one for one in (source, target) if one.how is not ChosenBy.NAMED]
+    holders = {source.netns, target.netns or node.find_holder(target.address)}
+    return len(chosen) == 2 and holders.isdisjoint({None, HOST})
 
 
 def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, ChosenBy]:

@@ -16,7 +16,7 @@ from podpath.checks.owned import OwnerPlaces, place_owners
 from podpath.checks.registry import run_checks
 from podpath.checks.services.node_port_missing import find_node_ports, tell_node_port
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.tracing.trace import Branch, Conversation
+from podpath.datapath.tracing.trace import Branch, Conversation, Trace
 from podpath.diagnosis.asked import keep_asked
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
@@ -62,6 +62,7 @@ from podpath.diagnosis.symptoms import Symptom, collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.without_guesses import lower_guessed
 from podpath.diagnosis.worlds import DEVIATIONS, LIMIT, Judgement, World, judge
+from podpath.net.addresses import Address
 from podpath.net.counted import count
 from podpath.net.probe import Probe
 from podpath.node.case import Case, Unplaced
@@ -429,10 +430,16 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
 
 
 def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
-    """Say which devices that a finding speaks of are known by inference alone: their names are made
-    up.
+    """Say which devices and addresses that a finding speaks of are known by inference alone: their
+    names are made up.
     """
     names: dict[str, None] = {}
+    shown = [one.shown_by for one in findings if one.shown_by is not None]
+    ends = {end for one in shown for trace in one.traces for end in _list_ends(trace)}
+    made_up = [item for item in node.host.addresses.items if item.stands_for]
+    for item in made_up:
+        if item.address in ends:
+            yield f"{item.address}: no output shows {item.stands_for}; this one is a placeholder."
     for finding in findings:
         for trace in finding.shown_by.traces if finding.shown_by is not None else ():
             for step in trace.steps:
@@ -443,6 +450,11 @@ def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
             f"{', '.join(names)}: no output shows the name of such a device; this one is a "
             "placeholder."
         )
+
+
+def _list_ends(trace: Trace) -> tuple[Address, Address]:
+    """Return the ends of the packet as it was sent."""
+    return trace.packet.src, trace.packet.dst
 
 
 def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:

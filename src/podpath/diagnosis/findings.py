@@ -24,8 +24,10 @@ from podpath.checks.netfilter import dropped_by_rule
 from podpath.checks.registry import MESSAGES
 from podpath.checks.routing import no_route, router_advertisements_ignored, shadowed_range
 from podpath.checks.services import (
+    endpoint_not_local,
     endpoint_not_ready,
     no_endpoints,
+    no_local_endpoints,
     proxy_behind,
     service_rejected,
 )
@@ -377,6 +379,7 @@ DEEPER = {
     arp_off.NAME: _UNANSWERED,
     shadowed_range.NAME: _UNANSWERED,
     veth_without_bridge.NAME: _UNANSWERED,
+    endpoint_not_local.NAME: frozenset({no_local_endpoints.NAME}),
     endpoint_not_ready.NAME: frozenset({no_endpoints.NAME, dropped_by_rule.NAME}),
     pod_range.NAME: _UNANSWERED | {pod_route.NAME},
     pod_ranges_overlap.NAME: _UNANSWERED | {pod_route.NAME},

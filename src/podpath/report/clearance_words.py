@@ -97,7 +97,7 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
             return f"{probe} does not work if {fact} is {meaning}."
         case ComplaintUnexplained(probe=probe):
             return (
-                f"The ticket says that {probe} fails, but the walk delivers it."
+                f"The ticket says that something fails, but the walk delivers {probe}."
                 if probe is not None
                 else ("The ticket says that something fails, but not between which endpoints.")
             )

@@ -65,3 +65,43 @@ def test_the_service_that_the_rule_names(prose: str, about: set[str]) -> None:
     (finding,) = check(ticket_of(f"{prose}\n\n```\n$ iptables-save | grep local\n{OLD}\n```\n"))
 
     assert about == finding.about
+
+
+POD = "default   web-0   1/1   Running   0   2m   10.44.7.9   a7   <none>   <none>"
+PROXY = (
+    "kube-system   kube-proxy-x2v8p   0/1   CrashLoopBackOff   41   3h   172.20.0.7   a7   "
+    "<none>   <none>"
+)
+HEAD = (
+    "NAMESPACE   NAME   READY   STATUS   RESTARTS   AGE   IP   NODE   NOMINATED NODE   "
+    "READINESS GATES"
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "node", "claim"),
+    [
+        ((POD,), "a7", "although one of its pods runs here."),
+        ((POD, PROXY), "a7", "kube-proxy does not run here, so its rules are old."),
+        ((POD, PROXY.replace("a7", "a8")), "a7", "although one of its pods runs here."),
+        ((POD,), "a8", ""),
+        ((POD.replace("1/1   Running", "0/1   Running"),), "a7", ""),
+        ((POD.replace("web-0", "db-0"),), "a7", ""),
+    ],
+    ids=["row", "proxy-stopped", "other-proxy", "other-node", "not-ready", "other-pod"],
+)
+def test_a_table_shows_the_pod_on_the_node_of_the_rules(
+    rows: tuple[str, ...], node: str, claim: str
+) -> None:
+    """It is of the service by its name, and ready; whose rules these are the prompt says."""
+    table = "\n".join((HEAD, *rows))
+    rule = OLD.replace("shop/web", "default/web")
+    text = (
+        f"{FAILS}.\n\n```\n$ kubectl get pods -A -o wide\n{table}\n```\n"
+        f"```\nroot@{node}:~# iptables-save -t nat\n*nat\n:KUBE-XLB-ABCDEFGHIJKLMNOP - [0:0]\n"
+        f"{rule}\nCOMMIT\n```\n"
+    )
+    found = [str(one.claim) for one in check(ticket_of(text))]
+
+    assert len(found) == bool(claim)
+    assert all(claim in one for one in found)

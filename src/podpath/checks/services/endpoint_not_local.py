@@ -8,15 +8,17 @@ What it is
 Why it breaks
     Kube-proxy treats an endpoint as local if its node name is kube-proxy's own. If kube-proxy runs
     under another name (a host name with or without its domain, a cloud's private name), no endpoint
-    is local anywhere, and every node drops traffic to such services.
+    is local anywhere, and every node drops traffic to such services. If it has stopped, its rules
+    are those of the time before the pod came; and a pod that is not ready does not count.
 
 How to confirm
+    kubectl -n kube-system get pods -o wide -l k8s-app=kube-proxy; kubectl get pods -o wide
     kubectl get nodes; ps -ef | grep -o 'kube-proxy.*hostname-override[= ][^ ]*'; hostname
     kubectl get endpointslices -o yaml | grep nodeName
 
 How to fix
-    Run kube-proxy with --hostname-override (hostnameOverride in its configuration) set to the
-    node's name in the API.
+    Let kube-proxy run where it has stopped. Otherwise run it with --hostname-override
+    (hostnameOverride in its configuration) set to the node's name in the API.
 
 References
     kubernetes pkg/proxy/topology.go; kube-proxy(8), --hostname-override
@@ -24,11 +26,14 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
+from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.services.no_local_endpoints import list_refusing
+from podpath.checks.stated import is_typed_on
 from podpath.checks.told import find_told, list_failing
 from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span
@@ -40,28 +45,67 @@ NAME = "endpoint-not-local"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report such rules of a service whose pod is said to run on this node."""
-    here = find_told(case, Circumstance.RUNS_HERE)
-    if here is None or not any(True for _ in list_failing(case)):
-        return
     refusing = list(list_refusing(case))
+    if not refusing or not any(True for _ in list_failing(case)):
+        return
     named = any(one.names or one.addresses for one in list_failing(case))
     alone = len({service for _, service in refusing}) == 1 and not named
     for rule, service in refusing[:1]:
-        yield _report(rule.span, service, here, about=frozenset() if alone else _names(service))
+        here = find_told(case, Circumstance.RUNS_HERE) or _find_row(case, rule.span, service)
+        about = frozenset[str]() if alone else _names(service)
+        if here is not None:
+            yield _report(rule.span, service, here, _find_stopped(case, rule.span), about)
 
 
-def _report(rule: Span, service: str, here: Span, about: frozenset[str]) -> Finding:
+def _find_row(case: Case, rule: Span, service: str) -> Span | None:
+    """Return the row of a ready pod with the service's name on the node that the rule is of."""
+    name = service.rpartition("/")[2].partition(":")[0]
+    for pod in see(case, "Pod"):
+        ours = bool(name) and (pod.name == name or pod.name.startswith(f"{name}-"))
+        if ours and _is_ready(pod) and _is_of(case, rule, pod.text_at("spec", "nodeName")):
+            return pod.span
+    return None
+
+
+def _find_stopped(case: Case, rule: Span) -> Span | None:
+    """Return the row of a kube-proxy of the rule's node that does not run."""
+    for pod in see(case, "Pod"):
+        proxy = pod.name.startswith("kube-proxy") and not _is_ready(pod)
+        if proxy and _is_of(case, rule, pod.text_at("spec", "nodeName")):
+            return pod.span
+    return None
+
+
+def _is_ready(pod: ObjectSightings) -> bool:
+    conditions = pod.items_at("status", "conditions")
+    return any(one.texts.get("status") == "True" for one in conditions)
+
+
+def _is_of(case: Case, rule: Span, node: str) -> bool:
+    """Tell whether an output is of a node, by its prompt or by the words above it."""
+    spoken = re.search(rf"(?<![\w.-]){re.escape(node)}(?![\w-])", rule.source.label or "")
+    return bool(node) and (is_typed_on(case, rule, node) or spoken is not None)
+
+
+def _report(
+    rule: Span, service: str, here: Span, stopped: Span | None, about: frozenset[str]
+) -> Finding:
+    why = "" if stopped is None else ": kube-proxy does not run here, so its rules are old"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"Kube-proxy finds no local endpoint of {service or 'a service'} on this node, "
-            "although one of its pods runs here: kube-proxy's name for the node differs from the "
-            "node's own."
+            f"although one of its pods runs here{why}."
         ),
-        evidence=(rule, here),
-        reasoning=("An endpoint is local if its node name equals kube-proxy's own.",),
-        breaks=(f"connections to {service or 'the service'} from outside, through any node",),
+        evidence=(rule, here) if stopped is None else (rule, here, stopped),
+        reasoning=(
+            (
+                "An endpoint is local if its node name equals kube-proxy's own: kube-proxy has "
+                "another name for the node, has stopped, or the pod is not ready."
+            ),
+        ),
+        breaks=(f"connections to {service or 'the service'} from outside, through this node",),
         prevention="Set kube-proxy's --hostname-override to the node's name in the API.",
         marks=("has no local endpoints",),
         about=about,

@@ -1,10 +1,10 @@
-"""no-local-endpoints: a node drops packets for a service because none of its pods runs there
-(traffic policy Local).
+"""no-local-endpoints: a node drops packets for a service because kube-proxy finds none of its pods
+there (traffic policy Local).
 
 What it is
-    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and none of its
-    ready pods runs on this node. Kube-proxy writes a DROP with the comment "has no local endpoints"
-    (KUBE-XLB-... before 1.24, KUBE-EXTERNAL-SERVICES and KUBE-SVL-... since).
+    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and kube-proxy
+    knows of no ready pod of it on this node. Kube-proxy writes a DROP with the comment "has no
+    local endpoints" (KUBE-XLB-... before 1.24, KUBE-EXTERNAL-SERVICES and KUBE-SVL-... since).
 
 Why it breaks
     A client that connects to the service through this node (NodePort, external IP, load balancer
@@ -64,8 +64,8 @@ def _report(rule: Rule, service: str) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"This node drops traffic to {service or 'a service'} with traffic policy Local: none "
-            "of its pods runs here."
+            f"This node drops traffic to {service or 'a service'} with traffic policy Local: "
+            "kube-proxy finds none of its endpoints here."
         ),
         evidence=(rule.span,),
         reasoning=(
