@@ -308,3 +308,28 @@ def test_a_station_answers_for_the_address_that_it_has() -> None:
     station = Station("pod", walk.engine.namespace("pod").link("eth0"))
 
     assert [guess, None] == [_owned_by(walk, station, ip(f"10.1.0.{last}")) for last in (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "shared"),
+    [
+        ("macvlan", "192.0.2.1", "net1"),
+        ("ipvlan", "192.0.2.1", "net1"),
+        ("macvlan", "192.0.2.2", None),
+        ("", "192.0.2.1", None),
+    ],
+)
+def test_a_device_that_shares_another_does_not_ask_the_node_itself(
+    kind: str, target: str, shared: str | None
+) -> None:
+    """An address that the model holds is presumed of no host outside; whether the device below
+    keeps its frames from it is not followed.
+    """
+    pod = given_netns("pod", f"net1 192.0.2.60/24 {'kind ' * bool(kind)}{kind}")
+    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.1/24"), pod))
+    namespace = walk.engine.namespace("pod")
+    link = namespace.link("net1")
+    destination = Destination("unicast", link, None, None, given_route("default dev net1"))
+    found = resolve(walk, namespace, link, destination, packet("192.0.2.60", target))
+
+    assert (shared, shared is not None) == (found.sharing, found.failed)

@@ -309,6 +309,9 @@ def _presume(
         if shown:
             return _answered(walk, shown[0], target, entry)
         return Resolution(None, reasons.NobodyAnswers(target, link.name), unseen=partial[0].netns)
+    if link.kind in SHARING and _is_held(walk, namespace, target):
+        nobody = reasons.NobodyAnswers(target, link.name)
+        return Resolution(None, nobody, failed=True, sharing=link.name)
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(walk, namespace, link, target)
@@ -316,6 +319,14 @@ def _presume(
             mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND
         )
     return _ask_proxy(walk, around, target, link)
+
+
+def _is_held(walk: Walk, namespace: Namespace, target: Address) -> bool:
+    """Tell whether a namespace of the model has an address, which no host outside then has: the
+    device below may keep frames from it (`drivers/net/macvlan.c:macvlan_queue_xmit v6.12`).
+    """
+    others = (name for name in walk.engine.node.namespaces if name != namespace.name)
+    return any(walk.engine.namespace(name).owns(target) for name in others)
 
 
 def _stays_silent(walk: Walk, namespace: Namespace, link: Link, entry: Neighbour) -> bool:
