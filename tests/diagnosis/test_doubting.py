@@ -288,3 +288,59 @@ def test_a_possible_error_that_its_log_is_done_with_is_only_seen_as_well() -> No
 
     assert (Severity.FAULT, True) == (again.severity, bool(again.asks))
     assert (Severity.RISK, False) == (done.severity, bool(done.asks))
+
+
+NEEDS = 'level=fatal msg="cannot start" error="BPF NodePort services needs kernel 4.17.0 or newer."'
+
+
+@pytest.mark.parametrize(
+    ("beside", "certain"),
+    [
+        ("kernel (6.6.30) versions: OK!", False),
+        ("Linux version 4.17.0-1-generic", False),
+        ("Linux version 4.9.0-19-amd64", True),
+        ("kernel 6.1.0 or newer is recommended", True),
+    ],
+)
+def test_a_kernel_that_is_new_enough_lacks_something_else(beside: str, *, certain: bool) -> None:
+    """What is wanted is no version that runs."""
+    found = find("kernel-too-old", beside, NEEDS, prose="The agent exits.")
+
+    assert certain is (Unsettling.NEW_ENOUGH not in found.reasoning)
+    assert certain is (found.certainty == 1)
+
+
+NO_PLUGIN = 'network: failed to find plugin "flannel" in path [/opt/cni/bin]'
+STOPS = f'Failed to stop sandbox "51ab": cni failed to teardown pod "old-0_shop" {NO_PLUGIN}'
+STARTS = f'Failed to create pod sandbox: cni failed to set up pod "new-0_shop" {NO_PLUGIN}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "certain"), [((STOPS,), False), ((STARTS,), True), ((STOPS, STARTS), True)]
+)
+def test_what_is_missing_at_a_removal_is_that_of_an_old_pod(
+    lines: tuple[str, ...], *, certain: bool
+) -> None:
+    """A new pod may have another plugin."""
+    found = find("cni-plugin-missing", *lines, prose="Pods do not start.")
+
+    assert certain is (Unsettling.TEARDOWN not in found.reasoning)
+    assert certain is (found.certainty == 1)
+
+
+WAITING = (
+    'level=warning msg="Waiting for k8s node information" '
+    'error="required IPv4 PodCIDR not available"'
+)
+RECEIVED = 'level=info msg="Received own node information from API server" v4Prefix=10.77.3.0/24'
+
+
+@pytest.mark.parametrize(
+    ("lines", "severity"),
+    [((WAITING,), Severity.FAULT), ((WAITING, RECEIVED), Severity.RISK)],
+)
+def test_a_wait_that_ended_is_only_seen_as_well(lines: tuple[str, ...], severity: Severity) -> None:
+    """The last word counts."""
+    found = find("pod-range-missing", *lines, prose="Pods have no network.")
+
+    assert severity == found.severity

@@ -47,6 +47,10 @@ class Unsettling(Enum):
     """The address is listed, and duplicate address detection has not passed."""
     CUT_OFF = auto()
     """Who said so gets no answer from anybody else either: what it waits for is not what fails."""
+    NEW_ENOUGH = auto()
+    """The version that runs is stated, and is not older than the one that is asked for."""
+    TEARDOWN = auto()
+    """It was said while an old sandbox was taken away."""
     ONLY_PROBED = auto()
     """A program looked for it at its start, and goes on without it, or in another mode."""
     PERHAPS_BUILT_IN = auto()

@@ -41,7 +41,8 @@ _LISTED = re.compile(r"\bget (?:po|all|ds|daemonset)|\b(?:docker|podman|crictl|n
 """Commands whose rows are workloads."""
 _DONE = re.compile(
     r"\bSyncProxyRules complete\b|\bsyncProxyRules took\b|\bstart worker process\b|"
-    r"\bNormal\s+Started\b|\bCaches populated\b|\bStarted \w+ in [\d.]+ s|\bAPI listen on\b|"
+    r"\bNormal\s+Started\b|\bCaches populated\b|\bReceived own node information\b|"
+    r"\bStarted \w+ in [\d.]+ s|\bAPI listen on\b|"
     r"\bcertificates? (?:was |has been |have been )?(?:rotated|renewed)\b|"
     r"(?<!un)(?<!not )(?<!without )(?<!no )\bsuccess(?:ful|fully)?\b(?!\s*[:=]\s*(?:false|0|no)\b)",
     re.IGNORECASE,

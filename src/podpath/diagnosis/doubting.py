@@ -111,7 +111,7 @@ def _doubt(case: Case, finding: Finding) -> Finding:
     for doubt in sorted(finding.doubted_by | ALWAYS, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
-            over = doubt is Unsettling.DONE and finding.certainty < 1
+            over = doubt is Unsettling.DONE and (finding.certainty < 1 or _is_wait(case, finding))
             return replace(
                 finding,
                 severity=Severity.RISK if over else finding.severity,
@@ -124,6 +124,15 @@ def _doubt(case: Case, finding: Finding) -> Finding:
                 reasoning=(*finding.reasoning, doubt),
             )
     return finding
+
+
+_WAITS = re.compile(r"\bwaiting (?:for|on|until)\b|\bnot yet\b|\bretry(?:ing)?\b", re.IGNORECASE)
+
+
+def _is_wait(case: Case, finding: Finding) -> bool:
+    """Tell whether all that a finding quotes is that somebody waits."""
+    quoted = list_quoted(case, finding)
+    return bool(quoted) and all(_WAITS.search(one.span.text) for one in quoted)
 
 
 def _find_later(case: Case, finding: Finding) -> Iterator[Span]:
@@ -289,6 +298,59 @@ def _find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
             yield from (Span(source, at, at) for at, line in numbered if _IN_MODE.search(line))
 
 
+_RUNNING = re.compile(
+    r"(?:\bLinux version |\bkernel (?:\(|version:? ?|is |release:? ?)|\buname -r`?[^\d\n]{0,12}|"
+    r"\bKernel Version: +)(?P<version>\d+\.\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(r"\b(?:needs?|requires?|or (?:newer|later)|minimal|at least)\b", re.IGNORECASE)
+
+
+def _find_new_enough(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a line that states a kernel which is not older than the one that is asked for."""
+    quoted = list_quoted(case, finding)
+    wanted = [_read_version(one.values["version"]) for one in quoted if "version" in one.values]
+    sources = {span.source for span in finding.evidence}
+    lines = [
+        (s, at, line) for s in sources for at, line in enumerate(s.lines[:_READ], s.first_line)
+    ]
+    told = [(one.span.source, one.span.line, one.span.text) for one in case.complaints]
+    for source, at, line in (*lines, *told):
+        found = _RUNNING.search(line) if _WANTS.search(line) is None else None
+        if wanted and found is not None and _read_version(found["version"]) >= max(wanted):
+            yield Span(source, at, at)
+    running = case.node.kernel
+    shown = _RUNNING.search(f"kernel version {running}") if running else None
+    if wanted and shown is not None and _read_version(shown["version"]) >= max(wanted):
+        yield from (one.span for one in quoted[:1])
+
+
+def _read_version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdecimal())
+
+
+_REMOVES = re.compile(
+    r"\b(?:failed to (?:stop|kill|tear ?down|remove|delete|destroy)|tear ?down|"
+    r"error (?:deleting|stopping|removing)|StopPodSandbox|KillPodSandbox|RemovePodSandbox|"
+    r"terminated container)\b|\bfailed \(delete\)",
+    re.IGNORECASE,
+)
+
+
+_ADDS = re.compile(
+    r"\bfailed to (?:set ?up|create)\b|\bfailed \(add\)|\berror adding\b", re.IGNORECASE
+)
+
+
+def _find_teardown(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a quoted line of a removal, where all that are quoted are of one."""
+    quoted = list_quoted(case, finding)
+    lines = {line for one in quoted for line in one.span.source.lines[:_READ]}
+    adds = any(map(_ADDS.search, lines))
+    if quoted and not adds and all(_REMOVES.search(one.span.text) for one in quoted):
+        yield quoted[0].span
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -307,6 +369,8 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.CUT_OFF: _find_cut_off,
     Unsettling.PERHAPS_BUILT_IN: _find_perhaps_built_in,
     Unsettling.ONLY_PROBED: _find_only_probed,
+    Unsettling.NEW_ENOUGH: _find_new_enough,
+    Unsettling.TEARDOWN: _find_teardown,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,
@@ -336,6 +400,18 @@ _LEFT_OVER = FollowUp(
     "its own device, but no network of that name: delete the device; otherwise another network "
     "or route has the range",
 )
+_ON_FEATURE = FollowUp(
+    "what else the feature needs",
+    "zgrep -e BPF -e CGROUP /proc/config.gz; mount | grep -e bpf -e cgroup; ls /sys/kernel/btf; "
+    "the program's log with --debug",
+    "an option that is not set, or a mount that is missing: this is why the probe fails",
+)
+_ON_NEW_PODS = FollowUp(
+    "whether a new pod on the node gets a network",
+    "kubectl run probe --image=busybox --restart=Never -- true; kubectl describe pod probe; "
+    "ls /etc/cni/net.d /var/lib/cni/cache",
+    "it does: what is left of the old pod alone is affected; it does not: this is the cause",
+)
 _ON_HOST = FollowUp(
     "whether the host's kernel has it",
     "modprobe -v NAME; lsmod; grep NAME /lib/modules/$(uname -r)/modules.builtin   # on the host",
@@ -354,6 +430,8 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.PERHAPS_BUILT_IN: (_ON_HOST,),
     Unsettling.ONLY_PROBED: (_SINCE,),
+    Unsettling.NEW_ENOUGH: (_ON_FEATURE,),
+    Unsettling.TEARDOWN: (_ON_NEW_PODS,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }
 """What to ask where a doubt leaves a fault open whose check asks nothing."""

@@ -43,9 +43,7 @@ PRIORS: dict[str, float] = {
 equal otherwise.
 """
 RARE = 0.2
-TOLD = frozenset({
-    FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST, FailureKind.NETWORK_UNREACHABLE,
-})  # fmt: skip
+TOLD = frozenset({FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST})
 """Failures that somebody answers with at once."""
 WORLDS = 48
 """Worlds that are looked at: the stated ones come first, then single suppositions, then pairs."""

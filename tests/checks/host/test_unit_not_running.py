@@ -111,3 +111,10 @@ def test_a_unit_that_could_not_be_found_is_possible() -> None:
     (found,) = check(ticket_of(text))
 
     assert 0.6 == found.certainty
+
+
+def test_a_unit_that_is_off_on_purpose_is_no_fault() -> None:
+    """It is disabled, and no sentence that says what fails names it."""
+    assert not findings("Clients time out.", enabled="disabled")
+    assert findings("Clients time out.", "failed (Result: exit-code) since Tue", enabled="disabled")
+    assert findings("The squid refuses.", enabled="disabled")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.checks.routing.martian_source import check as check_martians
 from podpath.checks.routing.own_source_received import check
 from tests.checks.pasted import case_of
 
@@ -61,3 +62,33 @@ def test_a_packet_with_an_own_source_comes_in(pasted: str, certainty: float) -> 
 def test_what_is_allowed_or_is_another_packet(pasted: str) -> None:
     """What leaves, the loop, others' addresses, groups, and a host that takes such packets."""
     assert not list(check(case_of(pasted)))
+
+
+MARTIAN = "[13225.481477] IPv4: martian source 10.42.0.10 from 10.37.0.1, on dev datapath\n"
+PING = (
+    "# ping 10.42.0.10\nPING 10.42.0.10 (10.42.0.10) 56(84) bytes of data.\n"
+    "From {} icmp_seq=1 Destination Host Unreachable\n"
+)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [PING.format("10.37.0.1"), "# ip -br addr\ndatapath UP 10.37.0.1/12\n"],
+    ids=["ping", "listing"],
+)
+def test_a_martian_from_an_own_address_is_no_matter_of_the_filter(beside: str) -> None:
+    """The host's own address is listed, or told by its own ping; who sends it is asked."""
+    case = case_of(f"{beside}# dmesg\n{MARTIAN}")
+    (found,) = check(case)
+
+    assert (0.8, 1) == (found.certainty, len(found.asks))
+    assert not list(check_martians(case))
+
+
+@pytest.mark.parametrize("beside", ["", PING.format("10.37.0.9")])
+def test_a_martian_from_elsewhere_is_one_of_the_filter(beside: str) -> None:
+    """Whose address it is nothing tells."""
+    case = case_of(f"{beside}# dmesg\n{MARTIAN}")
+
+    assert not list(check(case))
+    assert list(check_martians(case))

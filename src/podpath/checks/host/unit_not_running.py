@@ -74,8 +74,12 @@ def check(case: Case) -> Iterator[Finding]:
     for name, (unit, stated) in last.items():
         named = _find_named(case, unit)
         down = _SERVES.match(name) and _is_down(unit) and name not in told
+        meant = unit.enabled == "disabled" and unit.active == "inactive"
+        missed = _is_missed(case, unit, stated.span)
+        if meant and named is None and not missed:
+            continue
         if down and (named is not None or not unit.once or unit.enabled == "enabled"):
-            yield _report(unit, stated.span, named, missed=_is_missed(case, unit, stated.span))
+            yield _report(unit, stated.span, named, missed=missed)
 
 
 def _is_missed(case: Case, unit: UnitState, span: Span) -> bool:

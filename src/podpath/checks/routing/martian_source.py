@@ -32,6 +32,7 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.ground import Ground
+from podpath.checks.routing.own_source_received import is_own
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.told import LOSSES, list_failing_addresses
 from podpath.checks.topology import device_key, known_sysctl
@@ -62,7 +63,9 @@ ASK = FollowUp(
 def check(case: Case) -> Iterator[Finding]:
     """Report packets that the kernel said to be martians."""
     said = [
-        message for message in find_said(case, MessageKind.MARTIAN_SOURCE) if not _is_stray(message)
+        message
+        for message in find_said(case, MessageKind.MARTIAN_SOURCE)
+        if not _is_stray(message) and not is_own(case, message)
     ]
     if not said:
         return

@@ -1,8 +1,8 @@
 """own-source-received: a packet comes in with an address of the host itself as its source.
 
 What it is
-    A capture shows packets that come in on a device, and their source is an address that this host
-    has.
+    A capture, or the kernel's line on a martian source, shows packets that come in on a device, and
+    their source is an address that this host has.
 
 Why it breaks
     The kernel drops a packet from outside whose source is one of its own addresses (a martian
@@ -28,13 +28,18 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.said import find_said
 from podpath.checks.topology import find_link, known_sysctl
+from podpath.net.failures import FailureKind
+from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case, Sighting
 from podpath.node.links import InterfaceAddress
 from podpath.node.node import HOST
 
 CATEGORIES = (Category.REVERSE_PATH_FILTER, Category.SOURCE_ADDRESS)
 NAME = "own-source-received"
+LOGGED = 0.8
+"""The line does not tell whether a loop or another host sends them."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -51,6 +56,28 @@ def check(case: Case) -> Iterator[Finding]:
         if own is not None and _came_in(seen) and not _is_accepted(case, seen):
             yield _report(seen, own, sure=_is_sure(case, seen, own))
             return
+    for message in find_said(case, MessageKind.MARTIAN_SOURCE):
+        if is_own(case, message):
+            yield _report_logged(message)
+            return
+
+
+def is_own(case: Case, message: Message) -> bool:
+    """Tell whether the source of a martian is an address of the host itself: an output lists it, or
+    a ping from here to the same destination was told by it that it is not reached.
+    """
+    src, dst = message.values["src"], message.values["dst"]
+    held = any(
+        str(item.address) == src and item.span is not None and not item.inferred
+        for item in case.node.host.addresses.items
+    )
+    told = (
+        str(one.probe.dst) == dst
+        and one.result is FailureKind.NO_ROUTE_TO_HOST
+        and one.span.text.strip().startswith(f"From {src} ")
+        for one in case.attempts
+    )
+    return held or any(told)
 
 
 def _came_in(seen: Sighting) -> bool:
@@ -90,6 +117,33 @@ def _is_accepted(case: Case, seen: Sighting) -> bool:
     keys = (f"net.ipv4.conf.{name}.accept_local" for name in ("all", seen.link))
     facts = (known_sysctl(case.node.host, key) for key in keys)
     return any(fact is not None and fact.value == "1" for fact in facts)
+
+
+def _report_logged(message: Message) -> Finding:
+    device, src = message.values["device"], message.values["src"]
+    ask = FollowUp(
+        f"who sends packets from {src} into {device}",
+        f"ip -br addr; tcpdump -eni {device} src {src}; bridge fdb show; ip -s link show {device}",
+        "this host's own MAC as the sender: a loop of bridges or a broken datapath brings its "
+        "frames back; another MAC: a second host has the address",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"Packets come in on {device} from {src}, an address of this host itself: the kernel "
+            "drops them as martians, whatever rp_filter says."
+        ),
+        evidence=(message.span,),
+        reasoning=(
+            "No packet from outside may have one of the host's own addresses as its source.",
+        ),
+        breaks=(f"what {src} and {message.values['dst']} send each other by {device}",),
+        prevention="Break the loop, or give the second host an address of its own.",
+        certainty=LOGGED,
+        asks=(ask,),
+        marks=(src, device),
+    )
 
 
 def _report(seen: Sighting, own: InterfaceAddress, *, sure: bool) -> Finding:

@@ -98,6 +98,14 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
+    Unsettling.NEW_ENOUGH: (
+        "The running kernel is not older than that: it lacks the feature for another reason, such "
+        "as its configuration, a mount, or what a container may do."
+    ),
+    Unsettling.TEARDOWN: (
+        "It was said while an old sandbox was removed, by the configuration of its time; new pods "
+        "need not be affected."
+    ),
     Unsettling.ONLY_PROBED: (
         "A program only looks for it at its start, and goes on without it or in another mode."
     ),
