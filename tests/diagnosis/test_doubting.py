@@ -344,3 +344,22 @@ def test_a_wait_that_ended_is_only_seen_as_well(lines: tuple[str, ...], severity
     found = find("pod-range-missing", *lines, prose="Pods have no network.")
 
     assert severity == found.severity
+
+
+LOCAL = "detect-local-mode set to ClusterCIDR, but no IPv6 cluster CIDR defined"
+
+
+@pytest.mark.parametrize(
+    ("prose", "severity"),
+    [
+        ("Pods on n5 do not get ready.", Severity.RISK),
+        ("Pods cannot reach services.", Severity.RISK),
+        ("Services cannot be reached from outside.", Severity.FAULT),
+        ("The node port times out.", Severity.FAULT),
+    ],
+)
+def test_a_proxy_without_a_range_breaks_services_from_elsewhere(
+    prose: str, severity: Severity
+) -> None:
+    """What pods send to services is no matter of it; sound clusters print the line, too."""
+    assert severity == find("local-range-unknown", LOCAL, prose=prose).severity

@@ -47,6 +47,8 @@ class Unsettling(Enum):
     """The address is listed, and duplicate address detection has not passed."""
     CUT_OFF = auto()
     """Who said so gets no answer from anybody else either: what it waits for is not what fails."""
+    NO_SERVICE = auto()
+    """What people say fails is no connection to a service from elsewhere than a pod."""
     NEW_ENOUGH = auto()
     """The version that runs is stated, and is not older than the one that is asked for."""
     TEARDOWN = auto()

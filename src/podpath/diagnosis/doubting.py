@@ -21,7 +21,7 @@ from podpath.checks.ground import Unsettling
 from podpath.checks.registry import find_check
 from podpath.checks.said import find_said, is_of_container
 from podpath.checks.stated import statements_of
-from podpath.checks.told import list_failing
+from podpath.checks.told import WORKLOADS, list_failing
 from podpath.diagnosis.beside import (
     find_answered_beyond,
     find_done,
@@ -43,6 +43,7 @@ from podpath.diagnosis.beside import (
     names_any,
     shape,
 )
+from podpath.net.complaints import EndKind
 from podpath.net.dates import find_date
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -105,13 +106,14 @@ def _doubt(case: Case, finding: Finding) -> Finding:
     """Return a finding, possible only, and not to be settled, where anything unsettles it; a
     possible one that the same log is done with is only seen as well.
     """
-    settled = finding.settled_by or finding.proves or finding.needed_for or finding.certainty == 1
-    if not settled or finding.severity not in WEIGHTY:
+    settled = finding.settled_by or finding.proves or finding.needed_for or finding.doubted_by
+    if not (settled or finding.certainty == 1) or finding.severity not in WEIGHTY:
         return finding
     for doubt in sorted(finding.doubted_by | ALWAYS, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
             over = doubt is Unsettling.DONE and (finding.certainty < 1 or _is_wait(case, finding))
+            over = over or doubt is Unsettling.NO_SERVICE
             return replace(
                 finding,
                 severity=Severity.RISK if over else finding.severity,
@@ -351,6 +353,18 @@ def _find_teardown(case: Case, finding: Finding) -> Iterator[Span]:
         yield quoted[0].span
 
 
+_SERVICES = frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER})
+
+
+def _find_no_service(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield what fails instead, where no sentence says that a service does from elsewhere than a
+    pod.
+    """
+    failing = list(list_failing(case))
+    if not any(one.target in _SERVICES and one.source not in WORKLOADS for one in failing):
+        yield from (one.span for one in failing)
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -370,6 +384,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.PERHAPS_BUILT_IN: _find_perhaps_built_in,
     Unsettling.ONLY_PROBED: _find_only_probed,
     Unsettling.NEW_ENOUGH: _find_new_enough,
+    Unsettling.NO_SERVICE: _find_no_service,
     Unsettling.TEARDOWN: _find_teardown,
     Unsettling.DONE: find_done,
     Unsettling.RUNS: find_running,

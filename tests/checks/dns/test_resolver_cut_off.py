@@ -28,17 +28,32 @@ def test_two_servers_are_silent() -> None:
     assert "no answer from 192.0.2.53 or 10.43.0.1" in claim
 
 
+def test_two_name_servers_of_different_networks() -> None:
+    """They are hardly both down."""
+    (claim,) = claims(SILENT, SILENT.replace("192.0.2.53", "10.88.0.53"))
+    assert "no answer from 192.0.2.53 or 10.88.0.53" in claim
+
+
 @pytest.mark.parametrize(
     "lines",
     [
         (SILENT,),
         (API,),
         (SILENT, SILENT.replace("192.0.2.53", "192.0.2.54")),
+        (SILENT, SILENT),
         (SILENT, API.replace("i/o timeout", "connect: connection refused")),
         (SILENT.replace("i/o timeout", "read: connection refused"), API),
         (SILENT, "```", "", "Another machine's:", "", "```", API),
     ],
-    ids=["upstream", "api-server", "two-upstreams", "refused", "upstream-refuses", "other-log"],
+    ids=[
+        "upstream",
+        "api-server",
+        "two-upstreams",
+        "again",
+        "refused",
+        "upstream-refuses",
+        "other-log",
+    ],
 )
 def test_one_silence_or_none(lines: tuple[str, ...]) -> None:
     """Name servers of one owner may be silent together; a refusal is an answer; another log may be

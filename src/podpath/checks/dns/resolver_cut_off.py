@@ -2,7 +2,7 @@
 
 What it is
     One log of CoreDNS has timeouts toward the name server that it forwards to and toward something
-    else: the API server's service, a health check outside.
+    else: the API server's service, a health check outside, a name server of another network.
 
 Why it breaks
     Two servers that have nothing to do with each other are hardly silent at the same time. What
@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import QUOTED, find_said, get_value
-from podpath.net.addresses import Address, read_address
+from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
@@ -39,6 +39,8 @@ CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL, Category.IP_FORWA
 NAME = "resolver-cut-off"
 LIKELY = 0.8
 DNS_PORT = 53
+NEAR = 16
+"""Bits that the addresses of one owner's name servers have in common."""
 ASK = FollowUp(
     "whether the node forwards and accepts what pods send",
     "iptables -nvL FORWARD; nft list ruleset; sysctl net.ipv4.ip_forward; iptables -t nat -S "
@@ -90,5 +92,16 @@ def find_other_silence(case: Case, said: Sequence[Message]) -> tuple[Address, Sp
     for address, port, span in tried:
         other = address not in servers and port != DNS_PORT and not address.is_loopback
         if other and span.source in sources:
+            return address, span
+    return _find_other_upstream(said)
+
+
+def _find_other_upstream(said: Sequence[Message]) -> tuple[Address, Span] | None:
+    """Return a second name server that the same log says is silent, of another network."""
+    placed = [(read_address(one.values.get("server", "")), one.span) for one in said]
+    asked = [(address, span) for address, span in placed if address is not None]
+    for address, span in asked[1:]:
+        first, shown = asked[0]
+        if span.source == shown.source and not Prefix.of(first, NEAR).covers(address):
             return address, span
     return None

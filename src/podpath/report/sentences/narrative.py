@@ -98,6 +98,9 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
+    Unsettling.NO_SERVICE: (
+        "Nobody says that a service fails from a node or from outside, which is all that it breaks."
+    ),
     Unsettling.NEW_ENOUGH: (
         "The running kernel is not older than that: it lacks the feature for another reason, such "
         "as its configuration, a mount, or what a container may do."
