@@ -199,6 +199,7 @@ from podpath.checks.netfilter import (
     zone_changed,
 )
 from podpath.checks.routing import (
+    dead_end_route,
     default_by_link_local,
     device_forwarding,
     forwarding_switched_off,
@@ -371,6 +372,7 @@ MODULES: tuple[ModuleType, ...] = (
     dropped_by_rule,
     forward_policy,
     ip_forward,
+    dead_end_route,
     no_route,
     routing_loop,
     neighbour_failed,

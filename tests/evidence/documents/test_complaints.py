@@ -99,6 +99,14 @@ def test_one_node_or_two(sentence: str, *, same: bool | None) -> None:
     assert (False, same) == (complaint.works, complaint.same_node)
 
 
+def test_who_does_what_others_do_not() -> None:
+    """A short clause at the end has the target of the one before it."""
+    one, other = read("Programs of the node reach no service; pods do.")
+
+    assert (False, EndKind.NODE, EndKind.SERVICE) == (one.works, one.source, one.target)
+    assert (True, EndKind.POD, EndKind.SERVICE) == (other.works, other.source, other.target)
+
+
 def test_part_of_the_tries_is_intermittent() -> None:
     """That some requests fail means that others do not; that some pods fail does not."""
     (some,) = read("Only some requests to the service fail.")

@@ -113,6 +113,8 @@ _WORKS = re.compile(
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
     r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
+    r"^(?:(?:all|the|its) )?(?:pods|nodes|hosts?|containers|guests|machines)(?: itself)? "
+    r"(?:can|do|does)(?=[.,;!]|$)|"
     r"^(?:but )?(?:from|by|over|inside) [^;,]{1,50} (?:it|they) (?:can|do|does|is|are)(?=[.,;!]|$)|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
@@ -140,6 +142,12 @@ _ELLIPSIS = re.compile(
 """A clause that leaves out what the one before it says."""
 _OTHERS = re.compile(r"^(?:(?:all|the) )?(?:others?|other \w+|rest) ", re.IGNORECASE)
 """A clause about whoever else does what the one before it speaks of."""
+_WHO_DOES = re.compile(
+    r"^(?:(?:all|the|its) )?(?:pods|nodes|hosts?|containers|guests|machines)(?: itself)? "
+    r"(?:can|do|does)(?=[.,;!]|$)",
+    re.IGNORECASE,
+)
+"""A clause that says who does what the one before it says that somebody does not."""
 _DENIAL = re.compile(r"\b(?:no|not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
@@ -267,6 +275,8 @@ def _take_ends(complaint: Complaint, before: Complaint | None, text: str) -> Com
     """Return what a clause says of the same ends as the one before it, where one is about two nodes
     and the other about one; where it names but the place, it is about the same target.
     """
+    if before is not None and complaint.works and not before.works and _WHO_DOES.match(text):
+        return replace(complaint, source=complaint.target or complaint.source, target=before.target)
     if before is None or complaint.target is not None or before.target is None:
         return complaint
     if {before.same_node, complaint.same_node} == {True, False}:
