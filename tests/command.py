@@ -11,7 +11,9 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 
 COMMAND = Path(sys.executable).with_name("podpath")
@@ -32,6 +34,10 @@ _LOADED.set_forkserver_preload(
 )
 """A process that has read the program already, and of which each run is a fork: to start it takes
 longer than most answers do.
+"""
+_ASKING = threading.Lock()
+"""Held where exit codes are read: a start reads those of all that run, and of two readers of one
+code, the second reads 255.
 """
 _AT_START = ("PYTHON", "LANG", "LC_", "LD_")
 _STARTED = {name: value for name, value in os.environ.items() if name.startswith(_AT_START)}
@@ -83,14 +89,17 @@ def podpath(
         process = _LOADED.Process(
             target=_become, args=(words, folder, cwd or Path.cwd(), dict(os.environ), memory)
         )
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise subprocess.TimeoutExpired(words, timeout)
+        with _ASKING:
+            process.start()
+        wait((process.sentinel,), timeout)
+        with _ASKING:
+            code = process.exitcode
+            if code is None:
+                process.kill()
+                process.join()
+                raise subprocess.TimeoutExpired(words, timeout)
         out, err = ((folder / name).read_text() for name in PRINTED)
-        return subprocess.CompletedProcess(words, process.exitcode, out, err)
+        return subprocess.CompletedProcess(words, code, out, err)
 
 
 def start(

@@ -142,6 +142,48 @@ def test_a_second_uplink_that_no_gateway_is_on_leads_out_of_the_node(switch: str
 
 
 @pytest.mark.kernel("ip", "unshare")
+@pytest.mark.parametrize("table", ["main", "100"])
+def test_a_second_uplink_leads_out_by_the_second_hop_of_a_route_and_in_any_table(
+    table: str,
+) -> None:
+    """What is behind it is no pod of the node's, though a switch of its own stands there."""
+    with Machine(nodes=("a",)) as machine, ExitStack() as stack:
+        node, place = machine.nodes[0], f"{PREFIX}-other"
+        add_netns(stack, place)
+        peer = ("peer", "name", "port", "netns", place)
+        ip("link", "add", "eth1", "type", "veth", *peer, netns=node)
+        ip("addr", "add", "198.51.100.1/24", "dev", "eth1", netns=node)
+        ip("link", "set", "eth1", "up", netns=node)
+        if table == "main":
+            ip("route", "del", "default", netns=node)
+            hops = ("nexthop", "via", "192.0.2.254", "nexthop", "via", "198.51.100.254")
+            ip("route", "add", "default", *hops, netns=node)
+        else:
+            ip("route", "add", "default", "via", "198.51.100.254", "table", table, netns=node)
+        assert list_taken(node) == [inode_of(each) for each in (node, f"{node}-0", f"{node}-1")]
+
+
+@pytest.mark.kernel("ip", "unshare")
+@pytest.mark.parametrize("kind", ["bridge", "macvlan"])
+def test_uplinks_lead_out_under_a_bridge_and_under_what_sits_on_them(kind: str) -> None:
+    """The device with the gateway has them below it; pods on the bridge are the node's still."""
+    with Machine() as machine:
+        for place, node in enumerate(machine.nodes):
+            ip("addr", "flush", "dev", "eth0", netns=node)
+            if kind == "macvlan":
+                ip("link", "add", "link", "eth0", "name", "out", "type", kind, netns=node)
+            else:
+                ip("link", "add", "out", "type", kind, netns=node)
+                for port in ("eth0", "veth0", "veth1"):
+                    ip("link", "set", port, "master", "out", netns=node)
+            ip("link", "set", "out", "up", netns=node)
+            ip("addr", "add", f"192.0.2.{place + 1}/24", "dev", "out", netns=node)
+            ip("route", "add", "default", "via", "192.0.2.254", netns=node)
+        for node in machine.nodes:
+            assert list_taken(node) == [inode_of(each) for each in (node, f"{node}-0", f"{node}-1")]
+
+
+@pytest.mark.kernel("ip", "unshare")
 def test_a_pod_on_a_macvlan_of_the_uplink_belongs_to_the_node() -> None:
     """It sits on the node's own device, though no veth leads there."""
     with Machine(nodes=("a",), pods=0) as machine, ExitStack() as stack:
@@ -149,6 +191,13 @@ def test_a_pod_on_a_macvlan_of_the_uplink_belongs_to_the_node() -> None:
         add_netns(stack, pod)
         ip("link", "add", "mac0", "link", "eth0", "netns", pod, "type", "macvlan", netns=node)
         assert [each.name for each in find_namespaces(node=node).collected] == ["host", pod]
+
+
+def list_taken(node: str) -> list[int]:
+    """Return what is collected of a node: itself, then its pods by their names."""
+    collected = find_namespaces(node=node).collected
+    first, *pods = sorted(collected, key=lambda each: (each.name != HOST, each.name))
+    return [Path(each.path).stat().st_ino for each in (first, *pods)]
 
 
 def inode_of(name: str) -> int:

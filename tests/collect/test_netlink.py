@@ -47,6 +47,29 @@ def test_devices_are_those_that_ip_lists() -> None:
         ]
 
 
+@pytest.mark.kernel("ip")
+def test_devices_with_gateways_are_those_of_every_table_and_every_next_hop() -> None:
+    """Of one route or of several hops, of either family, by an address of the other family; a
+    route without a gateway tells of none.
+    """
+    with ExitStack() as stack:
+        add_netns(stack, NAME)
+        for number in range(6):
+            ip("link", "add", f"d{number}", "up", "type", "bridge", netns=NAME)
+            ip("addr", "add", f"192.0.2.{number * 8 + 1}/29", "dev", f"d{number}", netns=NAME)
+        ip("addr", "add", "2001:db8::1/64", "dev", "d3", "nodad", netns=NAME)
+        hops = ("nexthop", "via", "192.0.2.2", "nexthop", "via", "192.0.2.10")
+        ip("route", "add", "default", *hops, netns=NAME)
+        ip("route", "add", "default", "via", "192.0.2.18", "table", "100", netns=NAME)
+        ip("-6", "route", "add", "default", "via", "2001:db8::2", netns=NAME)
+        ip("route", "add", "203.0.113.0/24", "via", "inet6", "fe80::1", "dev", "d4", netns=NAME)
+        ip("route", "add", "198.51.100.0/24", "dev", "d5", netns=NAME)
+        with inside(f"/run/netns/{NAME}"), open_routing() as kernel:
+            names = {each.ifindex: each.name for each in kernel.list_devices()}
+            found = sorted(names[index] for index in kernel.list_gateway_devices())
+        assert found == ["d0", "d1", "d2", "d3", "d4"]
+
+
 @pytest.mark.kernel("ip", "nft", "ipset")
 def test_emptiness_is_asked_for() -> None:
     """A namespace without rules and sets has none; one with a table and a set has some. What the

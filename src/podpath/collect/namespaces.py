@@ -13,11 +13,12 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from podpath.collect.netlink import NetlinkDevice, open_routing
 from podpath.collect.netns import NetnsError, inside
 from podpath.collect.runtime_pods import find_pod
 from podpath.collect.survey import Edge, NamespaceSurvey, held, survey
@@ -29,8 +30,6 @@ _CLONE_NEWUTS = 0x04000000
 _STARTED = 19
 """Where the start stands in /proc/PID/stat, counted from the field after the name."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_GATEWAY = 0x2
-"""RTF_GATEWAY: the flag of a route that has a gateway."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -102,7 +101,7 @@ def find_namespaces(
     paths = {HOST: str(home)} | {name: candidates[inode].path for inode, name in names.items()}
     with held(paths) as descriptors:
         found = survey(descriptors)
-        uplinks = frozenset() if whole else _list_uplinks(descriptors[HOST])
+        uplinks = frozenset() if whole else _list_uplinks(found, descriptors[HOST])
     own = {name for inode, name in names.items() if candidates[inode].keeper == host.inode}
     others = {each.keeper for each in candidates.values()} | {machine}
     apart = frozenset() if whole else _list_apart(found, uplinks, _pick(names, others), own)
@@ -299,27 +298,43 @@ def _spread(
     return frozenset(reached)
 
 
-def _list_uplinks(descriptor: int) -> frozenset[str]:
-    """Return the devices that lead out of the node: those that a route with a gateway goes over."""
+def _list_uplinks(found: NamespaceSurvey, descriptor: int) -> frozenset[str]:
+    """Return the devices that lead out of the node: those that a route with a gateway goes over,
+    and those that they sit on or consist of.
+    """
     try:
-        with inside(descriptor):
-            four = Path("/proc/thread-self/net/route").read_text(encoding="ascii")
-            six = Path("/proc/thread-self/net/ipv6_route").read_text(encoding="ascii")
+        with inside(descriptor), open_routing() as kernel:
+            outward = set(kernel.list_gateway_devices())
     except (NetnsError, OSError):
         return frozenset()
-    devices = {words[0] for words in _list_fields(four, 4) if int(words[3], 16) & _GATEWAY}
-    devices |= {words[9] for words in _list_fields(six, 10) if int(words[8], 16) & _GATEWAY}
-    return frozenset(devices)
+    devices = found.devices.get(HOST, ())
+    known = 0
+    while known < len(outward):
+        known = len(outward)
+        outward |= {each.ifindex for each in devices if _carries(found, each, outward, devices)}
+    return frozenset(each.name for each in devices if each.ifindex in outward)
 
 
-def _list_fields(table: str, least: int) -> Iterator[Mapping[int, str]]:
-    for line in table.splitlines():
-        words = line.split()
-        if len(words) >= least and not line.startswith("Iface"):
-            yield dict(enumerate(words))
-
-
-def list_inodes(found: FoundNamespaces) -> Mapping[int, str]:
-    """Return the names of collected namespaces by their inodes; what is gone is left out."""
-    inodes = ((_inode(Path(each.path)), each.name) for each in found.collected)
-    return {inode: name for inode, name in inodes if inode is not None}
+def _carries(
+    found: NamespaceSurvey,
+    device: NetlinkDevice,
+    outward: Collection[int],
+    devices: Sequence[NetlinkDevice],
+) -> bool:
+    """Tell whether what others send leaves by a device: a VLAN's or macvlan's parent, a slave, and
+    of a bridge's ports any but those of pods. A veth is plugged into a switch where its far end is
+    a bridge's port, too.
+    """
+    if any(
+        each.link == device.ifindex and each.identifier is None and each.kind != "veth"
+        for each in devices
+        if each.ifindex in outward
+    ):
+        return True
+    if device.master not in outward:
+        return False
+    if device.kind != "veth":
+        return True
+    there = found.find_other(HOST, device)
+    far = () if there in {None, HOST} else found.devices[there]
+    return any(each.ifindex == device.link and each.master is not None for each in far)

@@ -22,6 +22,11 @@ _ERROR, _DONE = 2, 3
 _RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWNEIGH, _RTM_GETNEIGH, _RTM_GETNSID = 16, 18, 28, 30, 90
 _RTM_NEWRULE, _RTM_GETRULE = 32, 34
 _RTM_NEWQDISC, _RTM_GETQDISC = 36, 38
+_RTM_NEWROUTE, _RTM_GETROUTE = 24, 26
+_ROUTE = struct.Struct("=BBBBBBBBI")
+_RTA_OIF, _RTA_GATEWAY, _RTA_MULTIPATH, _RTA_VIA = 4, 5, 9, 18
+_NEXTHOP = struct.Struct("=HBBi")
+"""A next hop of several: its length with its attributes, flags, weight, and device (rtnexthop)."""
 _TRAFFIC = struct.Struct("=BxxxiIII")
 _TCA_KIND = 1
 _NEIGHBOR = struct.Struct("=BxxxiHBB")
@@ -120,6 +125,16 @@ class NetlinkSocket:
         if any(kind != _RTM_NEWRULE for kind, _ in replies):
             return None
         return b"".join(len(body).to_bytes(4, "little") + body for _, body in replies)
+
+    def list_gateway_devices(self) -> frozenset[int]:
+        """Return the indexes of the devices that routes with a gateway go over, in any table."""
+        found: set[int] = set()
+        for family in (socket.AF_INET, socket.AF_INET6):
+            asked = _ROUTE.pack(family, 0, 0, 0, 0, 0, 0, 0, 0)
+            for kind, body in self._ask(_RTM_GETROUTE, _REQUEST | _DUMP, asked):
+                if kind == _RTM_NEWROUTE:
+                    found.update(_list_gateway_devices(body[_ROUTE.size :]))
+        return frozenset(found)
 
     def list_qdiscs(self) -> tuple[NetlinkQdisc, ...] | None:
         """Return the queueing disciplines of all devices; None where the kernel does not answer."""
@@ -220,6 +235,24 @@ def _read_qdisc(body: bytes) -> NetlinkQdisc:
     _, index, handle, parent, references = _TRAFFIC.unpack_from(body)
     attributes = dict(_read_attributes(body[_TRAFFIC.size :]))
     return NetlinkQdisc(index, _text(attributes.get(_TCA_KIND, b"")), handle, parent, references)
+
+
+def _list_gateway_devices(data: bytes) -> Iterator[int]:
+    """Yield the devices of a route's next hops that have a gateway."""
+    attributes = dict(_read_attributes(data))
+    index = _number(attributes.get(_RTA_OIF))
+    if index is not None and attributes.keys() & {_RTA_GATEWAY, _RTA_VIA}:
+        yield index
+    several = attributes.get(_RTA_MULTIPATH, b"")
+    place = 0
+    while place + _NEXTHOP.size <= len(several):
+        length, _, _, index = _NEXTHOP.unpack_from(several, place)
+        if length < _NEXTHOP.size:
+            return
+        own = dict(_read_attributes(several[place + _NEXTHOP.size : place + length]))
+        if own.keys() & {_RTA_GATEWAY, _RTA_VIA}:
+            yield index
+        place += length + 3 & ~3
 
 
 def _read_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
