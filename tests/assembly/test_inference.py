@@ -4,6 +4,8 @@ needs.
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.assembly.case import assemble_case
 from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import AttemptRecord
@@ -189,6 +191,27 @@ def test_forwarding_table_tells_the_port() -> None:
     )  # fmt: skip
     assert _peer(case, "pod-10.12.0.47", "eth0").link == "vethb2"
     assert link_of(case.node.namespaces["pod-10.12.0.47"], "eth0").mac == "0a:58:0a:0c:00:2f"
+
+
+@pytest.mark.parametrize(("name", "outward"), [("eth1", True), ("ens5", True), ("veth5", False)])
+def test_a_bridges_veth_that_is_called_as_an_uplink_leads_out(
+    name: str,
+    *,
+    outward: bool,
+) -> None:
+    """The host is a container itself; no namespace is made up behind it."""
+    shown = (
+        "2: br7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP\n"
+        "    link/ether 0a:58:0a:0c:00:01 brd ff:ff:ff:ff:ff:ff\n    bridge forward_delay 1500\n"
+        f"5: {name}@if9: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue master br7\n"
+        "    link/ether 0a:58:0a:0c:00:05 brd ff:ff:ff:ff:ff:ff link-netnsid 0\n"
+        "    veth\n    bridge_slave state forwarding\n"
+    )
+    case = case_of(BRIDGE, Output("ip -d link show", shown))
+    link = link_of(case.node.host, name)
+    assert (link.kind, link.peer is None, link.outward) == ("veth", outward, outward)
+    assert link.leaves_node is outward
+    assert (f"behind-{name}" in case.node.namespaces) is not outward
 
 
 def test_port_of_an_unseen_pod() -> None:

@@ -116,7 +116,7 @@ def list_signs(tried: Cluster, first: str, second: str, app: str) -> dict[str, s
     signs = {
         "@without": "@no-endpoint-services" if in_maps else "nobody",
         "@resolver": "@no-endpoint-services" if in_maps else "kube-dns",
-        "@refused": "no-endpoints" if in_maps else "service-rejected",
+        "@refused": "no-endpoints" if in_maps else "service-rejected no-endpoints",
         "@unreached": "no-route" if plan.plugin == "routed" else "neighbour-failed",
         "@nearby": "blackhole" if plan.plugin == "routed" else "cni0",
         "@locally": "@no-endpoint-nodeports" if in_maps else "local",

@@ -104,7 +104,8 @@ def test_a_planted_fault_is_named_and_cured(
 
         first = answer.findings[0]
         assert answer.verdict == "fault"
-        assert (answer.diagnosis.node, first.check) == (fault.node, fault.check), str(answer)
+        assert answer.diagnosis.node == fault.node, str(answer)
+        assert first.check in fault.check.split(), str(answer)
         assert any(fault.line in span.text for span in first.evidence[:2])
         commands = [
             command

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
 import pytest
 
+from podpath.collect.namespaces import find_namespaces
+from podpath.collect.snapshot import collect_bundle
 from podpath.diagnosis.forbids import RestsOnInference
 from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
 from podpath.library.trace import EXIT_CODES, UNDECIDED, TraceResult, trace
 from tests.clusters import RECORDED
+from tests.collect.machines import PREFIX, Machine, add_netns, ip
 from tests.library.samples import NO_FORWARDING, PROBE, RP_FILTER
 
 
@@ -84,3 +91,35 @@ def test_a_device_that_nothing_shows_refuses_nothing_for_certain() -> None:
     assert isinstance(forbids, RestsOnInference)
     assert "does not come in on the device of the route back" in forbids.guesses[0].why
     assert forbids.guesses[0].ask == "tcpdump -eni any host 10.88.5.16"
+
+
+@pytest.mark.kernel("ip", "ping")
+def test_an_answer_by_a_second_uplink_that_is_a_veth_arrives(tmp_path: Path) -> None:
+    """What comes in on one cable and is answered on another is one client's, as it really is."""
+    client = f"{PREFIX}-c"
+    with Machine(nodes=("a",), pods=0) as machine, ExitStack() as stack:
+        node, wire = machine.nodes[0], machine.wire
+        add_netns(stack, client)
+        ip("addr", "add", "192.0.2.254/24", "dev", "switch", netns=wire)
+        for name, far, addresses in (
+            ("eth1", node, ("198.51.100.254/24", "198.51.100.1/24")),
+            ("eth0", client, ("203.0.113.254/24", "203.0.113.5/24")),
+        ):
+            port = f"to{name}"
+            ip("link", "add", port, "type", "veth", "peer", name, "netns", far, netns=wire)
+            for netns, device, address in ((wire, port, addresses[0]), (far, name, addresses[1])):
+                ip("link", "set", device, "up", netns=netns)
+                ip("addr", "add", address, "dev", device, netns=netns)
+        ip("route", "add", "default", "via", "203.0.113.254", netns=client)
+        ip("route", "add", "203.0.113.0/24", "via", "198.51.100.254", netns=node)
+        for place, key in ((wire, "ip_forward=1"), (node, "conf.eth0.rp_filter=0")):
+            words = ("sysctl", "-qw", f"net.ipv4.{key}", "net.ipv4.conf.all.rp_filter=0")
+            subprocess.run(("ip", "netns", "exec", place, *words), check=True)
+        ping = ("ip", "netns", "exec", client, "ping", "-c1", "-W5", "192.0.2.1")
+        subprocess.run(ping, check=True, capture_output=True)
+        bundle = tmp_path / "node.tar.gz"
+        collect_bundle(bundle, find_namespaces(node=node), now=0, logs=False)
+
+    result = trace(str(bundle), "icmp 203.0.113.5 > 192.0.2.1 in eth0")
+    assert [each.outcome.link for each in result.branches[0].traces[1:]] == ["eth1"]
+    assert result.verdict == "ALWAYS"

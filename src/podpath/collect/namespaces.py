@@ -338,3 +338,9 @@ def _carries(
     there = found.find_other(HOST, device)
     far = () if there in {None, HOST} else found.devices[there]
     return any(each.ifindex == device.link and each.master is not None for each in far)
+
+
+def list_inodes(found: FoundNamespaces) -> Mapping[int, str]:
+    """Return the names of collected namespaces by their inodes; what is gone is left out."""
+    inodes = ((_inode(Path(each.path)), each.name) for each in found.collected)
+    return {inode: name for inode, name in inodes if inode is not None}

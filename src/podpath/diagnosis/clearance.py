@@ -32,6 +32,7 @@ from podpath.diagnosis.forbids import (
     SomeBranchesFail,
 )
 from podpath.diagnosis.left_for_service import forbid_left_for_services
+from podpath.diagnosis.next_nodes import guess_next_nodes
 from podpath.diagnosis.resting import (
     list_far_ends,
     list_guesses,
@@ -77,6 +78,8 @@ def forbid_all_clear(
         if not one.asked:
             beyond = set(list_far_ends(one.conversation))
             guesses = tuple(guess for guess in guesses if guess not in beyond)
+        else:
+            guesses = (*guesses, *guess_next_nodes(case, one.conversation))
         found += (
             [RestsOnInference(probe=one.probe, guesses=guesses)]
             if guesses and not one.works

@@ -12,8 +12,6 @@ from podpath.checks.owned import place_owners
 from podpath.checks.services.pod_without_address import find_unplaced
 from podpath.diagnosis.across import NodeView, diagnose_across, touched
 from podpath.diagnosis.diagnosis import Diagnosis
-from podpath.diagnosis.next_nodes import forbid_next_nodes
-from podpath.diagnosis.questions import ask_for_clearance
 from podpath.diagnosis.verdict import Verdict
 from podpath.library.asked_ends import doubt_ends
 from podpath.library.case import Case
@@ -32,7 +30,6 @@ from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import gather, read
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
-from podpath.node import case as facts_of
 from podpath.node.named_ends import choose_pods, name_pods
 from podpath.node.node import Node
 
@@ -84,15 +81,6 @@ def why(  # noqa: PLR0913  # two ends, and keywords that say what they are
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
     with collecting_seldom(), stage(progress, "walking"):
         return _answer(cases, question)
-
-
-def _doubt(joined: facts_of.Case, answer: Diagnosis) -> Diagnosis:
-    """Take back an all-clear that rests on a node which is not given."""
-    forbids = tuple(forbid_next_nodes(joined, answer.conversations))
-    if answer.verdict is not Verdict.NONE or not forbids:
-        return answer
-    asked = ask_for_clearance(forbids)
-    return replace(answer, verdict=Verdict.POSSIBLE, forbids=forbids, questions=asked)
 
 
 def _find_unplaced(
@@ -150,7 +138,6 @@ def _answer(cases: Mapping[str, Case], question: ClusterQuestion) -> WhyResult:
         beyond = [(view_of(name), ask(view_of(name))) for name in cases if name not in passed]
         found = diagnose_across(beyond) if beyond else answer
         answer = found if found.verdict is Verdict.FAULT else answer
-    answer = _doubt(view_of(start).case, answer)
     notes = (*_say_chosen(cases[first], question), *answer.notes)
     doubts = doubt_ends(cases.values(), (probe,))
     return WhyResult(replace(answer, notes=notes), probe, passed, doubts)

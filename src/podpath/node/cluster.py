@@ -27,8 +27,6 @@ _WITHIN = frozenset(
     | {"ip6tnl", "wireguard", "xfrm"}
 )
 """Kinds of device that are on no network between nodes by themselves."""
-_INNER_PORTS = frozenset({"tun", "veth", "vxlan"})
-"""Kinds of a bridge's ports that lead to a pod or a tunnel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +238,7 @@ def _outward(link: Link, links: Mapping[IfName, Link]) -> Link | None:
     """Return the device by which frames of a device leave its node; None where they do not."""
     if link.kind == "bridge" or link.bridge is not None:
         ports = (port for port in links.values() if port.master == link.name)
-        return next((port for port in ports if port.kind not in _INNER_PORTS), None)
+        return next((port for port in ports if port.leaves_node), None)
     if link.kind in _WITHIN or isinstance(link.peer, Known) or link.name == "lo":
         return None
     return link

@@ -12,6 +12,9 @@ from podpath.net.provenance import Fact, Inferred, Span
 if TYPE_CHECKING:  # most bridges have none
     from podpath.node.openflow import OpenFlow
 
+_INNER_PORTS = frozenset({"tun", "vxlan"})
+"""Kinds of a bridge's ports that lead to a guest or a tunnel."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
@@ -172,12 +175,21 @@ class Link:
     """True where a program looks at frames before the stack does."""
     qdiscs: tuple[Qdisc, ...] = ()
     """Its queueing disciplines (`tc qdisc`), as far as they are shown."""
+    outward: bool = False
+    """True for a veth that leads out of the node, which is a container itself, and to no pod."""
     inferred: Inferred | None = None
     """Why it is taken to exist where no listing shows it; None for a listed link."""
     stands_for: str = ""
     """Which device is meant, in words, where the name is made up because no output shows it: such a
     name is never part of a command.
     """
+
+    @property
+    def leaves_node(self) -> bool:
+        """Whether it leads out of the node where it is a bridge's port."""
+        if self.kind == "veth":
+            return self.outward
+        return self.kind not in _INNER_PORTS and self.peer is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

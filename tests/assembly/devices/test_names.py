@@ -50,7 +50,7 @@ def test_listed_kind_comes_first() -> None:
     """What a listing says counts, whatever the name."""
     assert looks_like_bridge(Link(name=IfName("eth0"), kind="bridge"))
     assert not looks_like_bridge(Link(name=IfName("cni0"), kind="dummy"))
-    assert looks_like_pod_side(Link(name=IfName("eth0"), kind="veth"))
+    assert looks_like_pod_side(Link(name=IfName("out0"), kind="veth"))
     assert not looks_like_uplink(Link(name=IfName("eth0"), kind="bridge"))
 
 

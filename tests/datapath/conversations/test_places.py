@@ -14,8 +14,9 @@ from podpath.datapath.conversations.places import (
 )
 from podpath.datapath.reasons.failures import EndPlace
 from podpath.datapath.tracing.trace import Delivered, Transmitted
-from podpath.net.addresses import Mac
+from podpath.net.addresses import IfName, Mac
 from podpath.net.errors import UsageError
+from podpath.node.links import Link
 from podpath.node.node import Node
 from podpath.testing.nodes import given_cilium, given_netns, given_node, given_ovs, probe
 from tests.datapath.walks import given_walk, host, packet
@@ -264,3 +265,18 @@ def test_a_socket_is_bound_to_a_device_that_there_is() -> None:
         check_device(walk, pod, "net1")
     with pytest.raises(UsageError, match="expected a sender on the node"):
         check_device(walk, place_sender(walk, probe("tcp 10.8.0.9 > 192.0.2.2:80")), "eth0")
+
+
+@pytest.mark.parametrize(("other", "same"), [("eth0", True), ("out1", True), ("cali7", False)])
+def test_an_uplink_that_is_a_veth_may_lead_to_who_is_behind_another(
+    other: str,
+    *,
+    same: bool,
+) -> None:
+    """The node is a container itself; what a pod's veth leads to is the pod alone."""
+    ends = {
+        name: ConnectionEnd("host", Link(name=IfName(name), kind=kind, outward=kind == "veth"))
+        for name, kind in (("out0", "veth"), ("out1", "veth"), ("eth0", ""))
+    }
+    ends["cali7"] = placed("host", "cali7")
+    assert ends["out0"].same(ends[other]) is same

@@ -42,12 +42,21 @@ def looks_like_uplink(link: Link) -> bool:
     """Tell whether the device leads out of the node, by its kind or name."""
     if link.kind in {"bond", "team"} or link.bond_slave_of is not None:
         return True
-    return link.kind in {"", "vlan"} and _UPLINK.fullmatch(link.name) is not None
+    return link.kind in {"", "vlan", "veth"} and _is_uplink_name(link)
 
 
 def looks_like_pod_side(link: Link) -> bool:
-    """Tell whether the device is the host's end of a pod's veth pair, by its kind or name."""
-    return link.kind == "veth" or (not link.kind and _POD_SIDE.fullmatch(link.name) is not None)
+    """Tell whether the device is the host's end of a pod's veth pair, by its kind or name: a veth
+    that is called as an uplink is may be one, where the host is a container itself.
+    """
+    if link.kind == "veth":
+        return not _is_uplink_name(link)
+    return not link.kind and _POD_SIDE.fullmatch(link.name) is not None
+
+
+def _is_uplink_name(link: Link) -> bool:
+    known = _UPLINK.fullmatch(link.name) is not None
+    return known and _POD_SIDE.fullmatch(link.name) is None
 
 
 def looks_like_bridge(link: Link) -> bool:

@@ -23,7 +23,12 @@ def infer_unseen_peers(draft: NodeDraft) -> None:
     """
     host = draft.host
     for link in list(host.links.values()):
-        if link.peer is None and _leads_to_pod(host, link) and not host.leads_out(link):
+        if link.peer is not None:
+            continue
+        to_pod = _leads_to_pod(host, link) and not host.leads_out(link)
+        if link.kind == "veth" and not to_pod:
+            host.links[link.name] = replace(link, outward=True)
+        elif to_pod:
             name = f"behind-{link.name}"
             reason = Inferred(
                 Basis.GUESSED, f"the other end of {link.name}, which no output shows", link.span

@@ -94,7 +94,7 @@ def _has_pods(node: Node) -> bool:
 
 def _has_inner_bridge(host: Netns) -> bool:
     """Tell whether a bridge with an address of the host's is there whose guests reach others only
-    through the host.
+    through the host: it has no port that leads out of it.
     """
     defaults = {
         hop.link
@@ -103,6 +103,7 @@ def _has_inner_bridge(host: Netns) -> bool:
         for hop in route.nexthops
     }
     bridges = {link.name for link in host.links.items if link.kind == "bridge"} - defaults
+    bridges -= {link.master for link in host.links.items if link.master and link.leaves_node}
     return bool(defaults) and any(item.link in bridges for item in host.addresses.items)
 
 

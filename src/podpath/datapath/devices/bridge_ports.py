@@ -10,7 +10,7 @@ from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.walk.learned import FdbKey
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, IfName, Mac, unseen_mac
-from podpath.net.provenance import Basis, Inferred
+from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Link
 
 
@@ -39,11 +39,21 @@ def find_port(
     ):
         return bridge
     outward = _free_port(walk, namespace, bridge)
-    if outward is None and not namespace.netns.links.complete:
+    if outward is None and _may_hide_ends(namespace, bridge):
         outward = _unseen_port(namespace, bridge, dmac)
     if outward is not None:
         walk.learned.fdb[key] = outward
     return outward
+
+
+def _may_hide_ends(namespace: Namespace, bridge: Link) -> bool:
+    """Tell whether there may be an end on a bridge that no output shows: a port, or what is behind
+    one.
+    """
+    if not namespace.netns.links.complete:
+        return True
+    peers = (port.peer for port in namespace.ports.get(bridge.name, ()))
+    return any(isinstance(peer, Known) and peer.inferred is not None for peer in peers)
 
 
 def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
@@ -145,8 +155,10 @@ def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
 
 
 def leads_to_one(link: Link) -> bool:
-    """Tell whether whatever leaves by a device reaches one other device."""
-    return link.kind == "veth" or link.peer is not None
+    """Tell whether whatever leaves by a device reaches one other device: a veth that leads out of
+    the node reaches whatever is on the cable.
+    """
+    return link.peer is not None or (link.kind == "veth" and not link.outward)
 
 
 def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
