@@ -91,6 +91,8 @@ def test_what_no_set_can_be_is_refused(lines: tuple[str, ...], said: str) -> Non
         (('protocol = "icmp"', "port = 8", 'expect = "fails"'), "expected no port of icmp"),
         (('port = "http"', 'expect = "fails"'), "expected a port's number for 10.0.0.1"),
         (("from = []",), "f:4:1: expected pod/NS/NAME"),
+        (('from = "pod/UPPER"',), "f:4:1: expected pod/shop/web-0, svc/shop/api:http"),
+        (('from = "api.shop.svc"', "port = 8", 'expect = "fails"'), "services open no connections"),
     ],
 )
 def test_what_no_flow_can_be_is_refused(lines: tuple[str, ...], place: str) -> None:

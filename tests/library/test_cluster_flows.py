@@ -14,6 +14,7 @@ from podpath.net.errors import UsageError
 from tests.clusters import OBJECTS, RECORDED, healthy
 
 WEB, FAR = "pod/shop/web-node1", "pod/shop/far:8080"
+NODES = {name: str(RECORDED / f"{name}.tar.gz") for name in ("node1", "node2")}
 DROP = (
     "*filter\n:FORWARD ACCEPT [0:0]\n-A FORWARD -d 10.244.0.3/32 -p tcp --dport 8080 -j DROP\n"
     "COMMIT\n"
@@ -125,3 +126,67 @@ def test_a_set_of_flows_is_not_asked_of_a_cluster() -> None:
 
     with pytest.raises(UsageError, match="all: a set of flows is checked on one node"):
         ask([pods])
+
+
+OWNED = """\
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: {name}
+    namespace: shop
+    labels: {{pod-template-hash: 5c}}
+    ownerReferences: [{{kind: ReplicaSet, name: front-5c, controller: true}}]
+  spec:
+    nodeName: {node}
+    containers: [{{name: web, ports: [{{name: http, containerPort: 8080}}]}}]
+  status: {{phase: Running, podIP: "{address}"}}
+"""
+
+
+def with_deployment() -> Pasted:
+    """Return the cluster's objects with a Deployment of a pod on each node, and one that waits."""
+    pods = (("a", "node1", "10.244.1.2"), ("b", "node2", "10.244.0.3"), ("c", "node2", ""))
+    made = [
+        OWNED.format(name=f"front-5c-{each[0]}", node=each[1], address=each[2]) for each in pods
+    ]
+    said = OBJECTS.read_text(encoding="utf-8")
+    return Pasted(said.replace("items:\n", f"items:\n{''.join(made)}", 1), "api")
+
+
+def test_a_workload_is_a_flow_for_each_of_its_pods() -> None:
+    """A planned rule stops one of them: whoever must not connect was asked about in full."""
+    change = ChangeFile(path=Pasted(DROP, "new.v4"), noflush=True, node="node2")
+    stated = [flow("pod/shop/api-node1", "deploy/shop/front:http", Expectation.FAILS)]
+    answer = check_cluster(NODES, stated, [change], objects=with_deployment())
+
+    name = stated[0].name
+    assert [one.flow.name for one in answer.flows] == [
+        f"{name} (pod/shop/api-node1 > pod/shop/front-5c-a:8080)",
+        f"{name} (pod/shop/api-node1 > pod/shop/front-5c-b:8080)",
+    ]
+    assert [one.walk.state for one in answer.flows] == ["connects", "fails"]
+    assert answer.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("shop/web-node1", "far.shop.svc.cluster.local:80"),
+        ("pod/web-node1", "svc/far:80"),
+        ("pod/shop/web-node1", "shop/front-5c-b:http"),
+        ("ds/shop/none", ""),
+        ("pod/shop/web-node1", "deploy/shop/fornt:80"),
+    ],
+)
+def test_ends_are_spelled_as_in_a_question(source: str, target: str) -> None:
+    """A name of DNS, a port by its name, a name without its kind or namespace; what is of nothing
+    is refused with what there is.
+    """
+    stated = [flow(source, target or FAR)]
+    if "none" in source or "fornt" in target:
+        with pytest.raises(UsageError, match=r"did you mean deploy/shop/front|a workload"):
+            check_cluster(NODES, stated, objects=with_deployment())
+        return
+    answer = check_cluster(NODES, stated, objects=with_deployment())
+    assert [one.walk.state for one in answer.flows] == ["connects"]
+    assert [one.flow.name for one in answer.flows] == [stated[0].name]

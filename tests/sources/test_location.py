@@ -220,3 +220,9 @@ def test_namespaces_that_ends_name() -> None:
 def test_an_address_that_nothing_has_may_be_of_what_was_not_read(end: str, read: bool) -> None:  # noqa: FBT001
     """One of a private network may; names are missed elsewhere."""
     assert is_read(SHOP, end) is read
+
+
+def test_a_workload_is_on_the_nodes_of_all_of_its_pods_where_all_are_asked_about() -> None:
+    """Other ends are where they are."""
+    found = [find_nodes(SHOP, end, every_pod=True) for end in ("deploy/shop/api", "pod/shop/web-0")]
+    assert [sorted(nodes) for nodes in found] == [["node2", "node3"], ["node1"]]

@@ -203,7 +203,7 @@ def _check_cluster(
     said: tuple[Piece, ...] = objects
     absent: tuple[str, ...] = ()
     if asked.asked_for or not bundles:
-        read = read_cluster(asked, _list_ends(stated), bundles, progress)
+        read = read_cluster(asked, _list_ends(stated), bundles, progress, every_pod=True)
         nodes |= read.nodes
         said, absent = (*said, *read.objects), read.absent
         for sentence in read.lacking:

@@ -137,9 +137,12 @@ def read_cluster(
     known: Collection[str],
     progress: Progress,
     meanwhile: Callable[[], object] | None = None,
+    *,
+    every_pod: bool = False,
 ) -> LiveEvidence:
     """Read the cluster; `NothingTaken` where no node has a snapshot, and none is given by hand.
-    `meanwhile` is done while the nodes are waited for.
+    `meanwhile` is done while the nodes are waited for. `every_pod` takes snapshots where any pod of
+    a workload is, not only the one to ask about.
     """
     if options.collect and not options.image:
         raise UsageError("--collect: expected --image IMAGE too, with podpath in it")
@@ -156,7 +159,7 @@ def read_cluster(
         None if options.kubeconfig is None else Path(options.kubeconfig), context=options.context
     )
     near = options.namespaces or (found.namespace,)
-    made = _make_options(options, known, near)
+    made = _make_options(options, known, near, every_pod=every_pod)
     if meanwhile is not None:  # nobody waits for it where reading the cluster fails
         Thread(target=meanwhile, daemon=True).start()
     with Client(found) as client:
@@ -178,7 +181,7 @@ def read_cluster(
 
 
 def _make_options(
-    options: LiveOptions, known: Collection[str], near: tuple[str, ...]
+    options: LiveOptions, known: Collection[str], near: tuple[str, ...], *, every_pod: bool
 ) -> GatheringOptions:
     from podpath.kube.grants import ServiceAccountName  # needs an extra
     from podpath.sources.agents import AgentAccess  # as above
@@ -198,6 +201,7 @@ def _make_options(
         asker=AgentAccess(account=ServiceAccountName(namespace, name)),
         collector=collector,
         known=known,
+        every_pod=every_pod,
     )
 
 

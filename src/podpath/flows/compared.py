@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from podpath.checks.owned import NOBODY, OwnerPlaces, place_owners
 from podpath.checks.policies import KIND, PolicyAnswer, PolicyBook, PolicyRuling
@@ -22,7 +23,9 @@ from podpath.net.provenance import Span
 from podpath.node.alteration import apply_changes
 from podpath.node.case import Case
 from podpath.node.change import PutTable
+from podpath.node.named_ends import spell_ends
 from podpath.node.node import HOST, Node
+from podpath.node.objects import ApiObject
 from podpath.node.planned import PlannedChange
 from podpath.node.probe_names import resolve_probe
 
@@ -108,19 +111,35 @@ def name_deciders(walk: FlowWalk) -> Iterator[str]:
                 yield from (hit.rule.chain, hit.rule.table)
 
 
-def place_flows(flows: Sequence[Flow], node: Node) -> tuple[tuple[Flow, Probe], ...]:
-    """Find the addresses of all ends; `UsageError` names every flow whose ends are not shown."""
+def place_flows(
+    flows: Sequence[Flow], node: Node, objects: Sequence[ApiObject] = ()
+) -> tuple[tuple[Flow, Probe], ...]:
+    """Find the addresses of all ends; `UsageError` names every flow whose ends are not shown. One
+    of a workload is a flow for each pod that the objects show of it.
+    """
     placed: list[tuple[Flow, Probe]] = []
     faults: list[str] = []
     for flow in flows:
         try:
-            placed.append((flow, _bind(flow, resolve_probe(flow.probe, node), node)))
+            spread = tuple(_spread(flow, node, objects))
+            probes = [_bind(one, resolve_probe(one.probe, node), node) for one in spread]
+            placed += zip(spread, probes, strict=True)
         except UsageError as error:
             where = f"{flow.span}: " if flow.span is not None else ""
             faults.append(f"{where}{error}")
     if faults:
         raise UsageError("\n".join(faults))
     return tuple(placed)
+
+
+def _spread(flow: Flow, node: Node, objects: Sequence[ApiObject]) -> Iterator[Flow]:
+    """Yield a flow with its ends as probes spell them, once for each pod that they stand for."""
+    sources = tuple(spell_ends(flow.source, node, objects))
+    targets = tuple(spell_ends(flow.target, node, objects))
+    several = len(sources) * len(targets) > 1
+    for source, target in product(sources, targets):
+        name = f"{flow.name} ({source} > {target})" if several else flow.name
+        yield replace(flow, name=name, source=source, target=target)
 
 
 def _bind(flow: Flow, probe: Probe, node: Node) -> Probe:

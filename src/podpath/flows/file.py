@@ -9,20 +9,24 @@ of flows with all ports of the list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 from podpath.flows.flow import EVERY_POD, EVERY_PORT, Expectation, Flow, spell_target
+from podpath.net.end_names import EndName, NameKind, parse_end
+from podpath.net.errors import UsageError
 from podpath.net.provenance import Source, Span
 from podpath.net.tables import TableError, find_line, parse_tables
 
+_HOST = "host"
 PROTOCOLS = ("tcp", "udp", "icmp")
 _NETWORK = re.compile(r"[0-9A-Fa-f:.]+/\d+")
 _RANGE = re.compile(r"(\d{1,5})-(\d{1,5})")
 _SERVICE = re.compile(r"(?:svc|services?)/\S+")
 _POD = re.compile(r"(?:po|pods?)/\S+")
-_ENDS_WITH_PORT = re.compile(r"\]:\d+|(?:svc|services?|po|pods?)/[^:\s]+:[\w-]+|[\d.]+:\d+")
+_NUMBERED = frozenset({NameKind.ADDRESS, NameKind.NODE, NameKind.NETNS})
+"""What has ports by number only."""
 
 
 def _parse_ends(value: object) -> tuple[str, ...]:
@@ -31,7 +35,18 @@ def _parse_ends(value: object) -> tuple[str, ...]:
         raise ValueError(
             "pod/NS/NAME, svc/NS/NAME, host, an address, a network, or a list of these"
         )
-    return tuple(values)
+    ends = tuple(map(str, values))
+    for one in ends:
+        try:
+            _read_end(one)
+        except UsageError as error:
+            raise ValueError(str(error).removeprefix("expected ")) from None
+    return ends
+
+
+def _read_end(text: str) -> EndName | None:
+    """Take an end apart; None for a network."""
+    return None if _NETWORK.fullmatch(text) else parse_end(text)
 
 
 def _parse_ports(value: object) -> tuple[str, ...]:
@@ -99,19 +114,30 @@ class StatedFlow:
             raise ValueError('`by` only with expect = "fails"')
         if self.protocol == "icmp" and self.port:
             raise ValueError("no port of icmp")
-        named = [one for one in self.target if _ENDS_WITH_PORT.fullmatch(one)]
+        read = {one: _read_end(one) for one in self.target}
+        ends = {one: end for one, end in read.items() if end is not None}
+        named = [one for one, end in ends.items() if end.port]
         if named and self.port:
             raise ValueError(f"the port once, in `to` or in `port`, saw both {named[0]} and port")
         if self.is_set:
             self._refuse_as_set(named)
-        bare = [one for one in self.target if not _SERVICE.fullmatch(one) and one not in named]
-        if bare and not self.port and self.protocol != "icmp" and not self.is_set:
-            raise ValueError(f"a port for {bare[0]}: only a service with one port needs none")
-        far = [one for one in self.target if not _SERVICE.fullmatch(one)]
-        if far and any(map(_is_name, self.port)):
-            raise ValueError(f"a port's number for {far[0]}: only services' ports have names")
-        if any(_SERVICE.fullmatch(one) for one in self.source):
+        else:
+            self._refuse_as_single(ends)
+        sources = (_read_end(one) for one in self.source)
+        if any(end is not None and end.kind is NameKind.SERVICE for end in sources):
             raise ValueError("a pod, host or an address in `from`: services open no connections")
+
+    def _refuse_as_single(self, ends: Mapping[str, EndName]) -> None:
+        """Refuse what no flow can be that is no set; `ends` are the targets, taken apart."""
+        far = [one for one, end in ends.items() if end.kind is not NameKind.SERVICE]
+        bare = [one for one in far if not ends[one].port]
+        if bare and not self.port and self.protocol != "icmp":
+            raise ValueError(f"a port for {bare[0]}: only a service with one port needs none")
+        numbered = [one for one in far if one == _HOST or ends[one].kind in _NUMBERED]
+        if numbered and any(map(_is_name, self.port)):
+            raise ValueError(
+                f"a port's number for {numbered[0]}: only services' and pods' ports have names"
+            )
 
     def _refuse_as_set(self, named: Sequence[str]) -> None:
         """Refuse what no set of flows can be; `named` are the targets with a port."""

@@ -69,8 +69,8 @@ def check_cluster(  # noqa: PLR0913  # nodes and flows, and keywords that say wh
     shared = gather(objects, progress) if objects != () else None
     views = ClusterViews(read_nodes(nodes, shared, (), progress))
     first = views.view_of(next(iter(nodes)))
-    placed = place_flows(stated, first.case.node)
-    away = [_away(flow, nodes, shared, lacking) for flow in stated]
+    placed = place_flows(stated, first.case.node, first.own.objects)
+    away = [_away(flow, nodes, shared, lacking) for flow, _ in placed]
     starts: dict[str, list[Placed]] = {}
     for number, (flow, probe) in enumerate(placed):
         if not away[number]:
@@ -123,7 +123,7 @@ def _walk_group(
     view: NodeView, group: Sequence[Placed], planned: Sequence[PlannedChange]
 ) -> dict[int, FlowResult]:
     """Walk the flows that start on one node, as that node sees the cluster."""
-    again = place_flows([flow for _, flow, _ in group], view.case.node)
+    again = place_flows([flow for _, flow, _ in group], view.case.node, view.own.objects)
     found = compare_flows(view.case, again, planned)
     numbers = (number for number, _, _ in group)
     return dict(zip(numbers, found.results, strict=True))

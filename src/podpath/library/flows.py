@@ -169,7 +169,7 @@ def check(
     read = as_case(case, list_probes(stated), progress)
     single = [flow for flow in stated if not flow.is_set]
     sets = [flow for flow in stated if flow.is_set]
-    placed = place_flows(single, read.node)
+    placed = place_flows(single, read.node, read.facts.objects)
     with collecting_seldom():
         planned = plan_changes(changes, read.facts)
         found = expand_sets(read, sets, planned, progress)

@@ -24,7 +24,7 @@ from podpath.net.end_names import (
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.trees import Tree
-from podpath.node.node import Node, Pod, Service
+from podpath.node.node import HOST, Node, Pod, Service
 from podpath.node.objects import ApiObject
 from podpath.node.probe_names import resolve_probe, suggest
 
@@ -76,6 +76,35 @@ def choose_pods(
             found = _list_owned(end, objects, near)
             pod = EndName(NameKind.POD, found[0].name, found[0].namespace, end.port)
             yield ChosenPod(text, pod, sum(one.ready for one in found), len(found))
+
+
+def spell_ends(text: str, node: Node, objects: Sequence[ApiObject]) -> Iterator[str]:
+    """Yield what an end stands for, as probes spell ends: every pod of a workload that has an
+    address, else itself. `UsageError` where it is of nothing that is shown, or of two things.
+    """
+    if text.partition(":")[0] == HOST:
+        yield text
+        return
+    end = parse_end(text)
+    if end.kind not in WORKLOADS:
+        yield _spell_number(_place(text, node, objects, ()).end, node, objects)
+        return
+    owned = [pod for pod in _list_owned(end, objects, ()) if pod.has_address]
+    if not owned:
+        raise UsageError(f"expected a workload with a pod that has an address, saw {text!r}")
+    for pod in owned:
+        one = EndName(NameKind.POD, pod.name, pod.namespace, end.port)
+        yield _spell_number(one, node, objects)
+
+
+def _spell_number(end: EndName, node: Node, objects: Sequence[ApiObject]) -> str:
+    """Spell an end with its port; one that a pod's container names by its number."""
+    if end.kind is NameKind.OUTSIDE:
+        return str(CLIENT)
+    port = end.port
+    if end.kind is NameKind.POD and port and not port.isdigit():
+        port, _ = _pod_port(node, _find(node.pods, end), port, objects)
+    return _spell_end(str(end), port)
 
 
 def name_pods(
@@ -341,7 +370,8 @@ def _list_ports(tree: Tree, port: str) -> Iterator[str]:
 
 
 def _spell_end(address: str, port: str) -> str:
-    spelled = f"[{address}]" if ":" in address and port else address
+    is_six = ":" in address and "/" not in address
+    spelled = f"[{address}]" if is_six and port else address
     return f"{spelled}:{port}" if port else spelled
 
 

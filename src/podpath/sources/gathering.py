@@ -46,6 +46,8 @@ class GatheringOptions:
     """What pods are made of where a node has no agent; None where nobody asked for that."""
     known: Collection[str] = ()
     """Nodes whose evidence is given already."""
+    every_pod: bool = False
+    """Whether a workload stands for all of its pods, and not for the one to ask about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,10 @@ def gather_cluster(
     spaces = tuple(dict.fromkeys(named))
     objects = read_objects(client, namespaces=spaces, told=told)
     near = options.near
-    concerned = dict.fromkeys(name for end in ends for name in find_nodes(objects, end, near))
+    every = options.every_pod
+    concerned = dict.fromkeys(
+        name for end in ends for name in find_nodes(objects, end, near, every_pod=every)
+    )
     wanted = [name for name in concerned if name not in options.known]
     lacking = list(objects.missing)
     unread = [end for end in ends if spaces and not is_read(objects, end)]

@@ -37,10 +37,13 @@ def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
     return tuple(_name(node) for node in objects.items.get("nodes", ()))
 
 
-def find_nodes(objects: ApiObjects, text: str, near: Collection[str] = ()) -> tuple[str, ...]:
+def find_nodes(
+    objects: ApiObjects, text: str, near: Collection[str] = (), *, every_pod: bool = False
+) -> tuple[str, ...]:
     """Return the nodes that an end is on, in order, however it is spelled (`net.end_names`). None
     for what is outside of the cluster, or in no object; all for `*`. `near` are the Kubernetes
-    namespaces in which a name is looked for first that has none.
+    namespaces in which a name is looked for first that has none. A workload is where the pod to ask
+    about is, or where any of its pods is.
     """
     if text == EVERY_NODE:
         return list_nodes(objects)
@@ -55,16 +58,19 @@ def find_nodes(objects: ApiObjects, text: str, near: Collection[str] = ()) -> tu
         case NameKind.NODE:
             found = _nodes_of_node(objects, end.name, end.port)
         case _:
-            named = _list_named(objects, end, near)
+            named = _list_named(objects, end, near, every_pod=every_pod)
             found = (node for each in named for node in _nodes_of(objects, each, end.port))
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def _list_named(objects: ApiObjects, end: EndName, near: Collection[str]) -> Sequence[EndName]:
-    """Return what an end may name: of a workload's pods the one to ask about."""
+def _list_named(
+    objects: ApiObjects, end: EndName, near: Collection[str], *, every_pod: bool = False
+) -> Sequence[EndName]:
+    """Return what an end may name: of a workload's pods the one to ask about, or every one."""
     if end.kind in WORKLOADS:
         owned = _list_owned(objects, end, near)
-        return [EndName(NameKind.POD, one.name, one.namespace) for one in owned[:1]]
+        asked = owned if every_pod else owned[:1]
+        return [EndName(NameKind.POD, one.name, one.namespace) for one in asked]
     kinds = (("pods", NameKind.POD), ("services", NameKind.SERVICE), ("nodes", NameKind.NODE))
     known = (
         EndName(kind, _name(item), _key(item)[0])
