@@ -10,15 +10,25 @@ network of the length of its pods' own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from ipaddress import ip_address
+from contextlib import suppress
 from typing import NamedTuple
 
 from podpath.datapath.reasons.routes import RoutedOn, RoutedOut
 from podpath.datapath.tracing.trace import Conversation, Trace, Transmitted
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import Case
 from podpath.node.node import Netns, NetnsRole
+
+_PRIVATE = tuple(
+    Prefix.parse(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+)
+"""What pods have addresses of (RFC 1918, RFC 6598, RFC 4193)."""
+
+
+_NUMBERS = frozenset({"InternalIP", "ExternalIP"})
+"""Kinds of a node's addresses that are no names."""
 
 
 class _NextHop(NamedTuple):
@@ -32,23 +42,16 @@ class _NextHop(NamedTuple):
     """The line of the route."""
 
 
-class _OtherNodes(NamedTuple):
-    """What the evidence says of the nodes of which it shows nothing else."""
-
-    addresses: frozenset[str]
-    """Of all nodes that objects list."""
-    pods: frozenset[str]
-    """Addresses of pods that are on no node of the model."""
-
-
 def guess_next_nodes(case: Case, conversation: Conversation) -> tuple[Inferred, ...]:
     """Return what is taken for granted of the nodes that a connection's packets leave for, and of
     which there is no evidence.
     """
-    hops = (hop for branch in conversation.branches for hop in _list_hops(branch.traces))
-    left = list(dict.fromkeys(hops))
-    known = _read_others(case) if left else _OtherNodes(frozenset(), frozenset())
-    return tuple(dict.fromkeys(_guess(hop) for hop in left if _may_be_node(case, hop, known)))
+    left = [hop for branch in conversation.branches for hop in _list_hops(branch.traces)]
+    nodes = frozenset(_list_node_addresses(case)) if left else frozenset()
+    guesses = (
+        _guess(hop) for hop in left if _may_be_node(case, hop, nodes) or _is_held(case, hop, nodes)
+    )
+    return tuple(dict.fromkeys(guesses))
 
 
 def _list_hops(traces: Iterable[Trace]) -> Iterator[_NextHop]:
@@ -65,33 +68,34 @@ def _list_hops(traces: Iterable[Trace]) -> Iterator[_NextHop]:
                 break
 
 
-def _read_others(case: Case) -> _OtherNodes:
-    own = (pod for pod in case.node.pods if pod.netns is None and pod.address is not None)
-    return _OtherNodes(
-        frozenset(_list_node_addresses(case)), frozenset(str(pod.address) for pod in own)
-    )
-
-
-def _list_node_addresses(case: Case) -> Iterator[str]:
+def _list_node_addresses(case: Case) -> Iterator[Address]:
     for one in case.objects:
-        if one.kind == "Node":
-            yield from (
-                item.text_at("address") for item in one.tree.items_at("status", "addresses")
-            )
+        listed = one.tree.items_at("status", "addresses") if one.kind == "Node" else ()
+        for item in listed:
+            if item.text_at("type") in _NUMBERS:
+                with suppress(ValueError):
+                    yield Address.parse(item.text_at("address"))
 
 
-def _may_be_node(case: Case, hop: _NextHop, known: _OtherNodes) -> bool:
-    """Tell whether a packet left for another node."""
-    if str(hop.destination) in known.addresses | known.pods:
-        return True
-    if hop.gateway is None or not ip_address(str(hop.destination)).is_private:
+def _is_held(case: Case, hop: _NextHop, nodes: Iterable[Address]) -> bool:
+    """Tell whether a packet left for what the objects know to be a node's or a pod's. Addresses are
+    compared one by one: whoever shares walks hears of each what it is not.
+    """
+    pods = (pod.address for pod in case.node.pods if pod.netns is None)
+    return any(one == hop.destination for one in (*nodes, *pods))
+
+
+def _may_be_node(case: Case, hop: _NextHop, nodes: frozenset[Address]) -> bool:
+    """Tell whether a packet left for a router that may be another node."""
+    if hop.gateway is None:
         return False
     netns = case.node.namespaces[hop.netns]
     if netns.role != NetnsRole.HOST or _is_default_gateway(netns, hop.gateway):
         return False
-    if known.addresses:
-        return str(hop.gateway) in known.addresses
-    return bool(case.node.pods) or _routes_like_pods(netns, hop)
+    if nodes:
+        return hop.gateway in nodes
+    is_private = any(prefix.covers(hop.destination) for prefix in _PRIVATE)
+    return is_private and (bool(case.node.pods) or _routes_like_pods(netns, hop))
 
 
 def _is_default_gateway(netns: Netns, gateway: Address) -> bool:
@@ -123,7 +127,7 @@ def _guess(hop: _NextHop) -> Inferred:
     deed = "passes on" if hop.gateway is not None else "takes"
     return Inferred(
         Basis.GUESSED,
-        f"{holder}, of which there is no evidence, {deed} what is sent to {hop.destination}",
+        f"{holder}, of which there is no evidence, {deed} what it is sent",
         hop.span,
         f"podpath snapshot -o node.tar.gz, run on the node that has {holder}",
     )
