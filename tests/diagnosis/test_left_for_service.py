@@ -118,7 +118,12 @@ def test_a_headless_service_is_its_one_pod() -> None:
             "10.244.0.3 10.244.1.2",
             "2 pods: name one of 10.244.0.3:8080, 10.244.1.2:8080",
         ),
-        ("svc/shop/odd:http", f"clusterIP: None, {FAR}", "", "that of its pods: none is shown"),
+        (
+            "svc/shop/odd:http",
+            f"clusterIP: None, {FAR}",
+            "",
+            "no endpoint of it is shown",
+        ),
         ("svc/shop/odd", "type: ExternalName, externalName: db.example.org", "", "ExternalName"),
         (
             "svc/shop/odd:s",

@@ -413,3 +413,16 @@ def test_without_a_node_nothing_else_is_answered() -> None:
     """A walk needs the evidence of one."""
     with pytest.raises(UsageError, match="expected the evidence of a node"):
         why("shop/web-node1", "pod/shop/api-node1", nodes={}, objects=str(OBJECTS))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("svc/shop/api:9999", "svc/shop/api has no port 9999, it has 80 http"),
+        ("svc/shop/front:30180", "it has 80 http; 30180 is a port of the nodes: ask for node/NAME"),
+    ],
+)
+def test_a_port_that_a_service_does_not_have_is_no_end(end: str, said: str) -> None:
+    """It says which the service has, and where it is a node port, how that is asked about."""
+    with pytest.raises(UsageError, match=re.escape(said)):
+        ask("pod/shop/web-node1", end)

@@ -42,6 +42,10 @@ from podpath.net.errors import UsageError
         ("db-0.db.shop.svc:5432", EndName(NameKind.POD, "db-0", "shop", "5432")),
         ("10-244-1-5.shop.pod.cluster.local", EndName(NameKind.ADDRESS, "10.244.1.5", "shop")),
         ("fd00--5.shop.pod:80", EndName(NameKind.ADDRESS, "fd00::5", "shop", "80")),
+        ("jobs/shop/import", EndName(NameKind.JOB, "import", "shop")),
+        ("http://api.shop.svc/health?full", EndName(NameKind.SERVICE, "api", "shop", "80")),
+        ("https://10.96.0.1", EndName(NameKind.ADDRESS, "10.96.0.1", port="443")),
+        ("https://[fd00::1]:8443/", EndName(NameKind.ADDRESS, "fd00::1", port="8443")),
     ],
 )
 def test_an_end_has_a_kind_a_name_and_a_port(text: str, end: EndName) -> None:
@@ -53,6 +57,13 @@ def test_an_end_has_a_kind_a_name_and_a_port(text: str, end: EndName) -> None:
 def test_what_is_spelled_like_no_end_is_refused(text: str) -> None:
     """The message shows how ends are spelled."""
     with pytest.raises(UsageError, match="expected pod/shop/web-0, svc/shop/api:http"):
+        parse_end(text)
+
+
+@pytest.mark.parametrize("text", ["ingress/shop/web", "ing/shop/web", "gateways/shop/main"])
+def test_what_only_routes_to_services_has_no_address(text: str) -> None:
+    """The message says what to ask about instead."""
+    with pytest.raises(UsageError, match="the service of its controller"):
         parse_end(text)
 
 

@@ -29,6 +29,7 @@ class NameKind(StrEnum):
     DEPLOYMENT = "deploy"
     STATEFUL_SET = "sts"
     DAEMON_SET = "ds"
+    JOB = "job"
     NETNS = "netns"
     ADDRESS = "address"
     OUTSIDE = "outside"
@@ -58,12 +59,15 @@ _KINDS = {
     "ds": NameKind.DAEMON_SET,
     "daemonset": NameKind.DAEMON_SET,
     "daemonsets": NameKind.DAEMON_SET,
+    "job": NameKind.JOB,
+    "jobs": NameKind.JOB,
 }
 """What kubectl calls the kinds."""
 _OWNERS = {
     NameKind.DEPLOYMENT: "ReplicaSet",
     NameKind.STATEFUL_SET: "StatefulSet",
     NameKind.DAEMON_SET: "DaemonSet",
+    NameKind.JOB: "Job",
 }
 """By which kind of object each workload owns its pods; a Deployment has ReplicaSets for that."""
 WORKLOADS = frozenset(_OWNERS)
@@ -86,6 +90,10 @@ _DNS = re.compile(
 """A name of the cluster's DNS: `api.shop.svc.cluster.local`, `web-0.web.shop.svc`,
 `10-244-1-5.shop.pod.cluster.local`.
 """
+_URL = re.compile(r"(?P<scheme>https?)://(?P<end>[^/?#\s]+)(?:[/?#]\S*)?")
+_URL_PORTS = {"http": "80", "https": "443"}
+_ROUTED = re.compile(r"(?:ing|ingress(?:es)?|gtw|gateways?|httproutes?)/\S+")
+"""What kubectl calls objects that have no address of their own."""
 _EXAMPLES = (
     "pod/shop/web-0, svc/shop/api:http, shop/web-0, deploy/shop/api, "
     "api.shop.svc.cluster.local:80, node/node1, container/nginx, /run/netns/blue, 10.0.0.1:80 or "
@@ -155,6 +163,10 @@ def parse_end(text: str) -> EndName:
     """Take an end apart; `UsageError` where it is spelled like none."""
     if text == OUTSIDE:
         return EndName(NameKind.OUTSIDE, text)
+    url = _URL.fullmatch(text)
+    if url is not None:
+        end = parse_end(url["end"])
+        return end._replace(port=end.port or _URL_PORTS[url["scheme"]])
     found = _ADDRESS.fullmatch(text)
     if found is not None:
         address = found["v4"] or found["v6"] or found["plain"]
@@ -166,6 +178,11 @@ def parse_end(text: str) -> EndName:
     if found is not None:
         return _read_dns(found)
     found = _NAMED.fullmatch(text)
+    if found is None and _ROUTED.fullmatch(text):
+        raise UsageError(
+            f"{text!r} has no address of its own: ask about the service of its controller, from "
+            "outside, and from the controller's pod about the service that it leads to"
+        )
     if found is None:
         raise UsageError(f"expected {_EXAMPLES}, saw {text!r}")
     kind = _KINDS.get(found["kind"] or "", NameKind.BARE)

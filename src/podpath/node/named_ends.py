@@ -266,6 +266,7 @@ def _spell_service(
 ) -> tuple[str, str]:
     """Spell a service with the protocol of its port; one without an address is its one pod."""
     service = _find(node.services, end)
+    _demand_port(spelled, end, objects)
     if isinstance(service, Service) and not service.addresses:
         ends = list(dict.fromkeys(_list_behind(service, end.port, objects)))
         if len(ends) == 1:
@@ -278,6 +279,27 @@ def _spell_service(
             )
     protocol = _service_protocol(service, end.port)
     return f"{spelled}:{end.port}" if end.port else spelled, protocol
+
+
+def _demand_port(spelled: str, end: EndName, objects: Sequence[ApiObject]) -> None:
+    """Raise `UsageError` where the object of a service has no port of the number that is asked
+    for; a headless one passes on any.
+    """
+    for one in objects:
+        if (one.kind, one.namespace, one.name) != ("Service", end.namespace, end.name):
+            continue
+        ports = one.tree.items_at("spec", "ports")
+        headless = one.tree.text_at("spec", "clusterIP") in {"", "None"}
+        known = [port.text_at("port") for port in ports]
+        if headless or not end.port.isdigit() or not known or end.port in known:
+            return
+        beside = [port.text_at("nodePort") for port in ports]
+        hint = f"; {end.port} is a port of the nodes: ask for node/NAME:{end.port}"
+        shown = ", ".join(
+            f"{port.text_at('port')} {port.text_at('name')}".strip() for port in ports
+        )
+        told = hint if end.port in beside else ""
+        raise UsageError(f"{spelled} has no port {end.port}, it has {shown}{told}")
 
 
 def _find_meant(text: str, end: EndName, node: Node, near: Collection[str]) -> EndName:

@@ -211,7 +211,12 @@ def _behind(node: Node, service: Service, asked: str | None) -> NamedEnd:
     if len(ends) == 1:
         (end,) = ends
         return end._replace(netns=node.find_holder(end.address, pods_only=True))
-    shown = f"name one of {_list([str(end) for end in ends])}" if ends else "none is shown"
+    shown = (
+        f"name one of {_list([str(end) for end in ends])}"
+        if ends
+        else "no endpoint of it is shown, and then its name has no address either (kubectl get "
+        "endpoints)"
+    )
     raise UsageError(f"{title} has no address of its own, its name is that of its pods: {shown}")
 
 
