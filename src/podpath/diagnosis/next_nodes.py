@@ -19,6 +19,7 @@ from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import Case
 from podpath.node.node import Netns, NetnsRole
+from podpath.node.routing import Route
 
 _PRIVATE = tuple(
     Prefix.parse(text)
@@ -99,12 +100,8 @@ def _may_be_node(case: Case, hop: _NextHop, nodes: frozenset[Address]) -> bool:
 
 
 def _is_default_gateway(netns: Netns, gateway: Address) -> bool:
-    return any(
-        next_hop.gateway == gateway
-        for route in netns.routes.items
-        if not route.prefix.length
-        for next_hop in route.nexthops
-    )
+    routes = (route for route in netns.routes.items if not route.prefix.length)
+    return any(_leads_by(route, gateway) for route in routes)
 
 
 def _routes_like_pods(netns: Netns, hop: _NextHop) -> bool:
@@ -118,8 +115,12 @@ def _routes_like_pods(netns: Netns, hop: _NextHop) -> bool:
     return any(
         route.prefix.length in own and route.prefix.covers(hop.destination)
         for route in netns.routes.items
-        if any(next_hop.gateway == hop.gateway for next_hop in route.nexthops)
+        if _leads_by(route, hop.gateway)
     )
+
+
+def _leads_by(route: Route, gateway: Address | None) -> bool:
+    return any(next_hop.gateway == gateway for next_hop in route.nexthops)
 
 
 def _guess(hop: _NextHop) -> Inferred:
