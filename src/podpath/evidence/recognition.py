@@ -35,6 +35,7 @@ from podpath.evidence.documents import typed_changes
 from podpath.evidence.documents.quoted import is_quoted
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.iproute import brief as ip_brief
+from podpath.evidence.iproute import columns as ip_columns
 from podpath.evidence.iproute import device as ip_device
 from podpath.evidence.iproute import device_json as ip_device_json
 from podpath.evidence.iproute import neigh as ip_neigh
@@ -125,6 +126,7 @@ FORMATS: tuple[Format, ...] = (
     *ip_device.FORMATS,
     *ip_device_json.FORMATS,
     *ip_brief.FORMATS,
+    ip_columns.FORMAT,
     ip_route_get.FORMAT,
     ip_route.FORMAT,
     ip_route_json.FORMAT,

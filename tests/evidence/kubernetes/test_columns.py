@@ -17,6 +17,13 @@ from podpath.net.provenance import Source
 
 NODES = "kubectl get nodes -o custom-columns=N:.metadata.name,CIDR:.spec.podCIDR"
 RANGE = ("spec", "podCIDR")
+JSONPATH = (
+    r"""kubectl get po -o jsonpath='{range .items[*]}{.metadata.name}{"\t"}"""
+    r"""{.status.podIP} on {.spec.nodeName}{"\n"}{end}'"""
+)
+UNHEADED = (
+    "k get po --no-headers -o custom-columns=N:.metadata.name,IP:.status.podIP,ON:.spec.nodeName"
+)
 TABLE = (
     "N         CIDR",
     "larch-1   10.52.8.0/24",
@@ -57,7 +64,16 @@ def test_the_command_names_the_fields(command: str, path: tuple[str, ...]) -> No
 
 @pytest.mark.parametrize(
     "command",
-    ["kubectl get nodes -o wide", "kubectl get widgets -o custom-columns=N:.metadata.name", "ls"],
+    [
+        "kubectl get pods -o wide | awk '{print $2,$6}'",
+        "kubectl get pods | awk '{print $1,$6}'",
+        "kubectl get pods -o json | awk '{print $1}'",
+        "kubectl get pods -o wide | awk '{print $1}' | wc -l",
+        "kubectl get nodes -o jsonpath='{range .items[*]}{.spec.podCIDR}{end}'",
+        "kubectl get nodes -o wide",
+        "kubectl get widgets -o custom-columns=N:.metadata.name",
+        "ls",
+    ],
 )
 def test_another_command_names_none(command: str) -> None:
     """Nor does one about a kind that nothing asks about."""
@@ -81,6 +97,56 @@ def test_a_row_is_an_object() -> None:
         "10.52.8.0/24",
     ]
     assert rows[2].span.line == 7
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "found"),
+    [
+        (
+            "kubectl get po -A -o wide | awk '{print $2,$1,$7,$8}'",
+            ("NAME NAMESPACE IP NODE", "a-0 shop 10.1.0.9 n1", "b-0 shop <none> <none>"),
+            ["Pod shop/a-0 10.1.0.9 n1", "Pod shop/b-0  "],
+        ),
+        (
+            "kubectl -n x get pods -o wide | awk '{print $1, $7}'",
+            ("a-0 n1", "b-0 5d", "c-0"),
+            ["Pod x/a-0  n1"],
+        ),
+        (
+            "kubectl get nodes -o name",
+            ("node/larch-1", "node/larch-2"),
+            ["Node /larch-1  ", "Node /larch-2  "],
+        ),
+        (
+            JSONPATH,
+            ("a-0\t10.1.0.9 on n1",),
+            ["Pod /a-0 10.1.0.9 n1"],
+        ),
+        (
+            UNHEADED,
+            ("a-0   10.1.0.9   n1",),
+            ["Pod /a-0 10.1.0.9 n1"],
+        ),
+    ],
+)
+def test_rows_without_a_heading(command: str, lines: tuple[str, ...], found: list[str]) -> None:
+    """The command says what each word is; what cannot be what its column holds is not read."""
+    rows = objects(command, *lines)
+
+    assert recognise_columns(source(command, *lines)) > 0 or len(lines) == 3
+    assert found == [
+        f"{row.kind} {row.namespace}/{row.name} {row.tree.text_at('status', 'podIP')} "
+        f"{row.tree.text_at('spec', 'nodeName')}"
+        for row in rows
+    ]
+
+
+def test_a_pod_with_its_address_can_be_walked_from() -> None:
+    """As one of a whole table."""
+    command = "kubectl get pods -o wide | awk '{print $1,$6}'"
+    records = read_columns(source(command, "a-0 10.1.0.9")).records
+
+    assert ["ApiObjectRecord", "PodRecord"] == [type(one).__name__ for one in records]
 
 
 def test_lists_and_namespaces() -> None:

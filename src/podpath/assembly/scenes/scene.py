@@ -15,7 +15,8 @@ from typing import TypeVar, cast
 
 from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.assembly.scenes.netns_names import find_aliases
-from podpath.evidence.commands.command import Command, parse_command
+from podpath.evidence.commands.command import Command, asked_object, parse_command
+from podpath.evidence.commands.printed_columns import parse_printed
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.net.addresses import Address
 from podpath.net.provenance import Gap, Source, Span
@@ -155,9 +156,18 @@ def set_scene(source: Source, reading: Reading, number: int) -> ReadSource:
         netns=name_netns(source.netns if source.netns is not None else command.netns),
         standing=judge_source(source),
         command=command,
-        whole=not (elided or filtered or reading.gaps or source.open_end),
+        whole=not (
+            elided or (filtered and not _names_devices(source)) or reading.gaps or source.open_end
+        ),
         number=number,
     )
+
+
+def _names_devices(source: Source) -> bool:
+    """Tell whether a filter leaves the name of every device of `ip link`."""
+    printed = parse_printed(source.command)
+    asked = asked_object(parse_command(source.command))
+    return printed is not None and printed.every and asked == ("link", ())
 
 
 def name_netns(name: str | None) -> str:

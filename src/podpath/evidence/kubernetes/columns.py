@@ -1,20 +1,24 @@
-"""`kubectl get KIND -o custom-columns=NAME:.metadata.name,RANGE:.spec.podCIDR`: a table whose
-columns are fields of objects.
+"""`kubectl get KIND -o custom-columns=NAME:.metadata.name,RANGE:.spec.podCIDR`, `-o name`,
+`-o jsonpath={range .items[*]}...` and a table's columns that awk prints: lines of which the command
+says what field each word is.
 
-The command says which field each column is; the heading says where the columns stand, since what a
-row has in one may be empty or hold blanks.
+A heading says where the columns stand, since what a row has in one may be empty or hold blanks.
+Without one, a row that has more or fewer words than the command prints is not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from podpath.evidence.commands.printed_columns import parse_printed
 from podpath.evidence.commands.shells import parse_shell
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.kubernetes.picked import KINDS
 from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.evidence.kubernetes.spoken import services_and_pods
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.provenance import Source, Span
@@ -25,6 +29,40 @@ _COLUMN = re.compile(r"(?P<heading>[^:,]+):(?P<path>(?:\\.|[^,])+)")
 _STEP = re.compile(r"\.?((?:[A-Za-z0-9_/-]|\\.)+)(?P<list>\[[0*]\])?")
 _NONE = frozenset({"", "<none>"})
 _NAME, _SPACE = ("metadata", "name"), ("metadata", "namespace")
+_GAP = re.compile(r"\s{2,}|\t+")
+_NAMES = re.compile(r"(?:-o=?|--output=)name")
+_NAME_ROW = re.compile(r"[a-z.]+/(\S+)")
+_RANGE = re.compile(r"jsonpath=\{\s*range\s+\.items\[\*\]\s*\}(?P<row>.*)\{\s*end\s*\}")
+_PART = re.compile(
+    r"\{\s*(?:@?(?P<path>\.[^{}\"']+)|[\"'](?P<quoted>[^{}\"']*)[\"'])\s*\}|(?P<plain>[^{}]+)"
+)
+_OTHER_OUTPUT = re.compile(
+    r"-o=?(?:json|yaml|name|go-|jsonpath).*|--output=(?!wide).*|json|yaml|.*path=.*"
+)
+_WIDE = re.compile(r"-o=?wide|--output=wide")
+_TITLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "Pod": (("NAME", "READY", "STATUS", "RESTARTS", "AGE"), ("IP", "NODE")),
+    "Service": (
+        ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE"), ("SELECTOR",),
+    ),
+    "Node": (("NAME", "STATUS", "ROLES", "AGE", "VERSION"), ("INTERNAL-IP", "EXTERNAL-IP")),
+    "Endpoints": (("NAME", "ENDPOINTS", "AGE"), ()),
+}  # fmt: skip
+"""The columns of a kind's table, and those that `-o wide` adds (k8s.io/kubernetes
+pkg/printers/internalversion/printers.go).
+"""
+_PATHS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    **{(kind, "NAME"): _NAME for kind in _TITLES},
+    **{(kind, "NAMESPACE"): _SPACE for kind in _TITLES},
+    ("Pod", "IP"): ("status", "podIP"),
+    ("Pod", "NODE"): ("spec", "nodeName"), ("Service", "TYPE"): ("spec", "type"),
+    ("Service", "CLUSTER-IP"): ("spec", "clusterIP"),
+}  # fmt: skip
+_ADDRESS = re.compile(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*|<none>|None")
+_CELLS: Mapping[str, re.Pattern[str]] = {
+    "IP": _ADDRESS, "CLUSTER-IP": _ADDRESS, "INTERNAL-IP": _ADDRESS,
+    "NODE": re.compile(r"(?!(?:\d+[smhdy])+$)[a-z0-9][\w.-]*|<none>"),
+}  # fmt: skip
 
 
 class ShownField(NamedTuple):
@@ -41,6 +79,21 @@ class ColumnsCommand(NamedTuple):
 
     kind: str
     columns: tuple[ShownField, ...]
+    namespace: str = ""
+    headed: bool = True
+    """True where a heading stands above the rows."""
+    template: re.Pattern[str] | None = None
+    """What a row looks like; None where its words are parted by blanks."""
+
+    def split(self, line: str) -> Sequence[str] | None:
+        """Return a row's cells; None where the row is another thing."""
+        if self.template is not None:
+            row = self.template.fullmatch(line.strip())
+            return None if row is None else row.groups()
+        cells = _GAP.split(line.strip())
+        cells = cells if len(cells) == len(self.columns) else line.split()
+        fits = len(cells) == len(self.columns) and all(map(_fits, self.columns, cells))
+        return cells if fits else None
 
 
 def parse_columns(command: str) -> ColumnsCommand | None:
@@ -49,14 +102,70 @@ def parse_columns(command: str) -> ColumnsCommand | None:
     if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
         return None
     words = steps[0].arguments
-    asked = next(filter(None, map(_COLUMNS.fullmatch, words)), None)
     kinds = [KINDS[word.lower()] for word in words if word.lower() in KINDS]
-    if asked is None or not kinds or "get" not in words:
+    if not kinds or "get" not in words:
         return None
-    found = _COLUMN.finditer(asked["columns"])
+    given = dict(pairwise(words))
+    space = given.get("-n") or given.get("--namespace") or ""
+    asked = next(filter(None, map(_COLUMNS.fullmatch, words)), None)
+    if asked is not None:
+        found = _COLUMN.finditer(asked["columns"])
+        columns = tuple(_make_column(one["heading"], one["path"]) for one in found)
+        return ColumnsCommand(kinds[0], columns, space, headed="--no-headers" not in words)
+    if any(map(_NAMES.fullmatch, words)) or ("-o", "name") in pairwise(words):
+        return ColumnsCommand(kinds[0], (_NAMED,), space, headed=False, template=_NAME_ROW)
+    ranged = next(filter(None, map(_RANGE.search, words)), None)
+    if ranged is not None:
+        return _parse_template(kinds[0], space, ranged["row"])
+    return _parse_printed(command, kinds[0], space)
+
+
+def _parse_template(kind: str, space: str, row: str) -> ColumnsCommand | None:
+    """Read a row of `{range .items[*]}`: fields in braces, and what is printed between them."""
+    columns: list[ShownField] = []
+    pattern = ""
+    for part in _PART.finditer(row):
+        if part["path"] is not None:
+            columns.append(_make_column("", part["path"]))
+            pattern += r"(.*?)"
+        else:
+            text = part["quoted"] if part["quoted"] is not None else part["plain"]
+            text = text.replace("\\n", "").replace("\\t", "\t")
+            pattern += re.sub(r"(?:\\\s)+", r"\\s+", re.escape(text)) if text else ""
+    if _NAME not in [one.path for one in columns]:
+        return None
     return ColumnsCommand(
-        kinds[0], tuple(_make_column(one["heading"], one["path"]) for one in found)
+        kind, tuple(columns), space, headed=False, template=re.compile(pattern.removesuffix(r"\s+"))
     )
+
+
+def _parse_printed(command: str, kind: str, space: str) -> ColumnsCommand | None:
+    """Read which columns of the usual table of a kind a filter leaves."""
+    printed = parse_printed(command)
+    words = parse_shell(command)[0].arguments
+    titles = _TITLES.get(kind)
+    if printed is None or titles is None or any(map(_OTHER_OUTPUT.fullmatch, words)):
+        return None
+    wide = any(map(_WIDE.fullmatch, words)) or ("-o", "wide") in pairwise(words)
+    shown = [*titles[0], *(titles[1] if wide else ())]
+    shown = ["NAMESPACE", *shown] if {"-A", "--all-namespaces"} & set(words) else shown
+    if max(printed.columns) > len(shown):
+        return None
+    columns = tuple(
+        ShownField(shown[column - 1], _PATHS.get((kind, shown[column - 1]), ()), listed=False)
+        for column in printed.columns
+    )
+    named = any(one.path == _NAME for one in columns)
+    return ColumnsCommand(kind, columns, space, headed=False) if named else None
+
+
+def _fits(column: ShownField, cell: str) -> bool:
+    """Tell whether a cell can be what its column holds: `3 (4h ago)` moves those behind it."""
+    kind = _CELLS.get(column.heading)
+    return kind is None or kind.fullmatch(cell) is not None
+
+
+_NAMED = ShownField("NAME", _NAME, listed=False)
 
 
 def _make_column(heading: str, path: str) -> ShownField:
@@ -71,7 +180,10 @@ def recognise_columns(source: Source) -> int:
     lines = sample(source)
     if asked is None or not lines:
         return NO
-    return CERTAIN if lines[0].split() == [one.heading for one in asked.columns] else NO
+    if lines[0].split() == [one.heading for one in asked.columns]:
+        return CERTAIN
+    rows = [asked.split(line) for line in lines] if not asked.headed else []
+    return CERTAIN if sum(map(bool, rows)) * 2 > len(lines) else NO
 
 
 def read_columns(source: Source) -> Reading:
@@ -82,7 +194,9 @@ def read_columns(source: Source) -> Reading:
     for index, line in enumerate(ledger.lines):
         if asked is None or not line.strip():
             continue
-        if not starts:
+        if not asked.headed:
+            _add_unheaded(ledger, index, asked)
+        elif not starts:
             starts = _find_starts(line, [one.heading for one in asked.columns])
             ledger.head(index)
         elif starts:
@@ -98,10 +212,30 @@ def _find_starts(line: str, headings: Sequence[str]) -> list[int]:
     return starts
 
 
+def _add_unheaded(ledger: LineLedger, index: int, asked: ColumnsCommand) -> None:
+    """Add the object of a line that stands below no heading, or leave out the heading that a filter
+    took along.
+    """
+    line = ledger.lines[index]
+    cells = asked.split(line)
+    if line.split() == [one.heading for one in asked.columns]:
+        ledger.head(index)
+    elif cells is None:
+        ledger.unread(index, "a row with the fields that are asked for")
+    else:
+        _add_object(ledger, index, asked, cells)
+
+
 def _add_row(ledger: LineLedger, index: int, asked: ColumnsCommand, starts: Sequence[int]) -> None:
     line = ledger.lines[index]
     ends = [*starts[1:], len(line)]
     cells = [line[first:last].strip() for first, last in zip(starts, ends, strict=True)]
+    _add_object(ledger, index, asked, cells)
+
+
+def _add_object(
+    ledger: LineLedger, index: int, asked: ColumnsCommand, cells: Sequence[str]
+) -> None:
     known = {one.path: cell for one, cell in zip(asked.columns, cells, strict=True)}
     if not known.get(_NAME):
         ledger.unread(index, "a row with an object's name")
@@ -111,15 +245,17 @@ def _add_row(ledger: LineLedger, index: int, asked: ColumnsCommand, starts: Sequ
     for column, cell in zip(asked.columns, cells, strict=True):
         if cell not in _NONE and column.path:
             tree = _put(tree, column, cell)
-    ledger.add(
-        ApiObjectRecord(
-            span=span,
-            kind=asked.kind,
-            namespace=known.get(_SPACE, ""),
-            name=known[_NAME],
-            tree=tree,
-        )
+    record = ApiObjectRecord(
+        span=span,
+        kind=asked.kind,
+        namespace=known.get(_SPACE, asked.namespace),
+        name=known[_NAME],
+        tree=tree,
     )
+    ledger.add(record)
+    if asked.kind == "Pod":
+        for pod in services_and_pods(record):
+            ledger.add(pod)
 
 
 def _put(tree: Tree, column: ShownField, cell: str) -> Tree:
