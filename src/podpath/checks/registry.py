@@ -38,6 +38,7 @@ from podpath.checks.captures import (
 from podpath.checks.category import Category
 from podpath.checks.cni import (
     address_in_no_set,
+    agent_absent,
     agent_dies,
     cilium_denies,
     cni_chain,
@@ -604,6 +605,7 @@ MODULES: tuple[ModuleType, ...] = (
     virtual_switch_drops_mac,
     address_conflict,
     cni_leftover,
+    agent_absent,
     agent_dies,
     cilium_denies,
     martian_source,

@@ -68,11 +68,13 @@ TWO = [
     ticket("One that works:", RED, "And this one fails:", BLUE),
     ticket("It works with these:", GATEWAY, "It fails with those:", LAPTOP),
     ticket("Before:", JOINED, "After:", LAPTOP, ("root@red:~", "root@blue:~")),
+    ticket("ip route", RED, "ip route", LAPTOP),
 ]
 ONE = [
     ticket("Before it starts:", LAPTOP, "After it has started:", JOINED),
     ticket("While it works:", RED, "When it fails:", BLUE),
     ticket("The routes:", GATEWAY, "The routes:", LAPTOP),
+    ticket("ip route", RED, "ip route", RED.replace("10.9.0.11", "10.9.0.12")),
     ticket("On red:", JOINED, "While it fails:", LAPTOP),
     ticket("The laptop, before:", LAPTOP, "The laptop, after the VPN is up:", JOINED),
     ticket("Good, before the VPN is up:", LAPTOP, "Broken, after the VPN is up:", JOINED),

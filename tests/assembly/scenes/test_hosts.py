@@ -75,6 +75,34 @@ web-9   1/1     Running   0          5d    10.244.2.9   node1
     assert parted(shown("node1", 2), shown("node2", 3), pods) == {"node1": 4, "node2": 4}
 
 
+ROUTES = """
+$ ip route
+10.9.0.0/24 dev eth0 proto kernel scope link src 10.9.0.3
+"""
+TABLE = """
+$ route -n
+Kernel IP routing table
+Destination     Gateway         Genmask         Flags Metric Ref    Use Iface
+10.9.0.0        0.0.0.0         255.255.255.0   U     0      0        0 ens3
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "output", "expected"),
+    [
+        ("eth0", ROUTES, {"node1": 3, "node2": 4}),
+        ("ens3", TABLE, {"node1": 3, "node2": 4}),
+        ("eth0", TABLE, {"node1": 4, "node2": 4}),
+        ("eth0", ROUTES.replace("10.9.0.3", "10.9.0.8"), {"node1": 4, "node2": 4}),
+    ],
+)
+def test_an_output_is_of_the_node_whose_addresses_it_has(
+    device: str, output: str, expected: dict[str, int]
+) -> None:
+    """A table that no prompt names a host of is not every node's, where it shows whose it is."""
+    assert expected == parted(shown("node1", 2), shown("node2", 3, device), output)
+
+
 def test_a_pod_is_no_node() -> None:
     """Its host reaches its address by a bridge: what its prompt printed is of a namespace of that
     host.

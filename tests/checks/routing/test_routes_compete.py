@@ -108,3 +108,12 @@ def test_a_lower_metric_puts_one_before_the_other(
 ) -> None:
     """Which of them leads to the world, nothing states."""
     assert expected == certainties(prose, routes)
+
+
+def test_two_listings_are_no_pair() -> None:
+    """Each may be another host's, or of another moment."""
+    one, other = FIRST.format("10.9.0.1").splitlines()
+    prose = "Since eth1 was added the host cannot reach the Internet."
+    listings = f"# ip route\n{one}\n{NETS}# ip route\n{other}\n"
+
+    assert [] == certainties(prose, listings)

@@ -149,6 +149,19 @@ def test_wrapped_commands_are_joined() -> None:
     assert ("ip a", 5) == (second.command, second.first_line)
 
 
+def test_another_shells_prompt_within_a_session() -> None:
+    """Below a user's command stands one of root: an output of it follows. A comment in a file is
+    none, though it spells a command.
+    """
+    lines = ["```", "$ kubectl get no a -o jsonpath={.spec.podCIDR}", "10.244.1.0/24"]
+    lines += ["# ip -4 -br addr show cni0", "cni0   UP   10.244.1.1/24", "```", ""]
+    lines += ["```", "$ cat up.sh", "set -e", "# ip route flush cache", "exit 0", "```"]
+
+    assert ["kubectl", "ip", "cat"] == [
+        (source.command or "").split()[0] for source in split_document("t.md", lines)
+    ]
+
+
 def test_a_silent_command_is_a_source() -> None:
     """A command that printed nothing is a source without lines, which still can be quoted."""
     source = _split("```\n# lsmod | grep br_netfilter\n# ip a\n1: lo: <LOOPBACK> mtu 9\n```")[0]

@@ -14,6 +14,7 @@ PROMPTS = [
     ("    root@ip-10-0-0-1:/home/admin# brctl show", "root@ip-10-0-0-1:/home/admin#", "brctl show"),
     ("ubuntu@w1:~$ sudo ip a", "ubuntu@w1:~$", "sudo ip a"),
     ("node1 ~ # ip r", "node1 ~ #", "ip r"),
+    ("[joe]@ws[~]$ ip r", "[joe]@ws[~]$", "ip r"),
     ("/ # ip route", "/ #", "ip route"),
     ("w1 ~> ip r", "w1 ~>", "ip r"),
     ("Node➜  ~ ip r", "Node➜  ~", "ip r"),

@@ -35,7 +35,9 @@ def are_two_hosts(one: ReadSource, other: ReadSource) -> bool:
     if None not in prompts:
         return prompts[0] != prompts[1]
     first, second = _heading(one), _heading(other)
-    if first == second or (_ONLY_WHEN.match(first) and _ONLY_WHEN.match(second)):
+    if first == second:
+        return _are_apart(one, other)
+    if _ONLY_WHEN.match(first) and _ONLY_WHEN.match(second):
         return False
     names = _name(one), _name(other)
     named = None not in names and names[0] != names[1]
@@ -62,6 +64,15 @@ def _are_disjoint(one: ReadSource, other: ReadSource) -> bool:
     own = _list_own(one), _list_own(other)
     links = _list_links(one), _list_links(other)
     return any(first and second and not first & second for first, second in (own, links))
+
+
+def _are_apart(one: ReadSource, other: ReadSource) -> bool:
+    """Tell whether no address or MAC of one output is the other's, and each shows a device that the
+    other lacks: a heading that both share (`ip route show`) then names no host.
+    """
+    own = _list_own(one), _list_own(other)
+    links = _list_links(one), _list_links(other)
+    return bool(all(own) and not own[0] & own[1] and links[0] - links[1] and links[1] - links[0])
 
 
 def _list_own(scene: ReadSource) -> frozenset[object]:

@@ -8,7 +8,7 @@ device of its own, is a pod's on that host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -78,14 +78,50 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     if len(groups) < 2:
         return (HostEvidence("", tuple(placed)),)
     grouped = {name for group in groups for name in group}
+    merged = [_merge([hosts[name] for name in group]) for group in groups]
+    shown = [
+        _list_fitting(scene, merged) if owner is None else range(len(groups))
+        for scene, owner in zip(scenes, owners, strict=True)
+    ]
     evidence: list[HostEvidence] = []
-    for group in groups:
+    for place, group in enumerate(groups):
         others = grouped.difference(group)
-        read_of = zip(placed, owners, strict=True)
-        evidence.append(
-            HostEvidence(group[0], tuple(each for each, owner in read_of if owner not in others))
-        )
+        read_of = zip(placed, owners, shown, strict=True)
+        own = (each for each, owner, fits in read_of if owner not in others and place in fits)
+        evidence.append(HostEvidence(group[0], tuple(own)))
     return tuple(evidence)
+
+
+def _merge(hosts: Sequence[_Host]) -> _Host:
+    """Return what tells a node from others, of all its names."""
+    merged = _Host()
+    for host in hosts:
+        for device, addresses in host.addresses.items():
+            merged.addresses.setdefault(device, set()).update(addresses)
+    return merged
+
+
+def _list_fitting(scene: ReadSource, hosts: Sequence[_Host]) -> Collection[int]:
+    """Return which of the nodes an output may be of that names none: those that share most with
+    it, of their devices' addresses and networks; all where it shares nothing.
+    """
+    output = _Host()
+    for record in scene.reading.records if scene.netns == HOST else ():
+        _note(output, record)
+    shared = [0 if _differ(output, host) else _count_shared(output, host) for host in hosts]
+    most = max(shared)
+    return [place for place, count in enumerate(shared) if count == most]
+
+
+def _count_shared(output: _Host, host: _Host) -> int:
+    """Count the addresses of devices, and the networks around them, that both show."""
+    alike = sum(
+        len(addresses & output.addresses.get(device, set()))
+        for device, addresses in host.addresses.items()
+    )
+    return alike + sum(
+        any(map(prefix.covers, host.addresses.get(device, ()))) for prefix, device in output.onlink
+    )
 
 
 def _name_owners(scenes: Sequence[ReadSource]) -> Iterator[str | None]:

@@ -28,7 +28,7 @@ _HARMLESS_FILTERS = frozenset(
     {"cat", "less", "more", "sort", "tee", "nl", "jq", "column", "most", "bat"}
 )
 """Programs that a listing passes through whole."""
-_PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+@(?P<host>[A-Za-z0-9][\w.-]*)")
+_PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+\]?@\[?(?P<host>[A-Za-z0-9][\w.-]*)")
 _WORKSTATION_PROGRAMS = frozenset(
     {"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""}
 )

@@ -82,7 +82,8 @@ def _find_outranked(shown: list[Route], lost: list[Complaint]) -> Iterator[Findi
         name = str(first.nexthops[0].link)
         blamed = any(name in one.words | one.spoken for one in lost)
         wireless = name.startswith("wl") and not str(second.nexthops[0].link).startswith("wl")
-        if first.metric == second.metric or not (blamed or wireless):
+        told = (blamed or wireless) and _are_of_one_output(first, second)
+        if first.metric == second.metric or not told:
             return
         yield replace(
             _report(first, second, sure=False),
@@ -108,15 +109,26 @@ def _is_plain(route: Route) -> bool:
 
 
 def _compete(first: Route, second: Route) -> bool:
-    """Tell whether two routes are for one prefix by one metric, with different next hops."""
+    """Tell whether two routes of one listing are for one prefix by one metric, with different next
+    hops.
+    """
     same = first.prefix == second.prefix and first.metric == second.metric
-    if not same or first.prefix.family != 4:
+    if not same or first.prefix.family != 4 or not _are_of_one_output(first, second):
         return False
     one, other = first.nexthops[0], second.nexthops[0]
     if first.prefix.length == 0:
         apart = one.gateway != other.gateway or _have_own_sources(first, second)
         return one.link != other.link and apart
     return (one.gateway is None) != (other.gateway is None)
+
+
+def _are_of_one_output(first: Route, second: Route) -> bool:
+    """Tell whether one output lists both: two may be of two hosts, or of two moments."""
+    return (
+        first.span is not None
+        and second.span is not None
+        and first.span.source is second.span.source
+    )
 
 
 def _have_own_sources(first: Route, second: Route) -> bool:

@@ -344,15 +344,9 @@ class _Splitter:
             )
         if changes_rules(text):
             return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
-        below = (
-            context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
-        )
-        shape = match_shape(below)
-        program = parse_typed(text).program
-        printed = shape is not None and program in shape.programs
         return (
             Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
-            if printed
+            if _prints_below(context, text)
             else None
         )
 
@@ -367,7 +361,9 @@ class _Splitter:
             and not context.after_blank
             and block.lines
         ):
-            return prompt.text in {"$", block.prompt.text}
+            known = prompt.text in {"$", block.prompt.text}
+            # a comment in a file may be a command, too, but no output stands below it
+            return known or (is_command(prompt.command) and _prints_below(context, prompt.command))
         if prompt.text == "#" and not context.fenced:
             return is_command(prompt.command)
         return True
@@ -518,6 +514,13 @@ class _Splitter:
             self.sources.extend(
                 block.sources(self._name, len(self.sources), typed_is_evidence=evidence)
             )
+
+
+def _prints_below(context: Context, command: str) -> bool:
+    """Tell whether the next line is one that the program of a command prints."""
+    below = context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
+    shape = match_shape(below)
+    return shape is not None and parse_typed(command).program in shape.programs
 
 
 def _is_only_prose(context: Context) -> bool:
