@@ -79,7 +79,7 @@ ROADS = [
     (NODE, POD, {TrafficKind.NODE_TO_POD}),
     (NODE, NODE, {TrafficKind.HOST_TO_HOST}),
     (WORLD, POD, {TrafficKind.FROM_WORLD}),
-    (WORLD, WORLD, set[object]()),
+    (WORLD, WORLD, {TrafficKind.TO_WORLD}),
     (POD, SERVICE, {TrafficKind.TO_SERVICE}),
     (SERVICE, None, {TrafficKind.TO_SERVICE}),
     (None, None, set[object]()),

@@ -89,10 +89,20 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
         (complain(Technology.SOURCE_LOST), "MASQUERADE"),
         (complain(Technology.ACROSS, failure=FailureKind.TIMEOUT), "security-groups"),
         (complain(Technology.HEALTH_CHECK, Technology.AWS), "healthz"),
-        (complain(Technology.EXTERNAL_NAME, failure=FailureKind.NAME_NOT_RESOLVED), "forward"),
         (
             complain(
-                Technology.HTTP_ERROR, Technology.AFTER_DEPLOY, failure=FailureKind.ERROR_ANSWER
+                Technology.EXTERNAL_NAME,
+                Technology.COREDNS,
+                failure=FailureKind.NAME_NOT_RESOLVED,
+            ),
+            "forward",
+        ),
+        (
+            complain(
+                Technology.HTTP_ERROR,
+                Technology.AFTER_DEPLOY,
+                Technology.KUBERNETES,
+                failure=FailureKind.ERROR_ANSWER,
             ),
             "kubectl logs",
         ),

@@ -34,6 +34,10 @@ class Unsettling(Enum):
     """Nothing shows that the device in the way belongs to somebody else."""
     NO_SPEED = auto()
     """A card beside it reports no speed, which keeps it out of what needs one."""
+    LATER = auto()
+    """The same, done by hand later, works: nothing is wrong with what was refused."""
+    TYPED = auto()
+    """It is the answer to a command that somebody typed, and no component's."""
     DONE = auto()
     """The same log says afterwards that what had failed was done."""
     RUNS = auto()

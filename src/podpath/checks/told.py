@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
-from podpath.net.failures import FailureKind
+from podpath.net.failures import NAMES, FailureKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -45,6 +45,36 @@ UNBRIDGED = frozenset(
 
 ASIDE = frozenset({Technology.MACVLAN, Technology.IPVLAN, Technology.SRIOV})
 """Networks that pass by the host's own stack."""
+
+
+_OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
+_PROXIES = frozenset({"proxy", "filter", "squid", "privoxy", "cache", "portal"})
+"""Words for a program of the host that clients are redirected to."""
+
+
+_OF_CLUSTER = frozenset({
+    Technology.FLANNEL, Technology.CALICO, Technology.CILIUM, Technology.WEAVE,
+    Technology.KUBE_ROUTER, Technology.KUBE_OVN, Technology.OVN_KUBERNETES,
+    Technology.OPENSHIFT_SDN, Technology.ANTREA, Technology.AWS_CNI, Technology.MULTUS,
+    Technology.CNI, Technology.KUBERNETES, Technology.KUBELET, Technology.K3S, Technology.TALOS,
+    Technology.NETWORK_POLICY, Technology.KUBE_PROXY, Technology.COREDNS,
+    Technology.NODE_LOCAL_DNS, Technology.METALLB, Technology.INGRESS, Technology.NODE_PORT,
+    Technology.ISTIO, Technology.LINKERD, Technology.WEBHOOK, Technology.CRASH_LOOP,
+    Technology.TRAFFIC_POLICY_LOCAL,
+})  # fmt: skip
+_ENDS_OF_CLUSTER = frozenset({
+    EndKind.POD, EndKind.SERVICE, EndKind.API_SERVER, EndKind.NODE_PORT,
+})  # fmt: skip
+_OF_DOCKER = frozenset({"Container", "Network", "Compose"})
+"""Kinds of objects that are Docker's."""
+
+
+def is_of_cluster(case: Case) -> bool:
+    """Tell whether anything in a case is of Kubernetes."""
+    ends = {end for one in case.complaints for end in (one.source, one.target)}
+    shown = case.node.pods or case.node.services or case.node.cni
+    kinds = {one.kind for one in case.objects} - _OF_DOCKER
+    return bool(shown or kinds or ends & _ENDS_OF_CLUSTER or case.mentions & _OF_CLUSTER)
 
 
 def list_failing(case: Case) -> Iterator[Complaint]:
@@ -142,6 +172,30 @@ def is_forwarded(complaint: Complaint) -> bool:
     elsewhere = complaint.target in {*WORKLOADS, EndKind.NODE} and complaint.same_node is False
     leaves = complaint.target is EndKind.OUTSIDE or elsewhere
     return complaint.source in WORKLOADS and leaves and complaint.failure in {None, *LOSSES}
+
+
+def may_pass(case: Case, chain: str) -> bool:
+    """Tell whether what fails may pass a base chain of the filter table: what the host forwards
+    passes FORWARD alone, and what others open at the host passes INPUT.
+    """
+    if chain == "FORWARD":
+        return is_forwarding_asked(case)
+    failing = tuple(list_failing(case))
+    return not failing or not all(
+        is_forwarded(one)
+        or is_of_clients_beyond(one)
+        or (chain == "INPUT" and Circumstance.OUTGOING in one.circumstances)
+        for one in failing
+    )
+
+
+def is_of_clients_beyond(complaint: Complaint) -> bool:
+    """Tell whether what fails goes from machines behind the host to the outside world, by no name
+    server and no proxy of the host.
+    """
+    ends = {complaint.source, complaint.target} == {EndKind.OUTSIDE}
+    proxied = not _PROXIES.isdisjoint(complaint.spoken)
+    return ends and complaint.failure not in _OF_NAMES and not proxied
 
 
 def is_bridged(complaint: Complaint) -> bool:

@@ -13,9 +13,17 @@ from podpath.checks.told import ROUTERS, WORKLOADS, list_failing
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import RuleEdit, TypedRule
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 DNS = 53
+_RUNNERS = ROUTERS - {
+    Technology.SECOND_INTERFACE,
+    Technology.OPENVPN,
+    Technology.WIREGUARD,
+    Technology.BRIDGE,
+}
+"""What runs containers, pods or guests."""
 _OF_NAMES = frozenset({FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT})
 _SHUTS = frozenset({"DROP", "REJECT", "LOG", "RETURN"})
 _ICMP = frozenset({"icmp", "1", "icmpv6", "ipv6-icmp", "58"})
@@ -89,6 +97,8 @@ def _is_accepted(case: Case, rules: Sequence[TypedRule]) -> bool:
         and rule.protocol not in _ICMP
         and (rule.sports or not rule.follows)
     ]
+    if any(map(_is_by_other_means, telling)):
+        return True
     asked = [range_ for rule in telling for range_ in rule.sports or rule.dports]
     ports = _list_ports(case)
     if ports and any(port in range_ for port in ports for range_ in asked):
@@ -98,8 +108,20 @@ def _is_accepted(case: Case, rules: Sequence[TypedRule]) -> bool:
     )
 
 
+def _is_by_other_means(rule: TypedRule) -> bool:
+    """Tell whether a rule accepts by something else than ports, sources and devices, which may hold
+    of anything (`-m physdev --physdev-is-bridged`).
+    """
+    known = rule.sports or rule.dports or rule.src or rule.in_link or rule.out_link
+    return not (known or rule.plain or rule.follows or rule.protocol)
+
+
 def _list_ports(case: Case) -> frozenset[int]:
-    """Return the ports of what fails: those that sentences and tries name, and that of names."""
+    """Return the ports of what fails: those that sentences and tries name, and that of names; none
+    where a rule redirects ports, since INPUT sees others than are asked for.
+    """
+    if any(rule.target == "REDIRECT" for rule, _ in statements_of(case, TypedRule)):
+        return frozenset()
     ports = {port for one in case.complaints for port in one.ports}
     ports |= {one.probe.dport for one in case.attempts if one.is_bad}
     ports |= {one.dport for one in case.unplaced}
@@ -109,6 +131,6 @@ def _list_ports(case: Case) -> frozenset[int]:
 
 
 def has_workloads(case: Case) -> bool:
-    """Tell whether the ticket speaks of pods, containers or guests."""
+    """Tell whether the ticket speaks of pods, containers or guests, or of what runs them."""
     ends = {end for one in case.complaints for end in (one.source, one.target)}
-    return bool(ends & WORKLOADS or case.mentions & ROUTERS)
+    return bool(ends & WORKLOADS or case.mentions & _RUNNERS)

@@ -48,8 +48,8 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 """What programs say of what they have done."""
-_STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b")
-"""What systemd says of a unit that runs again."""
+_STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b|\bnamed\[\d+\]: running\s*$")
+"""What systemd says of a unit that runs again, and a name server of itself."""
 _SCHEDULED = re.compile(r"\bSuccessfully (?:assigned|pulled)\b")
 """What says so of something before the network, or beside it."""
 _CARD = re.compile(r"(?:eth|en[opsx]\w*|em|bond|ib)\d\w*")

@@ -102,7 +102,7 @@ def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
         yield _ROADS[source]
     if source in _WORKLOADS and target in _WORKLOADS:
         yield TrafficKind.POD_TO_POD
-    if source in _WORKLOADS and target is EndKind.OUTSIDE:
+    if source in {*_WORKLOADS, EndKind.OUTSIDE} and target is EndKind.OUTSIDE:
         yield TrafficKind.TO_WORLD
     if source in _WORKLOADS and target in _MACHINES:
         yield TrafficKind.POD_TO_HOST

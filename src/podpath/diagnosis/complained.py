@@ -8,6 +8,7 @@ so that the answer can say what was asked about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -25,6 +26,8 @@ from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.node import HOST, Netns, NetnsRole, Node, Service, ServicePort
 
+_CARD = r"\b(?:eth\d|en[opsx]\w+|wl\w+|ppp\d|bond\d|br\d?)\b[^\w.]{{1,4}}{}(?![\w.]*\d)"
+"""A device's name with its address behind it."""
 MOST = 6
 """Connections that are asked about: who complains says the same again."""
 DNS_PORT, API_PORT = 53, 443
@@ -99,9 +102,21 @@ def place_complaints(case: Case) -> tuple[Complained, ...]:
     """Return the connections that the prose complains of, as far as the evidence has their ends;
     each once.
     """
-    placed = (_place(case.node, complaint) for complaint in case.complaints if not complaint.works)
+    failing = (one for one in case.complaints if not one.works and not _is_others(case, one))
+    placed = (_place(case.node, complaint) for complaint in failing)
     found = {one.probe: one for one in placed if one is not None}
     return tuple(islice(found.values(), MOST))
+
+
+def _is_others(case: Case, complaint: Complaint) -> bool:
+    """Tell whether a complaint that does not say who connects is not about the host: it is said to
+    reach the same.
+    """
+    works = any(
+        one.works and one.source is EndKind.NODE and one.target is complaint.target
+        for one in case.complaints
+    )
+    return complaint.source is None and complaint.target is EndKind.OUTSIDE and works
 
 
 def _place(node: Node, complaint: Complaint) -> Complained | None:
@@ -120,6 +135,10 @@ def _place(node: Node, complaint: Complaint) -> Complained | None:
         return None
     if complaint.same_node is False and _are_here(node, source, target):
         return None
+    if source.how is target.how is ChosenBy.NAMED and _are_one_hosts(
+        node, complaint, (source, target)
+    ):
+        return None
     protocol, port, how = _find_port(complaint, target)
     probe = Probe(protocol, source.address, target.address, dport=port, netns=source.netns)
     choices = (
@@ -136,6 +155,15 @@ def _are_here(node: Node, source: _Found, target: _Found) -> bool:
     chosen = [one for one in (source, target) if one.how is not ChosenBy.NAMED]
     holders = {source.netns, target.netns or node.find_holder(target.address)}
     return len(chosen) == 2 and holders.isdisjoint({None, HOST})
+
+
+def _are_one_hosts(node: Node, complaint: Complaint, ends: Sequence[_Found]) -> bool:
+    """Tell whether both addresses are the host's own, by outputs or by a sentence that names its
+    devices with them: it speaks of what passes between the two.
+    """
+    held = all(node.find_holder(one.address) == HOST for one in ends)
+    text = complaint.span.text
+    return held or all(re.search(_CARD.format(re.escape(str(one.address))), text) for one in ends)
 
 
 def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, ChosenBy]:

@@ -21,7 +21,7 @@ from podpath.checks.ground import Unsettling
 from podpath.checks.registry import find_check
 from podpath.checks.said import find_said, is_of_container
 from podpath.checks.stated import statements_of
-from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.told import WORKLOADS, find_told, list_failing
 from podpath.diagnosis.beside import (
     find_answered_beyond,
     find_done,
@@ -43,7 +43,7 @@ from podpath.diagnosis.beside import (
     names_any,
     shape,
 )
-from podpath.net.complaints import EndKind
+from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.dates import find_date
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
@@ -242,6 +242,27 @@ def _find_other_program(case: Case, finding: Finding) -> Iterator[Span]:
     yield quoted[0].span
 
 
+_TYPED = re.compile(r"(?:ip6?tables|nft|ipset|ebtables)\b(?!\S*-restore)")
+_OF_ARGUMENTS = re.compile(r"\s*Error: Could not process rule: ")
+"""What nft answers to a command that it was given as arguments: of a file it names the line."""
+
+
+def _find_typed(_: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the lines that answer a command that somebody typed."""
+    for span in finding.evidence:
+        source = span.source
+        prompted = source.prompt is not None and _TYPED.match(source.command or "") is not None
+        if prompted or _OF_ARGUMENTS.match(span.text):
+            yield span
+
+
+def _find_by_hand(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentence that says that the same works later."""
+    told = find_told(case, Circumstance.BY_HAND)
+    if told is not None:
+        yield told
+
+
 def _is_meant(program: str, words: Collection[str]) -> bool:
     """Tell whether one of the words is part of a program's or pod's name, or others rest on it."""
     name = program.casefold().rpartition("/")[2]
@@ -387,6 +408,8 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.NO_SERVICE: _find_no_service,
     Unsettling.TEARDOWN: _find_teardown,
     Unsettling.DONE: find_done,
+    Unsettling.LATER: _find_by_hand,
+    Unsettling.TYPED: _find_typed,
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,
     Unsettling.OTHER_PROGRAM: _find_other_program,
@@ -407,6 +430,17 @@ _SINCE = FollowUp(
     "whether the program has said it again since it went on",
     "the newest lines of the same log (kubectl logs --since=10m POD; journalctl -u UNIT -n 50)",
     "the line comes again: this is the cause; otherwise it is over, and something else fails",
+)
+_REFUSED = FollowUp(
+    "why the kernel refuses that command",
+    "nft list ruleset; iptables-save; lsmod | grep -e nf_ -e xt_ -e ipt_; uname -r",
+    "a module of a match or target that is not loaded, a chain of another type or hook, or a "
+    "device that is not there",
+)
+_EARLY = FollowUp(
+    "what was not there yet when it was refused",
+    "systemctl list-dependencies --after UNIT; journalctl -b -o short-monotonic",
+    "a device or another service that came up later: order the unit behind it",
 )
 _LEFT_OVER = FollowUp(
     "whether what is in the way is left over from the same network",
@@ -439,6 +473,8 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.STANDS: (_NOW,),
     Unsettling.OTHER_DEVICE: (_NOW,),
     Unsettling.DONE: (_SINCE,),
+    Unsettling.LATER: (_EARLY,),
+    Unsettling.TYPED: (_REFUSED,),
     Unsettling.RUNS: (_SINCE,),
     Unsettling.LONG_AGO: (_SINCE,),
     Unsettling.OTHER_PROGRAM: (_SINCE,),

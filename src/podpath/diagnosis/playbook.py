@@ -8,9 +8,11 @@ and no probability of anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from podpath.checks.told import is_of_cluster
 from podpath.diagnosis.clues import Clue, list_clues
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
@@ -23,16 +25,27 @@ from podpath.node.node import Node
 
 STRONGEST = 4
 """Clues that count: many weak ones are no strong one."""
+_FOREIGN = 2
+"""What a question loses on a host without Kubernetes, where its first command is of that."""
 MOST = 5
 """Questions that are asked: an expert asks for few things at a time."""
+
+
+_CLUSTER_COMMAND = re.compile(r"kubectl|calicoctl|crictl|cilium|flannel|calico|kubelet|CoreDNS")
+"""What stands in a command that only a node of Kubernetes has."""
 
 
 def ask_expert(case: Case) -> tuple[Question, ...]:
     """Return the questions that the clues of a case speak for, the best first."""
     clues = list_clues(case)
     holdings = list_holdings(case)
+    outside = not is_of_cluster(case)
     weighed = [
-        (weigh(play, clues), -place, play)
+        (
+            weigh(play, clues) - (_FOREIGN if outside and _begins_in_cluster(play) else 0),
+            -place,
+            play,
+        )
         for place, play in enumerate(list_plays())
         if not is_held(play, holdings)
     ]
@@ -40,7 +53,12 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
     ranked = sorted((one for one in weighed if one[0] > 0), key=lambda one: one[:2], reverse=True)
     chosen = islice(_ask_once(play for _, _, play in ranked), MOST)
     return tuple(
-        Question(fact=play.fact, ask=fill(play.ask, words), decides=play.decides) for play in chosen
+        Question(
+            fact=play.fact,
+            ask=fill(leave_out_cluster(play.ask) if outside else play.ask, words),
+            decides=play.decides,
+        )
+        for play in chosen
     )
 
 
@@ -53,6 +71,18 @@ def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
         if not play.held or not play.held <= asked:
             asked |= play.held
             yield play
+
+
+def leave_out_cluster(ask: str) -> str:
+    """Return the commands of a question that fit a host without Kubernetes; all where none does."""
+    steps = ask.split("; ")
+    fitting = [step for step in steps if _CLUSTER_COMMAND.search(step) is None]
+    return "; ".join(fitting or steps)
+
+
+def _begins_in_cluster(play: Play) -> bool:
+    """Tell whether a question's first command is of Kubernetes."""
+    return _CLUSTER_COMMAND.search(play.ask.split("; ")[0]) is not None
 
 
 def is_asked(case: Case) -> bool:

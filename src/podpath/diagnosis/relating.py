@@ -18,22 +18,29 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.dying import is_agent
-from podpath.checks.finding import WEIGHTY, Finding
+from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.host import module_forbidden
 from podpath.checks.links import address_conflict
 from podpath.checks.registry import MESSAGES, find_check
 from podpath.checks.said import find_said, is_of_proxy
-from podpath.checks.told import SERVICES, list_failing
+from podpath.checks.told import SERVICES, find_told, list_failing
 from podpath.diagnosis.beside import list_quoted
 from podpath.diagnosis.sharing import ComplainedEnds, shares_ends
 from podpath.net.addresses import read_address
+from podpath.net.complaints import Circumstance
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
-POSSIBLE = 0.6
+POSSIBLE, WANTED = 0.6, 0.3
+_SHUTTING = frozenset({
+    "port-not-accepted", "shadowed-accept", "drop-counter", "policy-drop", "catch-all",
+    "dropped-by-rule", "forwarded-port-dropped", "forward-not-accepted", "peer-not-accepted",
+    "protocol-not-accepted", "logged-drop", "ufw-not-admitted",
+})  # fmt: skip
+"""Faults that are packets which the host's firewall drops."""
 NEAR = 3
 """Lines before and behind a quoted one that may belong to the same entry of a log."""
 _TOLD = frozenset({
@@ -76,6 +83,10 @@ def relate(
     """Return a fault that lines of logs alone tell, possible only where they are about something
     else than what people say fails.
     """
+    if finding.check in _SHUTTING and find_told(case, Circumstance.WANTED_CLOSED) is not None:
+        reason = "The ticket wants these packets dropped: what it misses is that they are."
+        reasons = (*finding.reasoning, reason)
+        return replace(finding, severity=Severity.RISK, certainty=WANTED, reasoning=reasons)
     sure = finding.certainty == 1 and finding.severity in WEIGHTY
     said = {message.span for message in case.messages}
     if any(ground in finding.reasoning for ground in (Ground.SAME_PORT, Ground.WHOLE_TTL)):

@@ -64,6 +64,7 @@ class Circumstance(StrEnum):
     ELSEWHERE = "an address or network is said to be behind a router, a VPN, or at another site"
     LEAVES_BY = "by which device packets leave the host"
     WITHOUT_FIREWALL = "it works without the host's firewall"
+    WANTED_CLOSED = "what is to be closed is open"
 
 
 class Told(NamedTuple):

@@ -267,6 +267,7 @@ class MessageKind(StrEnum):
     ROUTE_CACHE_FULL = "route cache full"
     TIME_WAIT_FULL = "time wait table full"
     PACKET_QUEUE_FULL = "packet queue full"
+    VERDICT_QUEUE_FULL = "verdict queue full"
     SET_FULL = "set full"
     CONNECTIONS_EXHAUSTED = "connections exhausted"
     BRIDGE_PORTS_EXHAUSTED = "bridge ports exhausted"

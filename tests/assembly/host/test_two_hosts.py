@@ -61,7 +61,10 @@ def ticket(
     return TICKET.format(first, prompts[0], one, second, prompts[1], other)
 
 
+NORTH = "default via 203.0.113.97 dev eth0\n203.0.113.96/27 dev eth0 scope link"
+SOUTH = "default via 203.0.113.65 dev eth0\n203.0.113.64/27 dev eth0 scope link"
 TWO = [
+    ticket('The subnet "ok" of the office', NORTH, 'The subnet "slow" of the office', SOUTH),
     ticket("On the gateway:", GATEWAY, "The scanner, while it fails:", LAPTOP),
     ticket("On the gateway:", JOINED, "The scanner, while it fails:", LAPTOP),
     ticket("On node-red:", RED, "node-blue, while it fails:", BLUE),
@@ -71,6 +74,7 @@ TWO = [
     ticket("ip route", RED, "ip route", LAPTOP),
 ]
 ONE = [
+    ticket("Before the move:", NORTH, "After the move:", SOUTH),
     ticket("Before it starts:", LAPTOP, "After it has started:", JOINED),
     ticket("While it works:", RED, "When it fails:", BLUE),
     ticket("The routes:", GATEWAY, "The routes:", LAPTOP),

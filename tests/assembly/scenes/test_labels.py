@@ -41,6 +41,9 @@ LABELS = [
     ("The routes, all in Ordnung:", StateLikelihood.GOOD),
     ("We can see what is in the chain with:", StateLikelihood.PLAIN),
     ("How to fix it:", StateLikelihood.PLAIN),
+    ("I propose to refuse it. It would then print:", StateLikelihood.ELSEWHERE),
+    ("The output should look like this:", StateLikelihood.ELSEWHERE),
+    ("I would like to know what it prints:", StateLikelihood.PLAIN),
     ("", StateLikelihood.PLAIN),
 ]
 

@@ -21,6 +21,7 @@ OWN, HERE = Circumstance.WITH_OWN_HOST, Circumstance.RUNS_HERE
 OUTSIDE_NAMES, AT_TIMES = Circumstance.EXTERNAL_NAMES, Circumstance.INTERMITTENT
 PROBES, WARNED = Circumstance.PROBED_BY_BALANCER, Circumstance.FORWARDING_WARNED
 UNFILTERED = Circumstance.WITHOUT_FIREWALL
+CLOSED = Circumstance.WANTED_CLOSED
 
 
 def told(text: str) -> set[Circumstance]:
@@ -90,6 +91,10 @@ def told(text: str) -> set[Circumstance]:
         ("The log says IP forwarding is off.", WARNED),
         ("A warning: ipv4 forwarding is disabled, networking will not work.", WARNED),
         ("Two containers on docker0 cannot talk.", BRIDGE),
+        ("Port 1900 stays open although I drop it.", CLOSED),
+        ("Even though the rule rejects them, telnet still gets through.", CLOSED),
+        ("fail2ban does not ban the address.", CLOSED),
+        ("Why is it not filtered?", CLOSED),
     ],
 )
 def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) -> None:
@@ -105,6 +110,9 @@ def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) 
         ("The site is behind schedule.", ROUTES),
         ("The default gateway of the pod is missing.", ROUTES),
         ("We published an article on the network.", PUBLISHES),
+        ("A web server, nothing behind it.", ROUTES),
+        ("The port is open, and no rule drops anything.", CLOSED),
+        ("Port 80 is not blocked, but connections time out.", CLOSED),
         ("The service listens on 127.0.0.1.", LOOPBACK),
         ("I look forward to a reply.", DROPS),
         ("The host has one uplink.", WAYS),

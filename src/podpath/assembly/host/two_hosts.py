@@ -8,6 +8,7 @@ What speaks for one is a prompt or heading that both share, or headings that say
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from podpath.assembly.scenes.hosts_named import name_host
 from podpath.assembly.scenes.labels import StateLikelihood, judge_label, last_sentence
@@ -41,7 +42,8 @@ def are_two_hosts(one: ReadSource, other: ReadSource) -> bool:
         return False
     names = _name(one), _name(other)
     named = None not in names and names[0] != names[1]
-    return named or _are_disjoint(one, other) or _connects_what_is_routed(one, other)
+    apart = _are_disjoint(one, other) or _share_no_network(one, other)
+    return named or apart or _connects_what_is_routed(one, other)
 
 
 def _heading(scene: ReadSource) -> str:
@@ -97,6 +99,33 @@ def _list_links(scene: ReadSource) -> frozenset[str]:
         if isinstance(record, RouteRecord):
             links |= {hop.link for hop in record.nexthops if hop.link}
     return frozenset(links - {"lo"})
+
+
+def _share_no_network(one: ReadSource, other: ReadSource) -> bool:
+    """Tell whether each has networks of its own and a gateway in them, and none of either is the
+    other's.
+    """
+    near = _list_near(one), _list_near(other)
+    gateways = _list_gateways(one), _list_gateways(other)
+    return all(first and second and not first & second for first, second in (near, gateways))
+
+
+def _list_near(scene: ReadSource) -> frozenset[Prefix]:
+    """Return the networks that an output reaches without a gateway, but for the loopback's."""
+    routes = (one for one in scene.reading.records if isinstance(one, RouteRecord))
+    return frozenset(one.prefix for one in routes if _is_near(one))
+
+
+def _is_near(route: RouteRecord) -> bool:
+    links = {hop.link for hop in route.nexthops}
+    return route.prefix.length > 0 and not _has_gateway(route) and links != {"lo"}
+
+
+def _list_gateways(scene: ReadSource) -> frozenset[Address]:
+    """Return the gateways of an output's default routes."""
+    routes = (one for one in scene.reading.records if isinstance(one, RouteRecord))
+    hops = chain.from_iterable(one.nexthops for one in routes if not one.prefix.length)
+    return frozenset(hop.gateway for hop in hops if hop.gateway is not None)
 
 
 def _connects_what_is_routed(one: ReadSource, other: ReadSource) -> bool:

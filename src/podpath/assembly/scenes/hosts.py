@@ -78,7 +78,7 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     if len(groups) < 2:
         return (HostEvidence("", tuple(placed)),)
     grouped = {name for group in groups for name in group}
-    merged = [_merge([hosts[name] for name in group]) for group in groups]
+    merged = [_merge(hosts, group) for group in groups]
     shown = [
         _list_fitting(scene, merged) if owner is None else range(len(groups))
         for scene, owner in zip(scenes, owners, strict=True)
@@ -92,11 +92,11 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     return tuple(evidence)
 
 
-def _merge(hosts: Sequence[_Host]) -> _Host:
+def _merge(hosts: Mapping[str, _Host], group: Sequence[str]) -> _Host:
     """Return what tells a node from others, of all its names."""
     merged = _Host()
-    for host in hosts:
-        for device, addresses in host.addresses.items():
+    for name in group:
+        for device, addresses in hosts[name].addresses.items():
             merged.addresses.setdefault(device, set()).update(addresses)
     return merged
 
@@ -108,13 +108,17 @@ def _list_fitting(scene: ReadSource, hosts: Sequence[_Host]) -> Collection[int]:
     output = _Host()
     for record in scene.reading.records if scene.netns == HOST else ():
         _note(output, record)
-    shared = [0 if _differ(output, host) else _count_shared(output, host) for host in hosts]
+    shared = [_count_shared(output, host) for host in hosts]
     most = max(shared)
     return [place for place, count in enumerate(shared) if count == most]
 
 
 def _count_shared(output: _Host, host: _Host) -> int:
-    """Count the addresses of devices, and the networks around them, that both show."""
+    """Count the addresses of devices, and the networks around them, that both show; none where the
+    output cannot be of the host.
+    """
+    if _differ(output, host):
+        return 0
     alike = sum(
         len(addresses & output.addresses.get(device, set()))
         for device, addresses in host.addresses.items()

@@ -79,13 +79,13 @@ def check(case: Case) -> Iterator[Finding]:
         yield replace(found, evidence=(*found.evidence, *twin.spans))
         return
     mac = f" {values['mac']}" if "mac" in values else ""
+    whose = f"The bridge {values['bridge']}" if "bridge" in values else "A bridge"
     yield tell(
         NAME,
         said,
         Meaning(
-            claim=f"The bridge {values.get('bridge', '')} receives frames with its own MAC "
-            f"address{mac} on {values.get('device', '')}: another host has the same one, or "
-            "there is a loop.",
+            claim=f"{whose} receives frames with its own MAC address{mac} on "
+            f"{values.get('device', '')}: another host has the same one, or there is a loop.",
             breaks="frames for that address go to one host or the other",
             cure="give each host's bridge its own MAC address, or break the loop",
             commands=("ip -d link show type bridge", "cat /etc/machine-id"),

@@ -26,7 +26,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of, ends, owner_of
 from podpath.checks.forwarded import Family, family_of
-from podpath.checks.told import list_failing
+from podpath.checks.told import list_failing, may_pass
 from podpath.checks.topology import option_values
 from podpath.net.complaints import EndKind
 from podpath.node.case import Case
@@ -49,6 +49,8 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _may_count(case: Case, rule: Rule) -> bool:
     """Tell whether a rule may have counted what people say fails."""
+    if rule.chain in {"INPUT", "OUTPUT"} and not may_pass(case, rule.chain):
+        return False
     return not _drops_invalid(rule) and not (_is_of_guests(rule) and _are_pods_alone(case))
 
 

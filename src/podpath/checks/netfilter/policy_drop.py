@@ -36,9 +36,8 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
-from podpath.checks.told import is_forwarded, is_forwarding_asked, list_failing
+from podpath.checks.told import list_failing, may_pass
 from podpath.checks.typed_policies import has_workloads, list_typed_policies
-from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Table
@@ -79,30 +78,19 @@ def check(case: Case) -> Iterator[Finding]:
                 and not any(map(lets_new_in, chain.rules))
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
-                if not _is_asked(case, name):
+                if not may_pass(case, name):
                     yield _doubt(found)
                 elif _is_bare(case.node.host, table) and has_workloads(case):
                     # what runs containers leaves chains: in the other backend or another namespace
                     yield _doubt_backend(found, table)
                 else:
                     yield found
-    if typed.alone:
-        yield _report_typed(case, typed.alone)
+    fails = not case.complaints or any(True for _ in list_failing(case))
+    passed = {name: span for name, span in typed.alone.items() if fails and may_pass(case, name)}
+    if passed:
+        yield _report_typed(case, passed)
     if typed.beside:
         yield _report_beside(typed.beside)
-
-
-def _is_asked(case: Case, name: str) -> bool:
-    """Tell whether what fails may pass the chain: what the host forwards passes FORWARD alone, and
-    what others open at the host passes INPUT.
-    """
-    if name == "FORWARD":
-        return is_forwarding_asked(case)
-    failing = tuple(list_failing(case))
-    return not failing or not all(
-        is_forwarded(one) or (name == "INPUT" and Circumstance.OUTGOING in one.circumstances)
-        for one in failing
-    )
 
 
 def _doubt(finding: Finding) -> Finding:

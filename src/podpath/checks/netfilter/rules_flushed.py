@@ -28,10 +28,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.stated import is_inner_bridge, statements_of
+from podpath.checks.told import is_of_cluster
+from podpath.checks.typed_policies import has_workloads
 from podpath.net.firewall import RuleEdit, TypedRule, ZoneSetting
 from podpath.net.provenance import Span
 from podpath.net.statements import NothingFound
@@ -53,6 +56,8 @@ _WRITERS = re.compile(
 """Commands that start again who wrote them."""
 _ALL = re.compile(r"\bfirewall-cmd\b.*--(?:get-active-zones|list-all-zones)\b")
 _ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
+_TABLES = frozenset({"filter", "nat"})
+"""The tables in which engines and plugins write."""
 TYPED, ABSENT = 0.6, 0.8
 """The certainty where nothing shows what is gone, and where a chain is not there afterwards: it may
 never have been in that backend.
@@ -70,13 +75,24 @@ def check(case: Case) -> Iterator[Finding]:
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
     spans = [*_list_flushes(case), *(change.span for change in reloads)]
     spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
-    if not spans:
+    if not spans or (case.complaints and not _has_engine(case)):
         return
     missing = [gone for one in spans for gone in _list_missing(case, one)]
     left = [gone for one in spans for gone in _list_left(case, one)]
     shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
     certainty = ABSENT if missing else TYPED
     yield _report(tuple(shown), 1.0 if left else certainty)
+
+
+def _has_engine(case: Case) -> bool:
+    """Tell whether anything is there whose rules could be gone: the ticket speaks of containers,
+    guests or a cluster, or an output shows a chain or a bridge of theirs.
+    """
+    tables = case.node.host.tables
+    names = chain.from_iterable(table.chains for table in tables)
+    shown = any(name.startswith(_ENGINES) for name in names)
+    bridges = any(is_inner_bridge(str(link.name)) for link in case.node.host.links.items)
+    return has_workloads(case) or is_of_cluster(case) or shown or bridges
 
 
 def _is_undone(flush: Span, writers: Sequence[Span]) -> bool:
@@ -128,7 +144,8 @@ def _list_flushes(case: Case) -> Iterator[Span]:
         whole = rule.action == RuleEdit.FLUSH and (
             not rule.chain or rule.chain.startswith(("DOCKER", "KUBE-", "CNI-"))
         )
-        if whole and not any(table == rule.table for table, _ in built):
+        others = rule.table in _TABLES and not any(table == rule.table for table, _ in built)
+        if whole and others:
             yield stated.span
 
 

@@ -53,6 +53,8 @@ from podpath.node.netfilter_text import emit_rule
 
 CATEGORIES = (Category.RULE_ORDER, Category.HOST_FIREWALL)
 NAME = "shadowed-accept"
+HIDDEN = 0.4
+"""The certainty where the columns that are not shown decide."""
 FEWEST, MOST = 40, 200
 """Dropping rules of a chain that are compared, and accepting rules with which they are."""
 _SILENT = frozenset({FailureKind.REFUSED, FailureKind.NOT_PERMITTED})
@@ -97,12 +99,25 @@ def _check_root(
         ]
         if below and drop.rule not in told:
             told.add(drop.rule)
-            yield _report_order(root, drop, below[0][0], _judge_order(drop, below[0], asked))
+            certainty = (
+                HIDDEN if _may_be_of_card(drop, above) else _judge_order(drop, below[0], asked)
+            )
+            yield _report_order(root, drop, below[0][0], certainty)
         elif drop.rule not in told:
             named = _find_asked(drop, above, asked)
             if named is not None:
                 told.add(drop.rule)
                 yield _report_asked(root, drop, *named)
+
+
+def _may_be_of_card(drop: Path, above: Sequence[Path]) -> bool:
+    """Tell whether a listing without columns of devices shows a drop of everything above every
+    accept: nothing would ever have worked, so that it is rather one of a single card.
+    """
+    rule = drop.rule
+    bare = rule.src is None and rule.dst is None and rule.protocol is None and not rule.matches
+    silent = rule.target is not None and rule.target.name == "DROP"
+    return silent and bare and len(drop.rules) == 1 and "in-interface" in rule.hidden and not above
 
 
 def _ends_new(path: Path) -> bool:
@@ -227,7 +242,7 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
     counted = bool(drop.rule.packets) and accept.rule.packets == 0
     return Finding(
         check=NAME,
-        severity=Severity.FAULT,
+        severity=Severity.RISK if certainty == HIDDEN else Severity.FAULT,
         claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} catches with "
         f"{target} what rule {accept.rule.position} of "
         f"{accept.rule.chain}{f' ({whose})' if whose else ''} below "

@@ -30,13 +30,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, FollowUp
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.routing.own_source_received import is_own
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.told import LOSSES, list_failing_addresses
 from podpath.checks.topology import device_key, known_sysctl
-from podpath.net.addresses import IfName
+from podpath.net.addresses import IfName, read_address
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -53,6 +53,8 @@ NOISE = ("0.", "127.", "169.254.", "255.")
 """How addresses begin that strays of other hosts have: such a packet is nobody's connection."""
 STATED = 0.9
 """The certainty where the switch that makes it is stated, too."""
+ECHOED = 0.4
+"""The certainty where the host's own frames are said to come back to it."""
 ASK = FollowUp(
     "whether the packet belongs to the connection that fails",
     "sysctl -a | grep rp_filter; ip route get SOURCE; ip addr",
@@ -76,7 +78,7 @@ def check(case: Case) -> Iterator[Finding]:
         said,
         Meaning(
             claim=f"The kernel drops packets from {values['src']} to {values['dst']} as martians:"
-            f" they come in on {device}, and the route back uses another device.",
+            f" they come in on {device}, and {_explain(case, values['src'])}.",
             breaks=f"packets from {values['src']} that come in on {device}",
             cure="loosen rp_filter, or fix the route back",
             commands=(
@@ -86,6 +88,10 @@ def check(case: Case) -> Iterator[Finding]:
             ask=ASK,
         ),
     )
+    echoes = find_said(case, MessageKind.OWN_ADDRESS_RECEIVED)
+    if _is_own(case, values["src"]) or any(True for _ in echoes):
+        yield replace(found, severity=Severity.RISK, certainty=ECHOED)
+        return
     failing = {str(address) for address in list_failing_addresses(case)}
     shares = bool(failing & {values["src"], values["dst"]})
     switch = _list_strict(case, device)
@@ -98,6 +104,21 @@ def check(case: Case) -> Iterator[Finding]:
         )
     proven = shares or (switch and not failing)
     yield replace(found, proves=LOSSES) if proven else found
+
+
+def _is_own(case: Case, source: str) -> bool:
+    """Tell whether an output shows the source to be the host's own address."""
+    address = read_address(source)
+    return any(item.address == address for item in case.node.host.addresses.items)
+
+
+def _explain(case: Case, source: str) -> str:
+    """Say why the kernel does not take the source: as far as routes and addresses are shown."""
+    if _is_own(case, source):
+        return "the source is an address of the host itself"
+    if case.node.host.addresses.complete:
+        return "the route back uses another device"
+    return "the route back uses another device, or the source is the host's own"
 
 
 def _list_strict(case: Case, device: str) -> tuple[Span, ...]:

@@ -217,6 +217,12 @@ _WORD = re.compile(
     r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
     r"(?<=pod )[a-z]\w+|(?<=service )[a-z]\w+|(?<=svc )[a-z]\w+|(?<=node )[a-z]\w+)(?![\w/-])"
 )
+_STARTS = re.compile(r"\bfrom (?:the|my|our|an?|this|that|its?) (?!same\b)[a-z]", re.IGNORECASE)
+"""Says of itself who connects, in whatever word for it."""
+_GETS_OUT = re.compile(
+    r"\b(?:to|reach(?:es)?) (?:the )?(?:internet|outside|world)\b", re.IGNORECASE
+)
+"""Says of itself what does not work: addresses of another clause are of what does."""
 _SPACE = re.compile(
     r"\b(?:in|of|from) (?:the )?namespace [`'\"]?(?P<name>(?!is\b|in\b|of\b|and\b)[a-z][a-z0-9-]+)"
 )
@@ -315,7 +321,7 @@ def _read_clause(
     verb = fails or _WORKS.search(text) or (None if works else _DENIAL.search(text))
     if verb is None:
         return None
-    ends = find_ends(text, verb, carried)
+    ends = find_ends(text, verb, None if _STARTS.search(text) else carried)
     same_node = _find_same_node(text)
     only = None if works else _ONLY.search(text)
     there = None if works or only is not None else _ONLY_THERE.search(text)
@@ -327,7 +333,7 @@ def _read_clause(
         same_node = False if same_node else None
     telling = text if fails is not None else sentence
     failure = None if works else _find_failure(telling)
-    whole = text if works else sentence
+    whole = text if works or (clause.text != sentence and _GETS_OUT.search(text)) else sentence
     return Complaint(
         span=span,
         works=works,

@@ -96,6 +96,8 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.NO_SPEED: (
         "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
+    Unsettling.LATER: "The same step works when done by hand later: nothing is wrong with it.",
+    Unsettling.TYPED: "It answers a command that somebody typed, and is no component's.",
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
     Unsettling.NO_SERVICE: (
