@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.iproute.columns import read_columns, recognise_columns
-from podpath.evidence.records import AddressRecord, LinkRecord, Record, RouteRecord
+from podpath.evidence.node_records import AddressRecord, LinkRecord, RouteRecord
+from podpath.evidence.records import Record
 from podpath.net.provenance import Source
 
 

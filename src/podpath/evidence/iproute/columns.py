@@ -14,7 +14,8 @@ from podpath.evidence.commands.command import Command, asked_object, parse_comma
 from podpath.evidence.commands.printed_columns import PrintedColumns, parse_printed
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.iproute.device_fields import LOWER_STATES, assemble_address
-from podpath.evidence.records import LinkRecord, NexthopRecord, Reading, RouteRecord
+from podpath.evidence.node_records import LinkRecord, NexthopRecord, RouteRecord
+from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_name
 from podpath.evidence.text.tokenizer import plain_lines
