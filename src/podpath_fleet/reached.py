@@ -19,6 +19,7 @@ from podpath.net.provenance import Span
 from podpath.report.escape import escape
 from podpath_fleet.alike_sources import AlikeFound
 from podpath_fleet.header_region import HeaderRegion
+from podpath_fleet.node_cut import cut_nodes
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reach_pairs import enumerate_all, group_alike, meet_regions, pair_classes
@@ -233,8 +234,12 @@ def compare_reach(
     """Tell which flows, of those that the first node's sources send, have another answer on the
     second node: another verdict, end, or text of the deciding line.
     """
+    spaces: Sequence[HeaderSpace] = list_spaces(question, before.node)
+    cut = cut_nodes(before, after, spaces)
+    if cut is not None:
+        before, after, spaces = cut.before, cut.after, cut.spaces
     walkers = (ReachWalker(before), ReachWalker(after))
-    asked = group_alike(list_spaces(question, before.node), walkers)
+    asked = group_alike(spaces, walkers)
     old = enumerate_all(walkers[0], asked, 0, walks, progress)
     new = enumerate_all(walkers[1], asked, 1, walks, progress)
     changes = [

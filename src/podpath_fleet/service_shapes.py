@@ -99,7 +99,7 @@ class _RulesOfNode:
         for name, netns in node.namespaces.items():
             for table in netns.tables:
                 self._read_table(name, table)
-        self._outside = frozenset(_list_outside(node, family))
+        self._outside = frozenset(list_outside(node, family))
 
     def _read_table(self, netns: str, table: Table) -> None:
         number, chains = len(self._tables), {}
@@ -279,7 +279,7 @@ def _find_addresses(text: str, family: Family) -> Iterator[int]:
             yield address.value
 
 
-def _list_outside(node: Node, family: Family) -> Iterator[int]:
+def list_outside(node: Node, family: Family) -> Iterator[int]:
     """Yield the single addresses that anything but a rule of iptables names."""
     for netns in node.namespaces.values():
         for field in fields(netns):

@@ -73,8 +73,8 @@ def test_lines_that_moved_are_no_change() -> None:
 
 def test_a_change_that_was_not_walked_is_not_ruled_out() -> None:
     """Without an end of the enumeration nobody says that nothing changed."""
-    case = read(NO_FORWARDING)
-    found = compare_reach(case, case, ASKED, walks=1)
+    routed = NO_FORWARDING.text.replace("default via 192.0.2.1", "default via 192.0.2.9")
+    found = compare_reach(read(NO_FORWARDING), read(Pasted(routed, "later.txt")), ASKED, walks=1)
 
     assert (found.changes, found.complete, found.exit_code) == ((), False, 3)
     assert "UNKNOWN" in found.text()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from podpath.net.addresses import Address, Family
 from podpath.net.packet import endpoint
@@ -41,6 +41,7 @@ __all__ = [
     "ProtocolMatch",
     "Rule",
     "SetMember",
+    "SpelledRules",
     "Table",
     "Target",
 ]
@@ -68,6 +69,17 @@ class Chain:
     span: Span | None = None
     """Where it is declared."""
     packets: int | None = None
+
+
+@runtime_checkable
+class SpelledRules(Protocol):
+    """The rules of a chain whose lines are at hand before anybody reads them."""
+
+    def spell(self) -> list[str] | None:
+        """Return the lines without counters; None where a rule is no whole line."""
+
+    def pick(self, places: Sequence[int]) -> Sequence[Rule]:
+        """Return some of the rules, by their places from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

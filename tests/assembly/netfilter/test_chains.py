@@ -90,3 +90,13 @@ def test_an_overlay_replaces_and_adds_chains() -> None:
     assert (list(chains), len(chains)) == (["A", "B", "C"], 3)
     assert (chains["B"], chains["C"], chains["A"]) == (other, other, base["A"])
     assert ("C" in chains, "D" in chains) == (True, False)
+
+
+def test_some_of_the_rules_keep_what_the_table_knows() -> None:
+    """Rules that were no lines are not spelled; a jump to nowhere is doubted as before."""
+    rules = LazyRules((jump("KNOWN"), jump("NOWHERE")), "filter", "nft", {"KNOWN"})
+    kept = rules.pick([1])
+
+    assert rules.spell() is None
+    assert [rule.target.name for rule in kept if rule.target is not None] == ["NOWHERE"]
+    assert "is no chain of the table" in kept[0].unread

@@ -100,3 +100,15 @@ def test_chains_are_made_when_asked_for() -> None:
         True,
     )
     assert (chains["WEB"].span, chains["WEB"].policy, chains["WEB"].whole) == (None, None, False)
+
+
+def test_lines_are_at_hand_unread() -> None:
+    """Without counters, some of them by their places; not where a rule is no whole line."""
+    whole = RuleLines(SOURCE, (2, 3), {})
+    cut = RuleLines(SOURCE, (2, 3), {}, unfinished=3)
+    wrapped = RuleLines(SOURCE, (4,), {4: Wrap(5, " ")})
+
+    assert whole.spell() == ["-A INPUT -j WEB", "-A WEB -j ACCEPT"]
+    assert [rule.span.line for rule in whole.pick([1])] == [14]
+    assert (cut.spell(), wrapped.spell()) == (None, None)
+    assert cut.pick([0]).spell() == ["-A INPUT -j WEB"]

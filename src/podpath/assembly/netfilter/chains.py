@@ -10,6 +10,7 @@ from typing import overload
 from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.ruleset import ChainText, RuleText
+from podpath.evidence.iptables.ruleset_lines import RuleLines
 from podpath.net.provenance import Fact, Known
 from podpath.node.netfilter import Chain, Rule
 
@@ -70,6 +71,16 @@ class LazyRules(Sequence[Rule]):
                 "be cut"
             )
         )
+
+    def spell(self) -> list[str] | None:
+        """Return the lines without counters; None where a rule is no whole line."""
+        return self._texts.spell() if isinstance(self._texts, RuleLines) else None
+
+    def pick(self, places: Sequence[int]) -> LazyRules:
+        """Return some of the rules, by their places from 0."""
+        texts = self._texts
+        kept = texts.pick(places) if isinstance(texts, RuleLines) else [texts[at] for at in places]
+        return LazyRules(kept, self._table, self._flavour, self._chains)
 
     def __len__(self) -> int:
         return len(self._texts)

@@ -100,6 +100,17 @@ class RuleLines(Sequence[RuleText]):
             one == two for one, two in zip(self._spellings(), other._spellings(), strict=True)
         )
 
+    def spell(self) -> list[str] | None:
+        """Return the lines without counters, unread; None where one was wrapped or may be cut."""
+        if self._wraps or self._unfinished in self._places:
+            return None
+        return list(self._spellings())
+
+    def pick(self, indexes: Sequence[int]) -> RuleLines:
+        """Return some of the rules, by their places among them."""
+        places = [self._places[index] for index in indexes]
+        return RuleLines(self._source, places, self._wraps, self._unfinished)
+
     def _spellings(self) -> Iterator[str]:
         lines = self._source.lines
         return (lines[place][max(lines[place].find("-A "), 0) :] for place in self._places)
