@@ -1,5 +1,4 @@
-"""What `podpath reach --diff` costs: TCP of 250 pods on two nodes whose rules differ in 50 places,
-against the same comparison where the nodes are not cut to what differs.
+"""What `podpath reach --diff` costs: TCP of 250 pods on two nodes whose rules differ in 50 places.
 
     python bench/reach_difference.py [--json]
 

@@ -118,14 +118,16 @@ class TableLines:
         fact = self.table.chains.get(name)
         if fact is not None and known_chain(fact).policy is not None:
             return False
-        return all(
-            _LOCAL_JUMP.search(line)
-            for chain in {chain for chain, _ in self._jumps.get(name, ())}
-            for line, target in zip(
-                self.chains[chain].lines, self.chains[chain].targets, strict=True
-            )
-            if target == name
-        )
+        leading = {chain for chain, _ in self._jumps.get(name, ())}
+        return all(map(_LOCAL_JUMP.search, self._list_jumps(leading, name)))
+
+    def _list_jumps(self, chains: Iterable[str], name: str) -> Iterator[str]:
+        """Yield the lines of some chains that lead to a chain."""
+        for chain in chains:
+            own = self.chains[chain]
+            for line, target in zip(own.lines, own.targets, strict=True):
+                if target == name:
+                    yield line
 
     def _join_owners(self, name: str) -> frozenset[EntryKey] | None:
         fact = self.table.chains.get(name)

@@ -1,9 +1,12 @@
 """Random headers of enumerated classes, each walked by itself: the class has to say the same of it,
 and the classes with what is left have to be all of the space.
+
+    python -m tests.fleet.sampled --nodes 130 --seed 5000 --each 12 [--both-families]
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -145,3 +148,21 @@ def _draw(ranges: Ranges, chance: Random) -> int:
             return first + place
         place -= last - first + 1
     raise AssertionError("a place within the ranges")
+
+
+def main() -> int:
+    """Sample so many nodes; 1 where a class says anything else than a walk."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fleet.sampled")
+    parser.add_argument("--nodes", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--each", type=int, default=12, help="headers of each class")
+    parser.add_argument("--both-families", action="store_true")
+    given = parser.parse_args()
+    seeds = range(given.seed, given.seed + given.nodes)
+    tally = sample_nodes(seeds, given.each, both_families=given.both_families)
+    print(tally, *tally.wrong, sep="\n")  # noqa: T201  # a command's answer
+    return 1 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
