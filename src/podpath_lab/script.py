@@ -109,6 +109,9 @@ def emit_twin(
         commands = [ScriptCommand(batch, _batch([*spaces, *create])), *switches]
     for netns in node.namespaces.values():
         built = {link for name, link in made if name == netns.name}
+        shared = _share(node, netns.name)
+        if shared:
+            commands.append(ScriptCommand(("ip", "-n", netns.name, "-batch", "-"), _batch(shared)))
         commands += _emit_state(netns, built, left_out, counted=counted)
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
@@ -236,10 +239,21 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
     if link.bridge is not None:
         filtering = " vlan_filtering 1" if link.bridge.vlan_filtering else ""
         return f"{made_as} type bridge forward_delay 0 mcast_snooping 0{filtering}"
-    if link.vxlan is not None:
+    if link.vxlan is not None or link.macvlan is not None:
         return ""
     made.discard((netns, link.name))
     return None
+
+
+def _share(node: Node, netns: str) -> list[str]:
+    """Make the macvlan devices of a namespace's devices, each in its own namespace."""
+    return [
+        f"link add {link.name} link {link.macvlan.parent.link} netns {other.name} "
+        f"type macvlan mode {link.macvlan.mode}"
+        for other in node.namespaces.values()
+        for link in other.links.items
+        if link.macvlan is not None and link.macvlan.parent.netns == netns
+    ]
 
 
 def _vxlan(link: Link) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
@@ -123,6 +124,25 @@ class Wireguard:
     span: Span | None = None
 
 
+class MacvlanMode(StrEnum):
+    """Whom a macvlan device reaches on the wire that it shares (`ip link`)."""
+
+    BRIDGE = "bridge"
+    PRIVATE = "private"
+    VEPA = "vepa"
+    PASSTHRU = "passthru"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Macvlan:
+    """What a macvlan device has beyond a link."""
+
+    parent: Peer
+    """The device whose wire it shares, in whichever namespace that is."""
+    mode: MacvlanMode
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qdisc:
     """A queueing discipline of a device; `clsact` and `ingress` are where filters hang."""
@@ -167,6 +187,8 @@ class Link:
     """Of a geneve device; None where the listing does not say."""
     wireguard: Wireguard | None = None
     """Of a WireGuard device; None where no output of `wg show` tells."""
+    macvlan: Macvlan | None = None
+    """Of a macvlan device; None where the listing does not say whose wire it shares, or how."""
     bond_slave_of: str | None = None
     """The bond or OVS port that it is a slave of, where that is not its `master` (Open vSwitch)."""
     span: Span | None = None

@@ -11,7 +11,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
-from podpath_lab.cases import clients, corners, dual_stack, proxies
+from podpath_lab.cases import clients, corners, dual_stack, macvlans, proxies
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -91,7 +91,7 @@ def generate_case(
     frame = _draw_corners(seed, topology, flavour, frame)
     proxies.draw_proxy(Random(f"{seed} proxy"), host, flavour)
     if frame is None:
-        probe = _draw_client(Random(f"{seed} client"), probe)
+        probe = _draw_ends(seed, topology, probe)
     else:
         count_states(chance, host, flavour)
     _leave_out_sets(host)
@@ -144,7 +144,10 @@ def _name_families(probe: Probe, *, both: bool) -> frozenset[str]:
     return named | {"sent by IPv6"} if probe.src.family == 6 else named
 
 
-def _draw_client(chance: Random, probe: Probe) -> Probe:
+def _draw_ends(seed: int, topology: Topology, probe: Probe) -> Probe:
+    """Let the probe start or end at a pod of the uplink's wire, and have options of a socket."""
+    probe = macvlans.draw_macvlans(Random(f"{seed} macvlan"), topology, probe)
+    chance = Random(f"{seed} client")
     return clients.draw_client(chance, probe) if chance.random() < clients.SHARE else probe
 
 

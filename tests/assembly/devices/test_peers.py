@@ -11,7 +11,7 @@ from podpath.evidence.recognition import read
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.case import Case
-from podpath.node.links import Peer
+from podpath.node.links import Macvlan, MacvlanMode, Peer
 from podpath.node.node import HOST
 from tests.assembly.evidence_text import (
     Output,
@@ -68,11 +68,13 @@ LINKS = {
 }  # fmt: skip
 
 
-def read_numbered(nsids: Mapping[str, Mapping[str, str]]) -> Case:
+def read_numbered(
+    nsids: Mapping[str, Mapping[str, str]], links: Mapping[str, list[str]] = LINKS
+) -> Case:
     """Read a bundle of several namespaces whose manifest says whom their numbers stand for."""
     manifest = {"netns": {name: {"nsids": numbers} for name, numbers in nsids.items()}}
     files = {"bundle.json": json.dumps({"format": "podpath/bundle/v1", **manifest})}
-    files |= {f"netns/{name}/ip-link.txt": "\n".join(lines) for name, lines in LINKS.items()}
+    files |= {f"netns/{name}/ip-link.txt": "\n".join(lines) for name, lines in links.items()}
     evidence = assemble_bundle((name, name, text.encode()) for name, text in files.items())
     readings = ((source, read(source)) for source in evidence.sources)
     return assemble_case([(source, found) for source, found in readings if found is not None])
@@ -129,3 +131,21 @@ def test_a_macvlan_whose_number_is_anothers_sits_on_no_device_of_its_own_namespa
     readings = ((source, read(source)) for source in evidence.sources)
     case = assemble_case([(source, found) for source, found in readings if found is not None])
     assert link_of(case.node.namespaces["pod"], "mac0").lower is None
+
+
+def test_a_macvlan_device_names_whose_wire_it_shares() -> None:
+    """Within a namespace by name, across namespaces by the numbers that a bundle states; without
+    its mode it is not known whom it reaches.
+    """
+    shown = {
+        "host": ["2: eth0: <UP> mtu 1500", "3: mv0@eth0: <UP> mtu 1500\n    macvlan mode vepa"],
+        "pod": ["2: net1@if2: <UP> mtu 1500 link-netnsid 0\n    macvlan mode bridge"],
+        "bare": ["2: net1@if2: <UP> mtu 1500 link-netnsid 0\n    macvlan"],
+    }
+    node = read_numbered({"pod": {"0": "host"}, "bare": {"0": "host"}}, shown).node
+    parent = Peer(netns=HOST, link=IfName("eth0"))
+
+    assert Macvlan(parent=parent, mode=MacvlanMode.VEPA) == link_of(node.host, "mv0").macvlan
+    found = link_of(node.namespaces["pod"], "net1").macvlan
+    assert Macvlan(parent=parent, mode=MacvlanMode.BRIDGE) == found
+    assert link_of(node.namespaces["bare"], "net1").macvlan is None

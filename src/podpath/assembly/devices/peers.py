@@ -18,13 +18,14 @@ from podpath.evidence.commands.command import parse_family
 from podpath.evidence.node_records import BundleRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Fact, Known, Option, Unknown
-from podpath.node.links import Link, Peer
+from podpath.node.links import Link, Macvlan, MacvlanMode, Peer
 
 # `ip -6 addr` gets no namespace of the other end from the kernel
 # (net/ipv6/addrconf.c:inet6_fill_ifinfo v6.12), and prints the device that has the other end's
 # index here.
 _STACKED = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan", "macsec", "dsa"})
 """Kinds whose `@` names the device that they sit on."""
+MODES = frozenset(MacvlanMode)
 
 
 class _NamedPeer(NamedTuple):
@@ -35,6 +36,8 @@ class _NamedPeer(NamedTuple):
     peer_name: str | None
     peer_ifindex: int | None
     peer_netns: str | None
+    mode: str
+    """How it shares the device that it sits on; empty where that is not said."""
 
 
 _Numbers = Mapping[tuple[str, str], str | None]
@@ -58,11 +61,26 @@ def assemble_peers(draft: NodeDraft, evidence: ReadSources) -> None:
         there = (end.netns, end.peer_netns or "")
         if link.kind in _STACKED:
             lower = end.peer_name or (None if there in numbers else _name_of(draft, end))
-            netns.links[link.name] = replace(link, lower=None if lower is None else IfName(lower))
+            named = None if lower is None else IfName(lower)
+            shared = _find_shared(draft, end, named, numbers) if link.kind == "macvlan" else None
+            netns.links[link.name] = replace(link, lower=named, macvlan=shared)
         elif link.kind in {"", "veth"} and there in numbers:
             _join(draft, end, _find_stated(draft, end, numbers[there]))
         elif link.kind in {"", "veth"}:
             _join(draft, end, _find_peers(draft, end, pairs))
+
+
+def _find_shared(
+    draft: NodeDraft, end: _NamedPeer, lower: IfName | None, numbers: _Numbers
+) -> Macvlan | None:
+    """Return whose wire a macvlan device shares, and how; None where that is not said for sure."""
+    there = (end.netns, end.peer_netns or "")
+    stated = _find_stated(draft, end, numbers[there]) if there in numbers else []
+    if lower is not None and end.peer_netns is None:
+        stated = [Peer(netns=end.netns, link=lower)]
+    if len(stated) != 1 or end.mode not in MODES:
+        return None
+    return Macvlan(parent=stated[0], mode=MacvlanMode(end.mode))
 
 
 def _read_numbers(evidence: ReadSources, ends: Sequence[_NamedPeer]) -> _Numbers:
@@ -106,7 +124,12 @@ def _list_ends(draft: NodeDraft, evidence: ReadSources) -> Iterator[_NamedPeer]:
             continue
         seen.add(key)
         yield _NamedPeer(
-            scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns
+            scene.netns,
+            link,
+            record.peer_name,
+            record.peer_ifindex,
+            record.peer_netns,
+            record.details.get("mode", ""),
         )
 
 

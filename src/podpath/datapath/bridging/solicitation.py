@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.datapath.bridging.switches import switch
+from podpath.datapath.devices import macvlan
 from podpath.datapath.devices.segment import Station, bridge_over, is_bridge, may_pass
 from podpath.datapath.devices.veth import peer_of
 from podpath.datapath.neighbors.arp import announced_source
@@ -37,7 +38,7 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Known, Option, Span
-from podpath.node.links import Link, Peer
+from podpath.node.links import Link, Macvlan, Peer
 
 SOLICITATION, ADVERTISEMENT, REDIRECT = 135, 136, 137
 HOPS = 255
@@ -366,19 +367,55 @@ class _Journey:
         """Send it out of a device that is no bridge, and receive it at the other end."""
         if not self._passes_device(self._skb(namespace), link, Hook.EGRESS):
             return
+        if link.macvlan is not None:
+            self._cross_parent(Peer(netns=namespace.name, link=link.name), link, link.macvlan)
+            return
         peer = peer_of(self.walk, link)
         if peer is None:
             self.arrived = self.arrived or self.goal is not None
             return
         far, end = self.walk.engine.namespace(peer.netns), self._link(peer)
         skb = self._skb(far)
-        if not self._passes_device(skb, end, Hook.INGRESS):
+        if not self._passes_device(skb, end, Hook.INGRESS) or self._reach_children(peer):
             return
         bridge = bridge_over(far, end)
         if bridge is None:
             self._take(skb, far, end)
         else:
             self._bridge(skb, far, bridge, end)
+
+    def _cross_parent(self, place: Peer, link: Link, shared: Macvlan) -> None:
+        """Send it from a macvlan device to the others that it reaches, and out of its parent: to
+        one of them it comes in by that.
+        """
+        for other in macvlan.list_siblings(self.walk.engine, place, link):
+            if self.groups:
+                self._reach(other)
+            elif self.goal == Station(other.netns, self._link(other)):
+                skb = self._skb(self.walk.engine.namespace(shared.parent.netns))
+                if self._passes_device(skb, self._link(shared.parent), Hook.INGRESS):
+                    self._reach(other)
+                return
+        parent = self.walk.engine.namespace(shared.parent.netns)
+        self._cross(parent, self._link(shared.parent))
+
+    def _reach_children(self, parent: Peer) -> bool:
+        """Hand what comes in on a device to the macvlan devices that it is for; tell whether that
+        leaves nothing to IP.
+        """
+        for child in macvlan.list_children(self.walk.engine, parent):
+            ours = self.goal == Station(child.netns, self._link(child))
+            if self._link(child).up and (self.groups or ours):
+                self._reach(child)
+            if ours and not self.groups:
+                return True
+        return False
+
+    def _reach(self, child: Peer) -> None:
+        namespace, link = self.walk.engine.namespace(child.netns), self._link(child)
+        skb = self._skb(namespace)
+        if self._passes_device(skb, link, Hook.INGRESS):
+            self._take(skb, namespace, link)
 
     def _bridge(self, skb: Skb, namespace: Namespace, bridge: Link, source: Link) -> None:
         skb.physin = source

@@ -16,6 +16,7 @@ from podpath.datapath.devices.bridge_ports import (
     outside_mac,
     place_outside,
 )
+from podpath.datapath.devices.macvlan import list_children
 from podpath.datapath.devices.segment import bridge_over, is_bridge, survey
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
@@ -32,7 +33,7 @@ from podpath.net.errors import UsageError
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Basis, Inferred, Option
-from podpath.node.links import Link
+from podpath.node.links import Link, Peer
 from podpath.node.node import HOST, Node
 
 UNSEEN = Link(
@@ -267,6 +268,17 @@ def _answer_outer(outer: Packet) -> Packet:
     return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
 
 
+def _mac_on_wire(walk: Walk, namespace: Namespace, link: Link, packet: Packet) -> Mac | None:
+    """Return the MAC of the macvlan device that has a packet's destination and shares the wire of a
+    device; None where none does.
+    """
+    for child in list_children(walk.engine, Peer(netns=namespace.name, link=link.name)):
+        other = walk.engine.namespace(child.netns)
+        if any(item.address == packet.dst for item in other.by_link.get(child.link, ())):
+            return other.mac(other.link(child.link))
+    return None
+
+
 def _next_mac(
     walk: Walk, namespace: Namespace, link: Link, packet: Packet, met: Mac | None
 ) -> Mac | None:
@@ -279,7 +291,7 @@ def _next_mac(
         return met or (namespace.mac(inside[0]) if inside else None)
     bridge = bridge_over(namespace, link)
     if bridge is None:
-        return met or namespace.mac(link)
+        return _mac_on_wire(walk, namespace, link, packet) or met or namespace.mac(link)
     for station in survey(walk, namespace.name, link, arriving=True).stations:
         other = walk.engine.namespace(station.netns)
         if any(item.address == packet.dst for item in other.by_link.get(station.link.name, ())):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.datapath.devices import openvswitch, underlay
+from podpath.datapath.devices import macvlan, openvswitch, underlay
 from podpath.datapath.devices.veth import peer_of
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.bridges import (
@@ -19,7 +19,7 @@ from podpath.datapath.reasons.bridges import (
 )
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
-from podpath.node.links import BridgePort, Link, OvsBridge, Vxlan
+from podpath.node.links import BridgePort, Link, OvsBridge, Peer, Vxlan
 
 _PLAIN = BridgePort()
 NOBODY = Mac("00:00:00:00:00:00")
@@ -73,11 +73,21 @@ class _Survey:
                 if self.passes(link, None, port, vlan):
                     self.emit(netns, port, vlan)
             return
+        elif link.macvlan is not None:
+            self.emit_on_parent(Peer(netns=netns, link=link.name), link, link.macvlan.parent)
+            return
         elif link.vxlan is not None and self.stays(namespace, link, link.vxlan):
             return
         for end in underlay.others_on(self.walk, netns, link.name):
             self.arrive(end.netns, self.walk.engine.namespace(end.netns).link(end.link))
         self.exits.append(Station(netns, link))
+
+    def emit_on_parent(self, place: Peer, link: Link, parent: Peer) -> None:
+        """Let a frame of a macvlan device reach the others of its parent, and out of that."""
+        engine = self.walk.engine
+        for other in macvlan.list_siblings(engine, place, link):
+            self.arrive(other.netns, engine.namespace(other.netns).link(other.link))
+        self.emit(parent.netns, engine.namespace(parent.netns).link(parent.link))
 
     def emit_by_switch(self, namespace: Namespace, link: Link, switch: OvsBridge) -> None:
         """Let a frame of an internal port reach the other ports of its switch."""
@@ -133,6 +143,10 @@ class _Survey:
     def arrive(self, netns: str, link: Link) -> None:
         """Follow a frame that a device receives."""
         namespace = self.walk.engine.namespace(netns)
+        for child in macvlan.list_children(self.walk.engine, Peer(netns=netns, link=link.name)):
+            held = self.walk.engine.namespace(child.netns).link(child.link)
+            if held.up:
+                self.arrive(child.netns, held)
         bridge = bridge_over(namespace, link)
         if bridge is not None:
             vlan = ingress_vlan(bridge, link)

@@ -309,9 +309,10 @@ def _presume(
         if shown:
             return _answered(walk, shown[0], target, entry)
         return Resolution(None, reasons.NobodyAnswers(target, link.name), unseen=partial[0].netns)
-    if link.kind in SHARING and _is_held(walk, namespace, target):
+    sharing = _find_held(walk, namespace, link, target)
+    if around.exits and sharing is not None:
         nobody = reasons.NobodyAnswers(target, link.name)
-        return Resolution(None, nobody, failed=True, sharing=link.name)
+        return Resolution(None, nobody, failed=True, sharing=sharing)
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(walk, namespace, link, target)
@@ -321,12 +322,21 @@ def _presume(
     return _ask_proxy(walk, around, target, link)
 
 
-def _is_held(walk: Walk, namespace: Namespace, target: Address) -> bool:
-    """Tell whether a namespace of the model has an address, which no host outside then has: the
-    device below may keep frames from it (`drivers/net/macvlan.c:macvlan_queue_xmit v6.12`).
+def _find_held(walk: Walk, namespace: Namespace, link: Link, target: Address) -> str | None:
+    """Return the device that shares another one and stands between a sender and an address that the
+    model holds, which no host outside then has: the device below may keep frames from each other
+    (`drivers/net/macvlan.c:macvlan_queue_xmit v6.12`).
     """
-    others = (name for name in walk.engine.node.namespaces if name != namespace.name)
-    return any(walk.engine.namespace(name).owns(target) for name in others)
+    for name in walk.engine.node.namespaces:
+        other = walk.engine.namespace(name)
+        held = other.addresses.get(target) if name != namespace.name else None
+        if held is None:
+            continue
+        if link.kind in SHARING:
+            return link.name
+        if other.link(held.link).kind in SHARING:
+            return held.link
+    return None
 
 
 def _stays_silent(walk: Walk, namespace: Namespace, link: Link, entry: Neighbour) -> bool:
@@ -402,7 +412,12 @@ def _find_sharing(walk: Walk, target: Address) -> str | None:
     """
     for netns in walk.engine.node.namespaces.values():
         for link in netns.links.items:
-            if link.kind in SHARING and (netns.holds(target) or not netns.addresses.complete):
+            known = link.macvlan is not None  # whom it reaches is surveyed
+            if (
+                link.kind in SHARING
+                and not known
+                and (netns.holds(target) or not netns.addresses.complete)
+            ):
                 return link.name
     return None
 

@@ -33,6 +33,15 @@ class HandedToMaster(NamedTuple):
 
 
 @distinct
+class SharesWire(NamedTuple):
+    """A macvlan device sends on the wire of the device that it shares."""
+
+    link: str
+    parent: str
+    netns: str
+
+
+@distinct
 class FrameForOther(NamedTuple):
     """The frame is for a MAC that the device does not have."""
 
@@ -281,7 +290,7 @@ class EchoIgnored(NamedTuple):
 
 
 DeviceReason = (
-    ReceivedOn | LinkDown | NoCarrier | HandedToMaster | FrameForOther | LoopedBack
+    ReceivedOn | LinkDown | NoCarrier | HandedToMaster | SharesWire | FrameForOther | LoopedBack
     | DiscardedOnLoopback
     | SentThroughSlave | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
     | TooLongForEnd | VniUnknown | OwnFrameReturned | TunnelPortClosed | TunnelFromOther

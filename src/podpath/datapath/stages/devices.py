@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podpath.datapath.bridging import bridge
-from podpath.datapath.devices import openvswitch, tunnel, veth, wire, wireguard
+from podpath.datapath.devices import macvlan, openvswitch, tunnel, veth, wire, wireguard
 from podpath.datapath.nftables import netdev
 from podpath.datapath.openflow import switch
 from podpath.datapath.reasons import devices as reasons
@@ -111,7 +111,7 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Send by the device below (VLAN, macvlan): out of the node where that is a device that leads
+    """Send by the device below (VLAN, ipvlan): out of the node where that is a device that leads
     out.
     """
     namespace = walk.engine.namespace(skb.netns.name)
@@ -148,7 +148,7 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "bond": _through_bond,
     "team": _through_bond,
     "vlan": _on_lower,
-    "macvlan": _on_lower,
+    "macvlan": macvlan.emit,
     "ipvlan": _on_lower,
     "dummy": _swallow,
     "ifb": _swallow,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from podpath.datapath import icmp
 from podpath.datapath.cilium import programs as cilium
-from podpath.datapath.devices import openvswitch
+from podpath.datapath.devices import macvlan, openvswitch
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.namespace import Namespace
@@ -80,6 +80,8 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     turned = netdev.ingress(walk, skb, link)
     if turned is not None:
         return turned
+    if macvlan.hand_up(walk, skb, link):
+        return receive_device(walk, skb)
     if (
         link.master is not None
         or link.bond_slave_of is not None

@@ -14,6 +14,7 @@ from typing import Any
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.net.addresses import Address, Family, Mac
+from podpath.node.links import Peer
 from podpath.node.node import Node
 from podpath.node.wires import Wire
 
@@ -29,6 +30,7 @@ class Engine:
         "device_chains",
         "flow_tables",
         "lines",
+        "macvlans",
         "namespace",
         "namespaces",
         "node",
@@ -64,6 +66,8 @@ class Engine:
         """The conntrack entries of the evidence, by namespace."""
         self.lines: dict[str, Any] = {}
         """What stands in which line of the evidence, by namespace."""
+        self.macvlans: dict[Peer, tuple[Peer, ...]] | None = None
+        """The macvlan devices by the device whose wire they share; None before one is asked for."""
         self.wires: dict[tuple[str, str], tuple[Wire, ...]] = {}
         """The wires to other nodes, by namespace and device."""
         for wire in node.wires:

@@ -46,7 +46,7 @@ _ENDS = (
     ),
     Boundary(
         BoundaryName.MACVLAN,
-        "devices that share another device (macvlan, ipvlan) are not modeled inside the node",
+        "devices that share another device (ipvlan, macvlan of an unknown one) are not modeled",
         "ip -d link",
     ),
     Boundary(

@@ -22,6 +22,11 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
                 f"{link} is a port of {master}: its receive handler hands the frame on before IP "
                 "sees it"
             )
+        case devices.SharesWire(link, parent, netns):
+            return (
+                f"{link} shares the wire of {parent} in netns {netns}, whose own host never gets "
+                "its frames"
+            )
         case devices.FrameForOther(mac, link, own):
             return f"the frame is for {mac}, but {link} has {own}"
         case devices.LoopedBack(link):
