@@ -363,3 +363,26 @@ def test_a_proxy_without_a_range_breaks_services_from_elsewhere(
 ) -> None:
     """What pods send to services is no matter of it; sound clusters print the line, too."""
     assert severity == find("local-range-unknown", LOCAL, prose=prose).severity
+
+
+GIVEN_UP = "    inet6 {}/64 scope {} tentative noprefixroute dadfailed"
+LINK_LOCAL = GIVEN_UP.format("fe80::d41f:5c51:1e01:d741", "link")
+GLOBAL = GIVEN_UP.format("2001:db8::5", "global")
+
+
+@pytest.mark.parametrize(
+    ("prose", "line", "severity"),
+    [
+        ("Pods cannot reach the API server's endpoint.", LINK_LOCAL, Severity.RISK),
+        ("Pods cannot reach 172.19.4.7:6443.", GLOBAL, Severity.RISK),
+        ("Pods cannot reach the API server's endpoint.", GLOBAL, Severity.FAULT),
+        ("Nothing is reached over IPv6.", LINK_LOCAL, Severity.FAULT),
+        ("The host cannot reach 2001:db8::9.", GLOBAL, Severity.FAULT),
+        ("The pod gets no address.", LINK_LOCAL, Severity.FAULT),
+    ],
+)
+def test_an_address_of_ipv6_that_is_given_up_breaks_ipv6(
+    prose: str, line: str, severity: Severity
+) -> None:
+    """One of the link alone breaks nothing that nobody says is of IPv6."""
+    assert severity == find("address-given-up", line, prose=prose).severity

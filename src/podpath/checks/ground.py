@@ -51,6 +51,8 @@ class Unsettling(Enum):
     """The address is listed, and duplicate address detection has not passed."""
     CUT_OFF = auto()
     """Who said so gets no answer from anybody else either: what it waits for is not what fails."""
+    OTHER_FAMILY = auto()
+    """It is about IPv6 on the link alone, and nobody says that anything of IPv6 fails."""
     NO_SERVICE = auto()
     """What people say fails is no connection to a service from elsewhere than a pod."""
     NEW_ENOUGH = auto()

@@ -45,9 +45,11 @@ from podpath.diagnosis.beside import (
 )
 from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.dates import find_date
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import ClockRead
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 LONG = 300.0
@@ -113,7 +115,7 @@ def _doubt(case: Case, finding: Finding) -> Finding:
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
             over = doubt is Unsettling.DONE and (finding.certainty < 1 or _is_wait(case, finding))
-            over = over or doubt is Unsettling.NO_SERVICE
+            over = over or doubt in UNRELATED
             return replace(
                 finding,
                 severity=Severity.RISK if over else finding.severity,
@@ -386,6 +388,26 @@ def _find_no_service(case: Case, _: Finding) -> Iterator[Span]:
         yield from (one.span for one in failing)
 
 
+UNRELATED = frozenset({Unsettling.NO_SERVICE, Unsettling.OTHER_FAMILY})
+"""What leaves a fault no more than a thing that was seen as well."""
+
+
+def _find_other_family(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the quoted line about a link-local address of IPv6, or about one of IPv6 where what
+    fails has an address of IPv4, unless a sentence speaks of IPv6 or of an address that is missing.
+    """
+    failing = list(list_failing(case))
+    ends = {address.family for one in failing for address in one.addresses}
+    spoken = any(Technology.IPV6 in one.mentions for one in failing)
+    missing = any(one.failure is FailureKind.NO_ADDRESS for one in failing)
+    if not failing or 6 in ends or spoken or missing:
+        return
+    quoted = list_quoted(case, finding)
+    local = all(one.values.get("address", "").startswith("fe80:") for one in quoted)
+    if quoted and (local or 4 in ends):
+        yield quoted[0].span
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -406,6 +428,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.ONLY_PROBED: _find_only_probed,
     Unsettling.NEW_ENOUGH: _find_new_enough,
     Unsettling.NO_SERVICE: _find_no_service,
+    Unsettling.OTHER_FAMILY: _find_other_family,
     Unsettling.TEARDOWN: _find_teardown,
     Unsettling.DONE: find_done,
     Unsettling.LATER: _find_by_hand,

@@ -43,7 +43,10 @@ PRIORS: dict[str, float] = {
 equal otherwise.
 """
 RARE = 0.2
-TOLD = frozenset({FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST})
+TOLD = frozenset({
+    FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST, FailureKind.INVALID_ARGUMENT,
+    FailureKind.ACCESS_DENIED,
+})  # fmt: skip
 """Failures that somebody answers with at once."""
 WORLDS = 48
 """Worlds that are looked at: the stated ones come first, then single suppositions, then pairs."""

@@ -276,6 +276,7 @@ class MessageKind(StrEnum):
     SOCKET_DENIED = "socket denied"
     RAW_SOCKET_DENIED = "raw socket denied"
     PROTOCOL_UNSUPPORTED = "protocol unsupported"
+    WIREGUARD_UNKNOWN = "wireguard unknown"
     SYSCTL_DENIED = "sysctl denied"
     NETWORK_DOWN = "network down"
     UNKNOWN_ERROR = "unknown error"

@@ -27,6 +27,7 @@ def test_the_error_is_that_of_the_route() -> None:
     silent = ROUTES.replace("unreachable", "blackhole")
 
     assert [1.0] == told()
+    assert [1.0] == told(SAID.replace("no route to host", "invalid argument"), silent)
     assert [0.9] == told("The host does not reach 10.30.4.9.")
     assert [0.9] == told("10.30.4.9 times out from the host.", silent)
 

@@ -48,12 +48,18 @@ LIKELY = 0.9
 """Whether the listing is of the machine that sends is not stated."""
 ENDS: Mapping[str, frozenset[Result | None]] = MappingProxyType({
     "unreachable": frozenset({FailureKind.NO_ROUTE_TO_HOST, FailureKind.UNREACHABLE, None}),
-    "prohibit": frozenset({FailureKind.NOT_PERMITTED, FailureKind.UNREACHABLE, None}),
+    "prohibit": frozenset({FailureKind.ACCESS_DENIED, FailureKind.UNREACHABLE, None}),
     "blackhole": frozenset({
-        FailureKind.TIMEOUT, FailureKind.HANGS, FailureKind.UNREACHABLE, None,
+        FailureKind.INVALID_ARGUMENT, FailureKind.TIMEOUT, FailureKind.HANGS,
+        FailureKind.UNREACHABLE, None,
     }),
 })  # fmt: skip
 """How people and programs say that a packet ended at a route of each type."""
+OWN_ERRORS = frozenset({
+    ("unreachable", FailureKind.NO_ROUTE_TO_HOST), ("prohibit", FailureKind.ACCESS_DENIED),
+    ("blackhole", FailureKind.INVALID_ARGUMENT),
+})  # fmt: skip
+"""Types with the error that their sender gets, which hardly anything else makes."""
 SERVICE_RANGES = frozenset({"--service-cluster-ip-range", "--service-cidr", "serviceSubnet"})
 
 
@@ -64,7 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
     for address, result, span in _list_missed(case):
         route = _find_longest(case, address)
         if route is not None and result in ENDS.get(route.type, frozenset()):
-            sure = result is FailureKind.NO_ROUTE_TO_HOST and route.type == "unreachable"
+            sure = (route.type, result) in OWN_ERRORS
             yield _report(route, str(address), span, sure=sure and _is_alone(case, span))
             return
     for complaint in list_failing(case):
@@ -110,8 +116,11 @@ def _find_for_services(case: Case, complaint: Complaint) -> Route | None:
         for one in find_said(case, MessageKind.RANGE_WANTED)
         if one.values.get("what") in SERVICE_RANGES
     ]
-    ends = (one for one in case.node.host.routes.items if one.type in ENDS and one.span is not None)
-    return next((one for one in ends if any(one.prefix.covers(each) for each in ranges)), None)
+    for route in case.node.host.routes.items:
+        ends = route.type in ENDS and route.span is not None
+        if ends and any(map(route.prefix.covers, ranges)):
+            return route
+    return None
 
 
 def _is_alone(case: Case, span: Span) -> bool:

@@ -100,6 +100,10 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.TYPED: "It answers a command that somebody typed, and is no component's.",
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
+    Unsettling.OTHER_FAMILY: (
+        "Nobody says that anything fails over IPv6, and IPv4 has nothing to do with it; several "
+        "addresses of one device that are given up are its own echo."
+    ),
     Unsettling.NO_SERVICE: (
         "Nobody says that a service fails from a node or from outside, which is all that it breaks."
     ),
