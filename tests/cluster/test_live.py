@@ -102,9 +102,13 @@ def holders(live: Cluster) -> set[str]:
 
 
 def list_leavings(live: Cluster) -> list[str]:
-    """List pods that live for a snapshot or a watch, and processes that hold a program."""
-    listed = live.read("pods", "-n", NAMESPACE)["items"]
-    return [*(each["metadata"]["name"] for each in listed), *holders(live)]
+    """List pods that live for a snapshot or a watch, their Jobs that have not ended (the cluster
+    says so a moment after it has taken the pod away), and processes that hold a program.
+    """
+    pods = live.read("pods", "-n", NAMESPACE)["items"]
+    jobs = live.read("jobs", "-n", NAMESPACE)["items"]
+    open_ended = (job for job in jobs if not job["status"].get("conditions"))
+    return [*(each["metadata"]["name"] for each in (*pods, *open_ended)), *holders(live)]
 
 
 def check_told(lines: Sequence[str]) -> None:
