@@ -72,6 +72,17 @@ def test_what_leaves_by_the_default_route_is_of_the_world(end: str, tmp_path: Pa
     assert ask(tmp_path, "node1", end=end).verdict == "none"
 
 
+@pytest.mark.parametrize(
+    ("end", "verdict"), [("10.250.9.7:80", "possible"), ("10.251.9.7:80", "none")]
+)
+def test_a_range_of_pods_that_a_node_has_is_its_whatever_router_is_asked(
+    end: str, verdict: str, tmp_path: Path
+) -> None:
+    """A cloud's router has the routes to pods: what it passes on, only the node takes in."""
+    ranged = NODES.replace("  status:", "  spec: {podCIDR: 10.250.9.0/24}\n  status:")
+    assert ask(tmp_path, "node1", objects=Pasted(ranged, "api"), end=end).verdict == verdict
+
+
 def test_a_router_that_the_objects_list_as_no_node_is_none(tmp_path: Path) -> None:
     """They show which addresses nodes have."""
     assert ask(tmp_path, "node1", objects=Pasted(NODES, "api")).verdict == "none"

@@ -109,7 +109,7 @@ def test_names_become_addresses(named: str, spelled: str) -> None:
         ("tcp 10.0.0.1 > svc/api:grpc", "80 (http), 443 (https)"),
         ("tcp 10.0.0.1 > svc/shop/none:80", "svc/shop/api"),
         ("tcp 10.0.0.1 > pod/web-0:http", "a port's number"),
-        ("tcp fd00::1 > pod/web-0:80", "one family"),
+        ("tcp fd00::1 > pod/web-0:80", "saw fd00::1 and 10.22.0.5"),
         ("tcp 10.0.0.1 > web-0:80", "pod/NAMESPACE/NAME"),
     ],
 )

@@ -79,11 +79,22 @@ def _list_node_addresses(case: Case) -> Iterator[Address]:
 
 
 def _is_held(case: Case, hop: _NextHop, nodes: Iterable[Address]) -> bool:
-    """Tell whether a packet left for what the objects know to be a node's or a pod's. Addresses are
-    compared one by one: whoever shares walks hears of each what it is not.
+    """Tell whether a packet left for what the objects know to be a node's or a pod's, or for a
+    node's range of pods. Addresses are compared one by one: whoever shares walks hears of each what
+    it is not.
     """
+    if any(prefix.covers(hop.destination) for prefix in _list_pod_ranges(case)):
+        return True
     pods = (pod.address for pod in case.node.pods if pod.netns is None)
     return any(one == hop.destination for one in (*nodes, *pods))
+
+
+def _list_pod_ranges(case: Case) -> Iterator[Prefix]:
+    for one in case.objects:
+        spec = one.tree.at("spec") if one.kind == "Node" else None
+        if spec is not None:
+            listed = {spec.text_at("podCIDR"), *(item.text for item in spec.items_at("podCIDRs"))}
+            yield from (Prefix.parse(text) for text in sorted(listed - {""}))
 
 
 def _may_be_node(case: Case, hop: _NextHop, nodes: frozenset[Address]) -> bool:

@@ -63,12 +63,15 @@ def resolve_probe(text: str, node: Node) -> Probe:
     if found is None or not names_ends(text):
         return Probe.parse(text)
     protocol = protocols.NUMBERS[found["protocol"].lower()]
-    pairs = product(_resolve(found["src"], node, protocol), _resolve(found["dst"], node, protocol))
-    for source, destination in pairs:
+    sources = _resolve(found["src"], node, protocol)
+    destinations = _resolve(found["dst"], node, protocol)
+    for source, destination in product(sources, destinations):
         if source.address.family == destination.address.family:
             return _spell(found, source, destination)
     raise UsageError(
-        f"expected ends with addresses of one family in {text!r}, saw none that go together"
+        f"expected ends with addresses of one family in {text!r}, saw "
+        f"{_list([str(end.address) for end in sources])} and "
+        f"{_list([str(end.address) for end in destinations])}"
     )
 
 
