@@ -101,6 +101,7 @@ SHOP = ApiObjects(
         ("service/shop/hand", ("node1",)),
         ("svc/shop/sliced:80", ("node3",)),
         ("node/node2", ("node2",)),
+        ("node/node9", ()),
         ("192.0.2.2", ("node2",)),
         ("10.0.1.5", ("node1",)),
         ("[fd00::1]:80", ("node3",)),

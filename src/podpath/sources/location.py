@@ -56,7 +56,9 @@ def find_nodes(
         case NameKind.CONTAINER:
             found = _nodes_of_container(objects, end.name)
         case NameKind.NODE:
-            found = _nodes_of_node(objects, end.name, end.port)
+            known = list_nodes(objects)
+            is_one = not known or end.name in known  # no right to list them, or a slip
+            found = _nodes_of_node(objects, end.name, end.port) if is_one else iter(())
         case _:
             named = _list_named(objects, end, near, every_pod=every_pod)
             found = (node for each in named for node in _nodes_of(objects, each, end.port))
