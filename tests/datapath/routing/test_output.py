@@ -8,6 +8,7 @@ import pytest
 
 from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.output import OutputRoute, route_output
+from podpath.net import protocols
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 
@@ -75,6 +76,26 @@ def test_ipv6_sends_from_loopback() -> None:
     route = "default via fd00::1 dev eth0"
 
     assert "eth0 ::1" == way(send("2001:db8::5", "::1", route))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "src", "error"),
+    [
+        (protocols.UDP, "fd00::77", True),
+        (protocols.UDP, "fd00::2", False),
+        (protocols.TCP, "fd00::77", False),
+    ],
+)
+def test_datagrams_of_ipv6_leave_from_own_addresses(
+    protocol: int, src: str, *, error: bool
+) -> None:
+    """A segment's source is not looked at."""
+    walk = given_walk(
+        given_node(given_netns("host", "eth0 fd00::2/64", routes=("default via fd00::1 dev eth0",)))
+    )
+    flow = FlowKey(ip("2001:db8::5"), ip(src), protocol=protocol)
+
+    assert error == (route_output(walk.choices, host(walk), flow).error == "EINVAL")
 
 
 def test_an_asked_device_without_route_is_taken_as_on_link() -> None:

@@ -16,6 +16,7 @@ from podpath.datapath.routing.source_address import select_address, select_addre
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk import settings
+from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.links import Link
@@ -45,7 +46,7 @@ def route_output(
     (`FLOWI_FLAG_ANYSRC`).
     """
     src, dst = flow.src, flow.dst
-    if src is not None and not any_source and not _may_send_from(namespace, src):
+    if src is not None and not any_source and not _may_send_from(namespace, flow, src):
         return OutputRoute(error="EINVAL", reason=routes.NoAddressOf(src, namespace.name))
     if dst.is_multicast or (dst.family == 4 and dst.value == LIMITED_BROADCAST):
         return _route_to_many(namespace, flow)
@@ -80,9 +81,15 @@ def _source(namespace: Namespace, destination: Destination, target: Address) -> 
     return select_address6(namespace, link, target)
 
 
-def _may_send_from(namespace: Namespace, src: Address) -> bool:
-    if src.family == 6 or not namespace.netns.addresses.complete:
+def _may_send_from(namespace: Namespace, flow: FlowKey, src: Address) -> bool:
+    """Tell whether a process may send from an address. IPv6 routing looks at none; of datagrams it
+    has to be the host's own (`net/ipv6/datagram.c:ip6_datagram_send_ctl v6.12`).
+    """
+    if not namespace.netns.addresses.complete:
         return True
+    if src.family == 6:
+        asked = flow.protocol == protocols.UDP and not (src.is_link_local or src.is_loopback)
+        return not asked or namespace.owns(src)
     if src.is_multicast or src.value == LIMITED_BROADCAST or src.value >> 24 == 0:
         return False
     return src.is_loopback or namespace.has_local(src)  # no policy rule is asked: `__ip_dev_find`
