@@ -20,6 +20,18 @@ def test_sentences_are_parted_where_they_end() -> None:
     ]
 
 
+def test_option_says_of_nothing_that_it_timed_out() -> None:
+    """Its name is left out, with the value that it is given; a timeout in words stays."""
+    lines = (
+        "+ exec kubelet --address=0.0.0.0 --streaming-connection-idle-timeout=30m",
+        "curl --connect-timeout 5 to the pod ends with a timeout.",
+    )
+
+    assert [text for text, _, _ in list_sentences(lines, set())] == [
+        "exec kubelet --address=0.0.0.0 curl  5 to the pod ends with a timeout."
+    ]
+
+
 def test_what_an_output_took_is_no_prose() -> None:
     """Its lines are left out, and part what stands around them."""
     taken = list_taken([Source(name="t", lines=("eth0: up",), first_line=2)])

@@ -17,6 +17,8 @@ WIDTH = 1000
 _SENTENCE_END = re.compile(
     r"(?<=[a-z0-9)`'\"][.!?;])\s+(?=[A-Z`\"'(])|(?<=[A-Z]{2}[.!?;])\s+(?=[A-Z])|(?<=[\u3002\uff01\uff1f])\s*"
 )
+_TIMEOUT_OPTION = re.compile(r"(?<![\w-])--?[\w-]*time-?out[\w-]*(?:=\S+)?", re.IGNORECASE)
+"""An option by whose name nothing timed out."""
 _MARKUP = re.compile(r"`+|\*\*|^\s*(?:[-*+]|\d+[.)])\s+")
 
 
@@ -37,7 +39,7 @@ def list_sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str,
     paragraph: list[tuple[int, str]] = []
     fenced = False
     for number, line in enumerate(lines, 1):
-        text = _MARKUP.sub("", line).strip()
+        text = _TIMEOUT_OPTION.sub("", _MARKUP.sub("", line)).strip()
         fence = is_fence(line)
         fenced ^= fence
         if fence or fenced or number in taken or not text or text.startswith("|"):
