@@ -191,9 +191,11 @@ def test_what_a_boot_starts_is_no_restart(service: str, chain: str) -> None:
     """Nothing stood before it that it could take away; the same minutes later is one."""
     boot = "Mar 12 03:13:43 kn-04 kernel: Linux version 6.1.0\n"
     later = boot.replace("03:13:43", "03:10:43")
+    flushed = boot.replace("03:13:43", "03:13:45")
     started = f"Mar 12 03:13:45 kn-04 systemd[1]: Finished {service}."
 
     assert chain not in names(boot + started)
+    assert chain not in names(f"{started}\n{flushed}")
     assert chain in names(later + started)
     assert chain in names(started)
 

@@ -85,6 +85,7 @@ SETTINGS = (
     "dial_timeout = 10s, request_timeout = 30s",
     'Activating service requested by (comm="gdbus call --system --timeout 30 --dest org.free")',
     "couldn't read 4 bytes from control socket: Connection reset by peer",
+    "Registration of the rkt container factory failed: dial tcp [::1]:15441: connection refused",
 )
 MET = (
     "connection timeout=10s exceeded for 10.0.0.1",

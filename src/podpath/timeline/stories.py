@@ -4,6 +4,7 @@ in the window.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +19,8 @@ REACH = 1800.0
 """Seconds before the window that a chain may have begun."""
 AFTER = 120.0
 """Seconds after the first failure in which the kernel may still say what fails."""
+FLUSHED = 1.0
+"""Seconds in which syslog writes what the journal kept of a boot."""
 BOOTING = 120.0
 """Seconds from the kernel's first line in which what starts is a part of the boot."""
 _TRIED = 6
@@ -109,14 +112,17 @@ def _strikes(chain: CauseChain, one: Marked, window: FailureWindow | None) -> bo
 
 
 def _is_of_boot(marked: Sequence[Marked], place: int) -> bool:
-    """Tell whether an event is a part of the node's boot."""
+    """Tell whether an event is a part of the node's boot. What the journal kept until syslog ran
+    may stand in syslog's file before the kernel's first line.
+    """
     time = marked[place].event.time
-    for one in reversed(marked[:place]):
-        if one.event.time < time - BOOTING:
-            return False
-        if one.mark.kind is MarkKind.BOOT:
-            return True
-    return False
+    start = bisect_left(marked, time - BOOTING, key=_time)
+    end = bisect_right(marked, time + FLUSHED, key=_time)
+    return any(one.mark.kind is MarkKind.BOOT for one in marked[start:end])
+
+
+def _time(one: Marked) -> float:
+    return one.event.time
 
 
 def _trace_back(

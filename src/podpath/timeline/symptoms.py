@@ -33,7 +33,7 @@ _GATEWAY = re.compile(r'" 50[234] ')
 _NO_CONNECTION = re.compile(
     (
         r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|"
-        r"blk_update|ata\d|nvme|control socket"
+        r"blk_update|ata\d|nvme|control socket|Registration of the \S+ container factory failed"
     ),
     re.IGNORECASE,
 )

@@ -94,7 +94,7 @@ _OF_CONTAINERS = re.compile(
     r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|veth-[\w@.-]+$|"
     r"(?:docker|cni|podman|nerdctl|flannel|cilium_|weave|vxlan\.calico|wireguard\.cali|"
     r"kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|"
-    r"virbr|antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
+    r"antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
     r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
 )
 """Names that engines, plugins and hypervisors give to their devices."""
