@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import podpath
+from bench.converse import POD, build_node
+from podpath.library.case import Case, NodeCase
 from podpath.library.reading import read
 from podpath.library.trace import trace
+from podpath.node.case import Case as Facts
 from podpath_fleet.flow_table import FlowRow
 from podpath_fleet.walked_flows import FlowWalker, walk_many
 from tests.library.samples import NO_FORWARDING, PROBE
@@ -86,3 +89,14 @@ def test_the_library_takes_a_table_and_writes_one(tmp_path: Path) -> None:
     assert json.loads(walked.json())["verdict"] == "NEVER"
     assert "walking 1 flows" in told
     assert out.stat().st_size > 0
+
+
+def test_a_source_port_makes_no_class() -> None:
+    """Connections of a pod to a service differ in nothing that their walk looks at."""
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=build_node(20))),))
+    asked = [f"tcp {POD}:{port} > 10.96.0.3:80 from pod" for port in range(40000, 40020)]
+    asked += [probe.replace("tcp", "udp") for probe in asked]
+    answer = walk_many(case, asked)
+
+    assert len(answer.answers) == 40
+    assert answer.walked == 2

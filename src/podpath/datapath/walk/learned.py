@@ -118,7 +118,7 @@ class Learned:
     """Rules that matched messages of neighbor discovery."""
     redirects: Counter[tuple[str, Address]] = field(default_factory=Counter)
     """How often a namespace told a host of a shorter way by IPv6."""
-    sockets: dict[SocketKey, bool] = field(default_factory=dict)
+    sockets: MutableMapping[SocketKey, bool] = field(default_factory=dict)
     """Sockets that this connection has made, and whether each is transparent."""
     endpoints: dict[PeerKey, tuple[Address, int]] = field(default_factory=dict)
     """Where peers of WireGuard devices sent from."""

@@ -34,6 +34,7 @@ class Walk:
         self.learned = Learned()
         if engine.watched:
             self.learned.bpf, self.draws.flow_ports = Compared(), Compared()
+            self.learned.sockets = Compared()
             self.learned.neighbours = NeighbourTables(
                 Compared(), Compared(), Compared(), Compared()
             )
