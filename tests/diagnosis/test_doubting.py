@@ -290,26 +290,6 @@ def test_a_possible_error_that_its_log_is_done_with_is_only_seen_as_well() -> No
     assert (Severity.RISK, False) == (done.severity, bool(done.asks))
 
 
-NEEDS = 'level=fatal msg="cannot start" error="BPF NodePort services needs kernel 4.17.0 or newer."'
-
-
-@pytest.mark.parametrize(
-    ("beside", "certain"),
-    [
-        ("kernel (6.6.30) versions: OK!", False),
-        ("Linux version 4.17.0-1-generic", False),
-        ("Linux version 4.9.0-19-amd64", True),
-        ("kernel 6.1.0 or newer is recommended", True),
-    ],
-)
-def test_a_kernel_that_is_new_enough_lacks_something_else(beside: str, *, certain: bool) -> None:
-    """What is wanted is no version that runs."""
-    found = find("kernel-too-old", beside, NEEDS, prose="The agent exits.")
-
-    assert certain is (Unsettling.NEW_ENOUGH not in found.reasoning)
-    assert certain is (found.certainty == 1)
-
-
 NO_PLUGIN = 'network: failed to find plugin "flannel" in path [/opt/cni/bin]'
 STOPS = f'Failed to stop sandbox "51ab": cni failed to teardown pod "old-0_shop" {NO_PLUGIN}'
 STARTS = f'Failed to create pod sandbox: cni failed to set up pod "new-0_shop" {NO_PLUGIN}'

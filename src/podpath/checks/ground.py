@@ -55,8 +55,6 @@ class Unsettling(Enum):
     """It is about IPv6 on the link alone, and nobody says that anything of IPv6 fails."""
     NO_SERVICE = auto()
     """What people say fails is no connection to a service from elsewhere than a pod."""
-    NEW_ENOUGH = auto()
-    """The version that runs is stated, and is not older than the one that is asked for."""
     TEARDOWN = auto()
     """It was said while an old sandbox was taken away."""
     ONLY_PROBED = auto()

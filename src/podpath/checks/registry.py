@@ -88,6 +88,7 @@ from podpath.checks.finding import Finding
 from podpath.checks.host import (
     cloud_deny,
     cloud_forwarding_off,
+    kernel_too_old,
     managed_by_host,
     module_forbidden,
     program_dies,
@@ -637,6 +638,7 @@ MODULES: tuple[ModuleType, ...] = (
     policy_without_node_dns,
     resolver_cut_off,
     upstream_silent,
+    kernel_too_old,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

@@ -323,37 +323,6 @@ def _find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
             yield from (Span(source, at, at) for at, line in numbered if _IN_MODE.search(line))
 
 
-_RUNNING = re.compile(
-    r"(?:\bLinux version |\bkernel (?:\(|version:? ?|is |release:? ?)|\buname -r`?[^\d\n]{0,12}|"
-    r"\bKernel Version: +)(?P<version>\d+\.\d+(?:\.\d+)?)",
-    re.IGNORECASE,
-)
-_WANTS = re.compile(r"\b(?:needs?|requires?|or (?:newer|later)|minimal|at least)\b", re.IGNORECASE)
-
-
-def _find_new_enough(case: Case, finding: Finding) -> Iterator[Span]:
-    """Yield a line that states a kernel which is not older than the one that is asked for."""
-    quoted = list_quoted(case, finding)
-    wanted = [_read_version(one.values["version"]) for one in quoted if "version" in one.values]
-    sources = {span.source for span in finding.evidence}
-    lines = [
-        (s, at, line) for s in sources for at, line in enumerate(s.lines[:_READ], s.first_line)
-    ]
-    told = [(one.span.source, one.span.line, one.span.text) for one in case.complaints]
-    for source, at, line in (*lines, *told):
-        found = _RUNNING.search(line) if _WANTS.search(line) is None else None
-        if wanted and found is not None and _read_version(found["version"]) >= max(wanted):
-            yield Span(source, at, at)
-    running = case.node.kernel
-    shown = _RUNNING.search(f"kernel version {running}") if running else None
-    if wanted and shown is not None and _read_version(shown["version"]) >= max(wanted):
-        yield from (one.span for one in quoted[:1])
-
-
-def _read_version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdecimal())
-
-
 _REMOVES = re.compile(
     r"\b(?:failed to (?:stop|kill|tear ?down|remove|delete|destroy)|tear ?down|"
     r"error (?:deleting|stopping|removing)|StopPodSandbox|KillPodSandbox|RemovePodSandbox|"
@@ -426,7 +395,6 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.CUT_OFF: _find_cut_off,
     Unsettling.PERHAPS_BUILT_IN: _find_perhaps_built_in,
     Unsettling.ONLY_PROBED: _find_only_probed,
-    Unsettling.NEW_ENOUGH: _find_new_enough,
     Unsettling.NO_SERVICE: _find_no_service,
     Unsettling.OTHER_FAMILY: _find_other_family,
     Unsettling.TEARDOWN: _find_teardown,
@@ -472,12 +440,6 @@ _LEFT_OVER = FollowUp(
     "its own device, but no network of that name: delete the device; otherwise another network "
     "or route has the range",
 )
-_ON_FEATURE = FollowUp(
-    "what else the feature needs",
-    "zgrep -e BPF -e CGROUP /proc/config.gz; mount | grep -e bpf -e cgroup; ls /sys/kernel/btf; "
-    "the program's log with --debug",
-    "an option that is not set, or a mount that is missing: this is why the probe fails",
-)
 _ON_NEW_PODS = FollowUp(
     "whether a new pod on the node gets a network",
     "kubectl run probe --image=busybox --restart=Never -- true; kubectl describe pod probe; "
@@ -504,7 +466,6 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.PERHAPS_BUILT_IN: (_ON_HOST,),
     Unsettling.ONLY_PROBED: (_SINCE,),
-    Unsettling.NEW_ENOUGH: (_ON_FEATURE,),
     Unsettling.TEARDOWN: (_ON_NEW_PODS,),
     Unsettling.ITS_OWN: (_LEFT_OVER,),
 }

@@ -107,10 +107,6 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.NO_SERVICE: (
         "Nobody says that a service fails from a node or from outside, which is all that it breaks."
     ),
-    Unsettling.NEW_ENOUGH: (
-        "The running kernel is not older than that: it lacks the feature for another reason, such "
-        "as its configuration, a mount, or what a container may do."
-    ),
     Unsettling.TEARDOWN: (
         "It was said while an old sandbox was removed, by the configuration of its time; new pods "
         "need not be affected."
