@@ -67,3 +67,20 @@ LINE = 'dockerd[627]: level=warning msg="WARNING: bridge-nf-call-iptables is dis
 def test_who_is_cut_off_settles_it(prose: str, certainty: float) -> None:
     """Only a workload that comes back to its own host, while others get through."""
     assert [certainty] == [one.certainty for one in check(ticket_of(f"{prose}\n\n{LINE}\n"))]
+
+
+@pytest.mark.parametrize(
+    ("prose", "lines", "told"),
+    [
+        ("Hosts cannot ping each other.", ("ip6tables",), False),
+        ("Pods cannot ping each other over IPv6.", ("ip6tables",), True),
+        ("Pods cannot ping 2001:db8::9.", ("ip6tables",), True),
+        ("Pods cannot ping each other.", ("iptables", "ip6tables"), True),
+    ],
+)
+def test_the_switch_of_ipv6_alone(prose: str, lines: tuple[str, ...], *, told: bool) -> None:
+    """It is no matter of IPv4, whose own switch the same output would name."""
+    warned = "\n".join(f"WARNING: bridge-nf-call-{line} is disabled" for line in lines)
+    found = list(check(ticket_of(f"{prose}\n\n```\n$ docker info\n{warned}\n```\n")))
+
+    assert told is bool(found)

@@ -40,7 +40,7 @@ from podpath.checks.told import (
 )
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
 from podpath.net.complaints import Circumstance, Complaint, EndKind
-from podpath.net.messages import MessageKind
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -68,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
     """Report that it was said, where no sysctl says otherwise, or that it is off while what it
     breaks is said to fail.
     """
-    said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
+    said = _list_said(case)
     switch = known_sysctl(case.node.host, BRIDGE_CALLS)
     if said and (switch is None or switch.value != "1"):
         back = next((one for one in list_failing(case) if _comes_back(case, one)), None)
@@ -108,6 +108,16 @@ def check(case: Case) -> Iterator[Finding]:
             asks=() if cut and _has_bridge(case) else (ASK,),
             marks=("bridge-nf-call-iptables", "0"),
         )
+
+
+def _list_said(case: Case) -> tuple[Message, ...]:
+    """Return what was said of the switches: of that of IPv6 alone, where people speak of IPv6."""
+    said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
+    of_six = any(
+        Technology.IPV6 in one.mentions or any(address.family == 6 for address in one.addresses)
+        for one in list_failing(case)
+    )
+    return tuple(one for one in said if of_six or "call-ip6tables" not in one.span.text)
 
 
 def _is_published(case: Case, complaint: Complaint) -> bool:
