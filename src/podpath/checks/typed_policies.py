@@ -38,6 +38,8 @@ class TypedPolicies(NamedTuple):
     """Where no command accepts what fails."""
     beside: Mapping[str, Span]
     """Where other commands accept what may be what fails."""
+    following: frozenset[str] = frozenset()
+    """The chains in which a command accepts replies."""
 
 
 def list_typed_policies(case: Case) -> TypedPolicies:
@@ -65,6 +67,7 @@ def list_typed_policies(case: Case) -> TypedPolicies:
     return TypedPolicies(
         {name: span for name, span in closed.items() if name not in beside},
         {name: span for name, span in closed.items() if name in beside},
+        frozenset(following),
     )
 
 

@@ -95,6 +95,8 @@ def told(text: str) -> set[Circumstance]:
         ("Even though the rule rejects them, telnet still gets through.", CLOSED),
         ("fail2ban does not ban the address.", CLOSED),
         ("Why is it not filtered?", CLOSED),
+        ("Banned addresses do not get rejected.", CLOSED),
+        ("The kill switch does not hold.", CLOSED),
     ],
 )
 def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) -> None:

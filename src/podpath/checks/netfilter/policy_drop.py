@@ -36,9 +36,11 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
-from podpath.checks.told import list_failing, may_pass
-from podpath.checks.typed_policies import has_workloads, list_typed_policies
+from podpath.checks.told import BEHIND, find_told, list_failing, may_pass
+from podpath.checks.typed_policies import TypedPolicies, has_workloads, list_typed_policies
+from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Table
 from podpath.node.node import Netns
@@ -85,12 +87,29 @@ def check(case: Case) -> Iterator[Finding]:
                     yield _doubt_backend(found, table)
                 else:
                     yield found
-    fails = not case.complaints or any(True for _ in list_failing(case))
-    passed = {name: span for name, span in typed.alone.items() if fails and may_pass(case, name)}
+    passed = {name: span for name, span in typed.alone.items() if _is_meant(case, typed, name)}
     if passed:
         yield _report_typed(case, passed)
     if typed.beside:
         yield _report_beside(typed.beside)
+
+
+def _is_meant(case: Case, typed: TypedPolicies, chain: str) -> bool:
+    """Tell whether what fails may pass a chain whose policy was typed: something is said to fail,
+    or a ticket is all commands; FORWARD needs somebody that the host forwards for, and INPUT that
+    lets replies in what others open.
+    """
+    failing = tuple(list_failing(case))
+    if not case.complaints and not case.mentions - {Technology.IPTABLES}:
+        return True
+    if not failing or not may_pass(case, chain):
+        return False
+    if chain == "FORWARD":
+        behind = any(one.source in BEHIND and one.target is EndKind.OUTSIDE for one in failing)
+        routes = find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None
+        return has_workloads(case) or behind or routes
+    comes = any(one.target is not EndKind.OUTSIDE for one in failing)
+    return comes or chain not in typed.following
 
 
 def _doubt(finding: Finding) -> Finding:

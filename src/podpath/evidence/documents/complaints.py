@@ -196,7 +196,8 @@ _NAMED_NODE = re.compile(
 """A machine by its name, which holds a digit or a hyphen."""
 _PORT = re.compile(
     r"(?:\b|node|host)ports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
-    r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
+    r"\b(?!(?:mtu|metric|mask|packets|errors|dropped|overruns|frame|carrier|collisions|txqueuelen|"
+    r"bytes):)[a-z][\w.-]*):(\d{2,5})\b(?![:\w]|\.\d)|\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
