@@ -148,7 +148,7 @@ class ConfiguredDevice(NamedTuple):
     """What a configuration file wants of a device: interfaces(5), netplan, ifcfg, .network."""
 
     manager: str
-    """`ifupdown`, `netplan`, `network-scripts`, `systemd-networkd`."""
+    """`ifupdown`, `netplan`, `network-scripts`, `systemd-networkd`; `CNI` for a plugin's parent."""
     link: IfName
     ports: tuple[str, ...] = ()
     """The ports or slaves that it is to have."""

@@ -6,6 +6,7 @@ import pytest
 
 from podpath.checks.links.configured_device_missing import check
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 FAULT = """\
 ```
@@ -62,3 +63,62 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """A card that is there, and no list of the devices."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+LAN = """The server has no network since its board was changed.
+
+```
+# cat /etc/systemd/network/20-lan.network
+[Match]
+Name=enp3s0
+[Network]
+DHCP=yes
+# networkctl
+IDX LINK   TYPE     OPERATIONAL SETUP
+  1 lo     loopback carrier     unmanaged
+  2 enp5s0 ether    {state}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "certain"),
+    [
+        (LAN.format(state="off         unmanaged"), True),
+        (LAN.format(state="routable    configured"), False),
+    ],
+)
+def test_a_managers_list_shows_what_nothing_configures(text: str, *, certain: bool) -> None:
+    """It is certain where the card that is there is left alone."""
+    (finding,) = check(ticket_of(text))
+
+    assert certain is (finding.certainty == 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAN.format(state="no-carrier  configuring").replace("enp3s0", "enp5s0"),
+        LAN.format(state="off         unmanaged").replace("  1 lo", "  3 en9s1"),
+    ],
+)
+def test_the_card_is_there_or_the_list_is_a_part(text: str) -> None:
+    """A name that is listed misses nothing, and a part of a list shows nothing missing."""
+    assert not list(check(ticket_of(text)))
+
+
+def test_the_parent_of_a_plugins_network() -> None:
+    """A list of names is enough to see that it is not there."""
+    text = """Pods with the second network do not start.
+
+```
+{ "type": "macvlan", "master": "eno1", "ipam": { "type": "dhcp" } }
+# ip -br link | awk '{print $1}'
+lo
+enp65s0f0
+```
+"""
+    (finding,) = check(ticket_of(text))
+
+    assert str(finding.claim) == "CNI's configuration names eno1, which the host does not have."
+    assert not list(check(ticket_of(text.replace("eno1", "enp65s0f0"))))

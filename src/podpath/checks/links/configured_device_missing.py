@@ -2,7 +2,9 @@
 
 What it is
     interfaces(5), netplan, ifcfg or a .network file names a card, a bridge port or a VLAN device
-    that is not among the host's devices, in a complete listing of them.
+    that is not among the host's devices, in a complete listing of them; or a CNI configuration
+    names such a parent (`master`) of a macvlan, ipvlan or VLAN. It is certain where the one card
+    that the host has is configured by nothing.
 
 Why it breaks
     Card names follow the card's position on the PCI bus: an added or moved disk or card, a new
@@ -23,12 +25,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import statements_of
-from podpath.net.statements import ConfiguredDevice
+from podpath.checks.told import list_failing
+from podpath.net.provenance import Span
+from podpath.net.statements import ConfiguredDevice, ManagedDevice
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -39,6 +45,8 @@ CATEGORIES = (
 NAME = "configured-device-missing"
 
 
+_IDLE = frozenset({"unmanaged", "disconnected"})
+_CARD = re.compile(r"(?:eth|en[opsx]\w*|em|p\d+p)\d\w*|en[opsx]\w+")
 MADE = (
     "br",
     "bond",
@@ -58,31 +66,68 @@ MADE = (
 """How names of devices begin that a file makes itself, or that come and go."""
 
 
+class _DeviceList(NamedTuple):
+    """A whole listing of the host's devices."""
+
+    names: frozenset[str]
+    span: Span | None
+    idle: Mapping[str, Span]
+    """Cards that their manager configures by nothing, each with its line."""
+
+
 def check(case: Case) -> Iterator[Finding]:
     """Report each card that a file names and a whole listing of the host's devices lacks."""
-    host = case.node.host
-    if not host.links.complete:
+    listed = _list_devices(case)
+    if listed is None:
         return
-    present = {str(link.name) for link in host.links.items if not link.inferred}
-    for wanted, stated in statements_of(case, ConfiguredDevice):
+    stated = list(statements_of(case, ConfiguredDevice))
+    used = {str(wanted.link) for wanted, _ in stated}
+    idle = {name: span for name, span in listed.idle.items() if name not in used}
+    failing = any(True for _ in list_failing(case))
+    for wanted, shown in stated:
         names = wanted.ports or (() if wanted.matched else (wanted.link,))
         for name in names:
-            if name in present or name.startswith(MADE) or not set(name).isdisjoint("*.@:$"):
+            if name in listed.names or name.startswith(MADE) or not set(name).isdisjoint("*.@:$"):
                 continue
-            yield Finding(
-                check=NAME,
-                severity=Severity.FAULT,
-                claim=(
-                    f"The configuration of {wanted.link} names {name}, which the host does not "
-                    "have."
-                ),
-                evidence=(
-                    stated.span,
-                    *((host.links.span,) if host.links.span is not None else ()),
-                ),
-                reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),
-                breaks=(f"everything that the file sets up on {name}",),
-                prevention="Match cards by their MAC.",
-                certainty=0.9,
-                marks=(name,),
-            )
+            sure = failing and len(idle) == 1 and name == wanted.link
+            yield _report(wanted, name, shown.span, listed, tuple(idle.values()) if sure else ())
+
+
+def _list_devices(case: Case) -> _DeviceList | None:
+    """Return the devices of a whole listing, of `ip link` or of a manager; None where none is
+    whole.
+    """
+    managed = list(statements_of(case, ManagedDevice))
+    idle = {
+        str(device.link): stated.span
+        for device, stated in managed
+        if device.state in _IDLE and _CARD.fullmatch(str(device.link)) is not None
+    }
+    links = case.node.host.links
+    if links.complete:
+        names = frozenset(str(link.name) for link in links.items if not link.inferred)
+        return _DeviceList(names, links.span, idle)
+    whole = {stated.span.source for device, stated in managed if device.link == "lo"}
+    rows = [(str(device.link), stated.span) for device, stated in managed]
+    names = frozenset(name for name, span in rows if span.source in whole)
+    return _DeviceList(names, None, idle) if names else None
+
+
+def _report(
+    wanted: ConfiguredDevice, name: str, span: Span, listed: _DeviceList, idle: tuple[Span, ...]
+) -> Finding:
+    """Report a missing card; it is certain where the one card that is there has nothing."""
+    same = name == wanted.link
+    whose = f"{wanted.manager}'s configuration" if same else f"The configuration of {wanted.link}"
+    others = ", ".join(sorted(listed.names - {"lo"}))
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{whose} names {name}, which the host does not have.",
+        evidence=(span, *((listed.span,) if listed.span is not None else ()), *idle),
+        reasoning=(f"The host's devices are {others}.",),
+        breaks=(f"everything that the file sets up on {name}",),
+        prevention="Match cards by their MAC.",
+        certainty=1.0 if idle else 0.9,
+        marks=(name,),
+    )

@@ -11,7 +11,8 @@ from podpath.evidence.documents.prose import reads_as_prose
 
 PROGRAMS = frozenset(
     """ip tc bridge ss rtmon nstat ifconfig route arp netstat brctl ethtool mii-tool iwconfig
-    dhclient nmcli ifup ifdown netplan iptables iptables-save iptables-restore ip6tables
+    dhclient nmcli networkctl resolvectl wg wg-quick virsh ifup ifdown netplan
+    iptables iptables-save iptables-restore ip6tables
     ip6tables-save ip6tables-restore iptables-nft iptables-nft-save iptables-legacy
     iptables-legacy-save ip6tables-legacy ip6tables-legacy-save ip6tables-nft ip6tables-nft-save
     ebtables arptables xtables-monitor xtables-nft-multi nft ipset ipvsadm conntrack conntrackd

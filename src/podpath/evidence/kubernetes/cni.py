@@ -10,11 +10,13 @@ from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format
 from podpath.evidence.kubernetes.records import CniRecord
-from podpath.evidence.records import Reading
+from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.scalars import parse_name
 from podpath.net.provenance import Source, Span
+from podpath.net.statements import ConfiguredDevice
 
-_KEYS = re.compile(r'"(?:cniVersion|plugins)"\s*:')
+_KEYS = re.compile(r'"(?:cniVersion|plugins|master)"\s*:')
 CNI_FILE = re.compile(r"\bcat\s+(?P<path>\S*/net\.d/\S+\.(?:conf|conflist|json))\s*$")
 """The command that prints one file of the CNI folder: what it prints is meant to be a
 configuration, whatever it is.
@@ -62,7 +64,21 @@ def read_cni(source: Source) -> Reading:
             single=single,
         )
     )
+    for plugin in plugins:
+        _add_parent(ledger, plugin, ledger.span(filled[0], filled[-1]))
     return ledger.close("a CNI configuration")
+
+
+def _add_parent(ledger: Ledger, plugin: object, span: Span) -> None:
+    """Add the device of the host on which a plugin hangs what it makes (macvlan, ipvlan, vlan)."""
+    master = _text(plugin.get("master")) if isinstance(plugin, Mapping) else None
+    if master:
+        try:
+            wanted = ConfiguredDevice("CNI", parse_name(master))
+        except ValueError as error:
+            ledger.gap(span.line - ledger.source.first_line, str(error))
+        else:
+            ledger.add(StatementRecord(span=span, statement=wanted))
 
 
 def _refuse(ledger: Ledger, filled: list[int], why: str) -> Reading:
