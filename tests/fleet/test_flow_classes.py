@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath_fleet.flow_classes import FlowClasses, FlowHeader, join_header, list_offsets
@@ -76,3 +81,17 @@ def test_fields_do_not_overlap() -> None:
         whole = join_header(address.value, address.value, 0xFFFF, 0xFFFF, address.family)
         assert whole.bit_count() == whole.bit_length() == 32 + 2 * (32 if family == 4 else 128)
         assert len(set(list_offsets(address.family).values())) == 4
+
+
+def test_the_datapaths_own_tests_hold_for_sets_of_one_header() -> None:
+    """A sample of them; `tests.fleet.singletons` tells how to run them all."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "tests.fleet.singletons", "tests/datapath/stages", "tests/datapath/tracing"]
+    run = subprocess.run(
+        command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[2]
+    )
+    watched = re.search(r"(\d+) nodes were walked by sets", run.stdout)
+
+    assert run.returncode == 0, run.stdout
+    assert watched is not None
+    assert int(watched[1]) > 20
