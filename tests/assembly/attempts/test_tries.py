@@ -12,7 +12,14 @@ from podpath.net import protocols
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Sending
 from podpath.net.provenance import Span
-from tests.assembly.evidence_text import Output, Read, address, by_hand, read_outputs
+from tests.assembly.evidence_text import (
+    Output,
+    Read,
+    address,
+    by_hand,
+    case_of_document,
+    read_outputs,
+)
 
 ADDRESSES = Output(
     "ip addr",
@@ -98,6 +105,22 @@ def test_log_line_of_the_only_pod() -> None:
     event = _try("10.12.0.50", who="kubelet readiness probe", prompt=None)
     log = _try("10.96.0.1", who="container log", origin="pod", prompt=None)
     assert _sources(event, log) == ["10.12.0.1 in host", "10.12.0.50 in pod-10.12.0.50"]
+
+
+@pytest.mark.parametrize(
+    ("who", "starts"),
+    [("Error from server: ", 0), ("level=error msg=", 1)],
+    ids=["server", "somebody"],
+)
+def test_what_the_api_server_says_starts_in_no_pod(who: str, starts: int) -> None:
+    """The only pod that a table shows has no part in its connections."""
+    case = case_of_document(
+        f"Logs fail.\n\n```\n{who}Get https://10.7.1.75:10250/x: dial tcp 10.7.1.75:10250: "
+        "connect: no route to host\n```\n```\n$ ip route\ndefault via 10.7.2.1 dev eth0\n"
+        "192.168.219.65 dev calibb2a89e60cf scope link\n```\n"
+    )
+
+    assert starts == len(case.attempts)
 
 
 def test_unknown_start_is_a_gap() -> None:

@@ -6,6 +6,7 @@ pod, and for what ran on the host the address that the host would take toward th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -30,6 +31,10 @@ from podpath.node.case import Attempt, Unplaced
 from podpath.node.node import HOST
 
 POD = "pod"
+_OF_API_SERVER = re.compile(
+    r"\bError from server\b|https?://\S+:10250/(?:containerLogs|exec|attach)/"
+)
+"""What the API server says of its own connections, wherever it runs: to a kubelet, to a webhook."""
 
 
 class AttemptStart(NamedTuple):
@@ -275,6 +280,8 @@ def find_start(draft: NodeDraft, scene: ReadSource, record: AttemptRecord) -> At
         netns = draft.namespaces.get(scene.netns)
         if netns is not None and _source_towards(netns, record.dst) is not None:
             return AttemptStart(netns.name, _source_towards(netns, record.dst))
+    if _OF_API_SERVER.search(record.span.text):
+        return AttemptStart(None, None)
     return _only_pod(draft, record)
 
 
