@@ -14,7 +14,7 @@ from podpath.library.flows import check
 from podpath.library.given import Pasted
 from podpath.library.trace import trace
 from podpath.library.why import WhyResult, why
-from tests.clusters import OBJECTS, unpack
+from tests.clusters import OBJECTS, RECORDED, unpack
 
 WAYS = {"node1": ("10.244.0.0/24", "10.199.0.12"), "node2": ("10.244.1.0/24", "10.199.0.11")}
 NODES = """
@@ -81,6 +81,27 @@ def test_a_range_of_pods_that_a_node_has_is_its_whatever_router_is_asked(
     """A cloud's router has the routes to pods: what it passes on, only the node takes in."""
     ranged = NODES.replace("  status:", "  spec: {podCIDR: 10.250.9.0/24}\n  status:")
     assert ask(tmp_path, "node1", objects=Pasted(ranged, "api"), end=end).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("end", "asked"),
+    [
+        ("10.244.77.5:80", True),
+        ("10.96.0.99:80", True),
+        ("10.97.0.99:80", False),
+        ("10.199.0.77:80", False),
+        ("8.8.8.8:53", False),
+    ],
+)
+def test_an_address_among_pods_and_services_that_none_has_is_asked_about(
+    end: str, *, asked: bool
+) -> None:
+    """Nobody but the cluster has such a network; one that its nodes are in may hold anybody."""
+    nodes = {name: str(RECORDED / f"{name}.tar.gz") for name in WAYS}
+    answer = why("pod/shop/web-node1", end, nodes=nodes, objects=str(OBJECTS))
+    asks = [one.ask for one in answer.questions]
+    assert ("kubectl get pods,services,endpoints -A -o wide" in asks) is asked
+    assert not (asked and answer.verdict == "none")
 
 
 def test_a_router_that_the_objects_list_as_no_node_is_none(tmp_path: Path) -> None:

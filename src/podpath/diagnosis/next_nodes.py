@@ -18,7 +18,7 @@ from podpath.datapath.tracing.trace import Conversation, Trace, Transmitted
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.case import Case
-from podpath.node.node import Netns, NetnsRole
+from podpath.node.node import Netns, NetnsRole, Node
 from podpath.node.routing import Route
 
 _PRIVATE = tuple(
@@ -28,6 +28,11 @@ _PRIVATE = tuple(
 """What pods have addresses of (RFC 1918, RFC 6598, RFC 4193)."""
 
 
+_CLUSTER = 16
+"""The length of a prefix that one cluster has to itself where no host of it is inside."""
+_LIST = "kubectl get pods,services,endpoints -A -o wide"
+_CARDS = frozenset({"", "bond", "team", "vlan"})
+"""Kinds of devices that lead to other hosts."""
 _NUMBERS = frozenset({"InternalIP", "ExternalIP"})
 """Kinds of a node's addresses that are no names."""
 
@@ -49,10 +54,13 @@ def guess_next_nodes(case: Case, conversation: Conversation) -> tuple[Inferred, 
     """
     left = [hop for branch in conversation.branches for hop in _list_hops(branch.traces)]
     nodes = frozenset(_list_node_addresses(case)) if left else frozenset()
-    guesses = (
-        _guess(hop) for hop in left if _may_be_node(case, hop, nodes) or _is_held(case, hop, nodes)
-    )
-    return tuple(dict.fromkeys(guesses))
+    found: dict[Inferred, None] = {}
+    for hop in left:
+        if _may_be_node(case, hop, nodes) or _is_held(case, hop, nodes):
+            found[_guess(hop)] = None
+        elif (network := _find_own_network(case, hop)) is not None:
+            found[_guess_unknown(hop, network)] = None
+    return tuple(found)
 
 
 def _list_hops(traces: Iterable[Trace]) -> Iterator[_NextHop]:
@@ -95,6 +103,32 @@ def _list_pod_ranges(case: Case) -> Iterator[Prefix]:
         if spec is not None:
             listed = {spec.text_at("podCIDR"), *(item.text for item in spec.items_at("podCIDRs"))}
             yield from (Prefix.parse(text) for text in sorted(listed - {""}))
+
+
+def _find_own_network(case: Case, hop: _NextHop) -> Prefix | None:
+    """Return the network of the cluster's pods or services that a packet left for by a router; None
+    where it left for no such. A cluster has ranges of /16 and more for both (--cluster-cidr,
+    --service-cluster-ip-range), and a network in which no node is holds nobody else.
+    """
+    own = [pod.address for pod in case.node.pods]
+    own += [address for service in case.node.services for address in service.addresses]
+    networks = {Prefix.of(one, _CLUSTER) for one in own if one is not None and one.family == 4}
+    hosts = (case.node, *case.node.beside.values())
+    held = [address for node in hosts for address in _list_uplink_addresses(node)]
+    apart = (one for one in networks if not any(map(one.covers, held)))
+    return next((one for one in apart if one.covers(hop.destination)), None)
+
+
+def _list_uplink_addresses(node: Node) -> Iterator[Address]:
+    """Yield the addresses by which a node is among other hosts: not those of its pods' bridge, of
+    tunnels and of what stands for services.
+    """
+    links = node.host.links.items
+    bridging = {link.master for link in links if link.master is not None and link.leaves_node}
+    outward = {link.name for link in links if link.kind in _CARDS or link.outward} | bridging
+    for item in node.host.addresses.items:
+        if item.link in outward and item.scope == "global":
+            yield item.address
 
 
 def _may_be_node(case: Case, hop: _NextHop, nodes: frozenset[Address]) -> bool:
@@ -143,3 +177,11 @@ def _guess(hop: _NextHop) -> Inferred:
         hop.span,
         f"podpath snapshot -o node.tar.gz, run on the node that has {holder}",
     )
+
+
+def _guess_unknown(hop: _NextHop, network: Prefix) -> Inferred:
+    why = (
+        f"somebody behind the router has an address of {network}, where the cluster's pods or "
+        "services are, that none of them is shown to have"
+    )
+    return Inferred(Basis.GUESSED, why, hop.span, _LIST)
