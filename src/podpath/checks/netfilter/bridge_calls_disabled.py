@@ -113,10 +113,9 @@ def check(case: Case) -> Iterator[Finding]:
 def _list_said(case: Case) -> tuple[Message, ...]:
     """Return what was said of the switches: of that of IPv6 alone, where people speak of IPv6."""
     said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
-    of_six = any(
-        Technology.IPV6 in one.mentions or any(address.family == 6 for address in one.addresses)
-        for one in list_failing(case)
-    )
+    families = {address.family for one in list_failing(case) for address in one.addresses}
+    spoken = any(Technology.IPV6 in one.mentions for one in list_failing(case))
+    of_six = spoken or 6 in families
     return tuple(one for one in said if of_six or "call-ip6tables" not in one.span.text)
 
 
