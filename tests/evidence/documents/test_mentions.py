@@ -107,3 +107,20 @@ def test_every_technology_has_its_words() -> None:
 def test_words_are_in_small_letters(row: _TechnologyWords) -> None:
     """A text has no others by the time it is looked at."""
     assert re.search(r"(?<!\\)[A-Z]", row.pattern.pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("device", "meant"),
+    [
+        ("eth0", True),
+        ("enp3s0", True),
+        ("docker0", False),
+        ("cni0", False),
+        ("br-0123456789ab", False),
+    ],
+)
+def test_a_bridge_without_ports_has_no_cable(device: str, *, meant: bool) -> None:
+    """Every host with an engine that runs nothing shows one."""
+    line = f"3: {device}: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN"
+
+    assert meant is (Technology.CABLE in find_mentions(line))
