@@ -36,7 +36,8 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
-from podpath.checks.told import BEHIND, find_told, list_failing, may_pass
+from podpath.checks.stated import is_inner_bridge
+from podpath.checks.told import BEHIND, find_told, is_forwarder, list_failing, may_pass
 from podpath.checks.typed_policies import TypedPolicies, has_workloads, list_typed_policies
 from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.provenance import Span
@@ -80,9 +81,11 @@ def check(case: Case) -> Iterator[Finding]:
                 and not any(map(lets_new_in, chain.rules))
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
-                if not may_pass(case, name):
+                if not may_pass(case, name) or (name == "FORWARD" and _is_of_own(case, table)):
                     yield _doubt(found)
-                elif _is_bare(case.node.host, table) and has_workloads(case):
+                elif _is_bare(case.node.host, table) and (
+                    has_workloads(case) or is_forwarder(case)
+                ):
                     # what runs containers leaves chains: in the other backend or another namespace
                     yield _doubt_backend(found, table)
                 else:
@@ -92,6 +95,20 @@ def check(case: Case) -> Iterator[Finding]:
         yield _report_typed(case, passed)
     if typed.beside:
         yield _report_beside(typed.beside)
+
+
+def _is_of_own(case: Case, table: Table) -> bool:
+    """Tell whether a ticket with words is about a host that forwards for nobody, as far as anything
+    says: no sentence that fails speaks of what is behind it, no chain or bridge is of what runs
+    containers.
+    """
+    failing = tuple(list_failing(case))
+    behind = any({one.source, one.target} & BEHIND for one in failing)
+    bridged = any(is_inner_bridge(str(link.name)) for link in case.node.host.links.items)
+    runs = bridged or set(table.chains) - set(_FIRST) or len(case.node.namespaces) > 1
+    told = find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None
+    spoken = bool(case.complaints or case.mentions - {Technology.IPTABLES})
+    return spoken and not (behind or runs or told or has_workloads(case) or is_forwarder(case))
 
 
 def _is_meant(case: Case, typed: TypedPolicies, chain: str) -> bool:
