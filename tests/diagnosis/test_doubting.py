@@ -257,6 +257,10 @@ PROBED = (
     'time="2021-06-01T04:00:12Z" level=warning msg="Running modprobe ip_vs failed with message: '
     "`modprobe: ERROR: could not insert 'ip_vs': Exec format error`, error: exit status 1\""
 )
+FALLS_BACK = (
+    "can't determine whether to use ipvs proxy, error: IPVS proxier will not be used because the "
+    "following required kernel modules are not loaded: [ip_vs_sh ip_vs]"
+)
 ABSENT_IPVS = "modprobe: FATAL: Module ip_vs not found in directory /lib/modules/5.10.0-8-amd64"
 
 
@@ -266,9 +270,10 @@ ABSENT_IPVS = "modprobe: FATAL: Module ip_vs not found in directory /lib/modules
         ((PROBED,), False),
         ((ABSENT_IPVS, "I0601 04:00:13.1 1 server_others.go:138] Using iptables Proxier."), False),
         ((ABSENT_IPVS, "I0601 04:00:13.1 1 server_others.go:138] Using ipvs Proxier."), True),
+        ((FALLS_BACK, "I0601 04:00:13.1 1 server_others.go:138] Using iptables Proxier."), True),
         ((ABSENT, "I0601 04:00:13.1 1 server_others.go:138] Using iptables Proxier."), True),
     ],
-    ids=["probe", "other-mode", "its-mode", "other-module"],
+    ids=["probe", "other-mode", "its-mode", "fallback", "other-module"],
 )
 def test_a_module_that_is_only_looked_for_may_be_absent(
     lines: tuple[str, ...], *, certain: bool
@@ -306,6 +311,14 @@ def test_what_is_missing_at_a_removal_is_that_of_an_old_pod(
 
     assert certain is (Unsettling.TEARDOWN not in found.reasoning)
     assert certain is (found.certainty == 1)
+
+
+def test_what_is_missing_for_the_pod_that_fails_is_missing_at_its_removal_too() -> None:
+    """The name of what does not come up stands in the line."""
+    line = f"Error deleting kube-system_coredns-797d65b84c-qrntb/cbd1 from {NO_PLUGIN}"
+
+    assert find("cni-plugin-missing", line, prose="CoreDNS does not come up.").certainty == 1
+    assert find("cni-plugin-missing", line, prose="The shop does not come up.").certainty < 1
 
 
 WAITING = (

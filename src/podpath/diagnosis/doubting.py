@@ -318,7 +318,7 @@ def _find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
         source = message.span.source
         if _PROBE.search(message.span.text):
             yield message.span
-        elif _OF_IPVS.search(message.span.text):
+        elif message.kind is MessageKind.MODULE_NOT_FOUND and _OF_IPVS.search(message.span.text):
             numbered = enumerate(source.lines[:_READ], source.first_line)
             yield from (Span(source, at, at) for at, line in numbered if _IN_MODE.search(line))
 
@@ -331,6 +331,10 @@ _REMOVES = re.compile(
 )
 
 
+MISSING = "cni-plugin-missing"
+"""A fault that the addition of a pod meets as its removal does."""
+LONGER = 5
+"""Letters of a word that a pod's name may begin with."""
 _ADDS = re.compile(
     r"\bfailed to (?:set ?up|create)\b|\bfailed \(add\)|\berror adding\b", re.IGNORECASE
 )
@@ -341,8 +345,17 @@ def _find_teardown(case: Case, finding: Finding) -> Iterator[Span]:
     quoted = list_quoted(case, finding)
     lines = {line for one in quoted for line in one.span.source.lines[:_READ]}
     adds = any(map(_ADDS.search, lines))
+    if finding.check == MISSING and any(_is_of_failing(case, one) for one in quoted):
+        return
     if quoted and not adds and all(_REMOVES.search(one.span.text) for one in quoted):
         yield quoted[0].span
+
+
+def _is_of_failing(case: Case, message: Message) -> bool:
+    """Tell whether a line is about a pod that people say fails, by a word of theirs."""
+    text = message.span.text.casefold()
+    words = {word for one in list_failing(case) for word in one.spoken if len(word) >= LONGER}
+    return any(f"_{word}-" in text or f'"{word}-' in text for word in words)
 
 
 _SERVICES = frozenset({EndKind.SERVICE, EndKind.NODE_PORT, EndKind.LOAD_BALANCER})
