@@ -64,6 +64,9 @@ def ticket(
 NORTH = "default via 203.0.113.97 dev eth0\n203.0.113.96/27 dev eth0 scope link"
 SOUTH = "default via 203.0.113.65 dev eth0\n203.0.113.64/27 dev eth0 scope link"
 TWO = [
+    ticket(
+        "One of them:", NORTH, "And the other:", SOUTH, ("root@localhost:~", "root@localhost:~")
+    ),
     ticket('The subnet "ok" of the office', NORTH, 'The subnet "slow" of the office', SOUTH),
     ticket("On the gateway:", GATEWAY, "The scanner, while it fails:", LAPTOP),
     ticket("On the gateway:", JOINED, "The scanner, while it fails:", LAPTOP),

@@ -97,6 +97,8 @@ def told(text: str) -> set[Circumstance]:
         ("Why is it not filtered?", CLOSED),
         ("Banned addresses do not get rejected.", CLOSED),
         ("The kill switch does not hold.", CLOSED),
+        ("IPTABLES not blocking port 1720", CLOSED),
+        ("A scan says that port 1720 stays open persistently.", CLOSED),
     ],
 )
 def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) -> None:
@@ -114,6 +116,7 @@ def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) 
         ("We published an article on the network.", PUBLISHES),
         ("A web server, nothing behind it.", ROUTES),
         ("The port is open, and no rule drops anything.", CLOSED),
+        ("Since the firewall is on only port 22 stays open.", CLOSED),
         ("Port 80 is not blocked, but connections time out.", CLOSED),
         ("The service listens on 127.0.0.1.", LOOPBACK),
         ("I look forward to a reply.", DROPS),

@@ -33,9 +33,11 @@ _MACHINE = re.compile(
 def are_two_hosts(one: ReadSource, other: ReadSource) -> bool:
     """Tell whether two outputs may well be of two hosts."""
     prompts = host_of_prompt(one), host_of_prompt(other)
-    if None not in prompts:
-        return prompts[0] != prompts[1]
     first, second = _heading(one), _heading(other)
+    if None not in prompts:
+        # one prompt may stand for many machines (`root@localhost`), but no network is on two
+        when = _ONLY_WHEN.match(first) and _ONLY_WHEN.match(second)
+        return prompts[0] != prompts[1] or (not when and _share_no_network(one, other))
     if first == second:
         return _are_apart(one, other)
     if _ONLY_WHEN.match(first) and _ONLY_WHEN.match(second):
