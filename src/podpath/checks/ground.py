@@ -61,6 +61,12 @@ class Unsettling(Enum):
     """A program looked for it at its start, and goes on without it, or in another mode."""
     PERHAPS_BUILT_IN = auto()
     """It was looked for in a container, or the next line says that the kernel may have it."""
+    AGAIN = auto()
+    """The same command, typed again later, does not say it."""
+    NOT_LOADED = auto()
+    """The file that holds these rules is refused when it is loaded."""
+    RESCUE = auto()
+    """What runs is a rescue system, or another system in a chroot."""
     XDP_QUEUE = auto()
     """Its driver says beside it that a queue hangs on which XDP sends."""
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import Finding
 from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.services import port_taken
 from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
 from podpath.net.addresses import IfName, Prefix, read_address
@@ -48,8 +49,10 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 """What programs say of what they have done."""
-_STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b|\bnamed\[\d+\]: running\s*$")
-"""What systemd says of a unit that runs again, and a name server of itself."""
+_STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b")
+"""What systemd says of a unit that runs again."""
+_LISTENS = re.compile(r"\]: (?:all zones loaded|running|ready)$")
+"""What daemons say of themselves when they serve: an address less does not keep them from it."""
 _SCHEDULED = re.compile(r"\bSuccessfully (?:assigned|pulled)\b")
 """What says so of something before the network, or beside it."""
 _CARD = re.compile(r"(?:eth|en[opsx]\w*|em|bond|ib)\d\w*")
@@ -312,6 +315,7 @@ def find_done(case: Case, finding: Finding) -> Iterator[Span]:
     if is_said_to_recur(case):
         return
     quoted = list_quoted(case, finding)
+    listens = finding.check == port_taken.NAME
     for source in dict.fromkeys(message.span.source for message in quoted):
         of_log = [message for message in quoted if message.span.source == source]
         speakers = {message.speaker for message in of_log}
@@ -319,7 +323,8 @@ def find_done(case: Case, finding: Finding) -> Iterator[Span]:
         ended = _find_last_end(case, source)
         for number, line in enumerate(source.lines, source.first_line):
             done = _DONE.search(line) is not None and _SCHEDULED.search(line) is None
-            started = number > ended and all(speakers) and _STARTED.search(line) is not None
+            begins = _STARTED.search(line) or (listens and _LISTENS.search(line))
+            started = number > ended and all(speakers) and begins
             if number > last and (done or started) and _is_said_by(line, speakers):
                 yield Span(source, number, number)
 

@@ -96,6 +96,14 @@ _TAKEN = re.compile(
     re.IGNORECASE,
 )
 """What tools say of a device that is there already, in words that no row of messages has."""
+_STOPPING = frozenset({
+    Category.HOST_FIREWALL, Category.FORWARD_POLICY, Category.NETWORK_POLICY, Category.RULE_ORDER,
+})  # fmt: skip
+"""Sorts of fault of which a rule that stops packets is one."""
+_RESTORES = re.compile(r"\bip6?tables-(?:\w+-)?restore\b|\bnft\b.*-f\b")
+"""Commands that load a file of rules."""
+_WARNS = re.compile(r"\bwarn(?:ing)?\b.{0,40}\b(?:failed|cannot|could not)\b", re.IGNORECASE)
+"""What programs call a warning: they go on."""
 _CLOCK = re.compile(r"(?<!\d)(\d\d):(\d\d):(\d\d)(?!\d)")
 
 
@@ -105,17 +113,20 @@ def doubt_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ..
 
 
 def _doubt(case: Case, finding: Finding) -> Finding:
-    """Return a finding, possible only, and not to be settled, where anything unsettles it; a
-    possible one that the same log is done with is only seen as well.
+    """Return a finding, possible only, and not to be settled, where anything unsettles it; one
+    that is no fault, or a possible one that the same log is done with, is only seen as well.
     """
-    settled = finding.settled_by or finding.proves or finding.needed_for or finding.doubted_by
-    if not (settled or finding.certainty == 1) or finding.severity not in WEIGHTY:
+    if finding.severity not in WEIGHTY:
         return finding
-    for doubt in sorted(finding.doubted_by | ALWAYS, key=lambda one: one.value):
+    settled = finding.settled_by or finding.proves or finding.needed_for or finding.doubted_by
+    doubts = NO_FAULT
+    if settled or finding.certainty == 1:
+        doubts = NO_FAULT | finding.doubted_by | ALWAYS
+    for doubt in sorted(doubts, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
-            over = doubt is Unsettling.DONE and (finding.certainty < 1 or _is_wait(case, finding))
-            over = over or doubt in UNRELATED
+            done = doubt is Unsettling.DONE and (finding.certainty < 1 or _is_wait(case, finding))
+            over = done or doubt in NO_FAULT or doubt in UNRELATED
             return replace(
                 finding,
                 severity=Severity.RISK if over else finding.severity,
@@ -316,7 +327,7 @@ def _find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
     """
     for message in list_quoted(case, finding):
         source = message.span.source
-        if _PROBE.search(message.span.text):
+        if _PROBE.search(message.span.text) or _WARNS.search(message.span.text):
             yield message.span
         elif message.kind is MessageKind.MODULE_NOT_FOUND and _OF_IPVS.search(message.span.text):
             numbered = enumerate(source.lines[:_READ], source.first_line)
@@ -390,6 +401,45 @@ def _find_other_family(case: Case, finding: Finding) -> Iterator[Span]:
         yield quoted[0].span
 
 
+def _find_again(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield a line of a later run of the same command at the same prompt that does not say any of
+    what the finding quotes; unless people say that it comes and goes.
+    """
+    quoted = list_quoted(case, finding)
+    ran = {message.span.source for message in quoted if message.span.source.command}
+    if not ran or len({one.command for one in ran}) > 1 or is_said_to_recur(case):
+        return
+    last = max(ran, key=lambda one: one.first_line)
+    said = {message.span.source for message in case.messages}
+    for gap in case.gaps:
+        other = gap.span.source
+        same = (other.name, other.command, other.prompt) == (last.name, last.command, last.prompt)
+        if same and other.order > last.order and other not in said:
+            yield gap.span
+
+
+def _find_not_loaded(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the error by which a typed restore refuses a file, where the finding is about rules
+    that no command listed: they are the file's.
+    """
+    check = find_check(finding.check)
+    sorts = frozenset(check.categories if check is not None else ())
+    listed = any(span.source.command for span in finding.evidence)
+    if listed or not finding.evidence or sorts.isdisjoint(_STOPPING):
+        return
+    for message in find_said(case, MessageKind.IPTABLES_FAILED, MessageKind.RULESET_FILE_REFUSED):
+        if _RESTORES.search(message.span.source.command or ""):
+            yield message.span
+
+
+def _find_rescue(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentence that says that what runs is a rescue system: its kernel and devices are
+    not the host's own.
+    """
+    told = find_told(case, Circumstance.RESCUE)
+    yield from () if told is None else (told,)
+
+
 RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OVER: _find_later,
     Unsettling.WORKS: find_answered_beyond,
@@ -417,12 +467,18 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.RUNS: find_running,
     Unsettling.LONG_AGO: _find_long_ago,
     Unsettling.OTHER_PROGRAM: _find_other_program,
+    Unsettling.AGAIN: _find_again,
+    Unsettling.NOT_LOADED: _find_not_loaded,
+    Unsettling.RESCUE: _find_rescue,
 }
 """By what would leave a fault open, what looks for it."""
 ALWAYS = frozenset({
     Unsettling.DONE, Unsettling.RUNS, Unsettling.LONG_AGO, Unsettling.OTHER_PROGRAM,
+    Unsettling.AGAIN,
 })  # fmt: skip
 """What leaves any fault open that messages tell."""
+NO_FAULT = frozenset({Unsettling.NOT_LOADED})
+"""What says of anything that it is no fault, or not there."""
 
 _NOW = FollowUp(
     "what fails now: the logged fault is over, or the device works despite it",
@@ -476,6 +532,7 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.RUNS: (_SINCE,),
     Unsettling.LONG_AGO: (_SINCE,),
     Unsettling.OTHER_PROGRAM: (_SINCE,),
+    Unsettling.AGAIN: (_SINCE,),
     Unsettling.EXISTS: (_LEFT_OVER,),
     Unsettling.PERHAPS_BUILT_IN: (_ON_HOST,),
     Unsettling.ONLY_PROBED: (_SINCE,),

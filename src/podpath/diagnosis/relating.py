@@ -38,9 +38,9 @@ POSSIBLE, WANTED = 0.6, 0.3
 _SHUTTING = frozenset({
     "port-not-accepted", "shadowed-accept", "drop-counter", "policy-drop", "catch-all",
     "dropped-by-rule", "forwarded-port-dropped", "forward-not-accepted", "peer-not-accepted",
-    "protocol-not-accepted", "logged-drop", "ufw-not-admitted",
+    "protocol-not-accepted", "logged-drop", "ufw-not-admitted", "uplink-down",
 })  # fmt: skip
-"""Faults that are packets which the host's firewall drops."""
+"""Faults by which packets do not get in: rules of a firewall, or a link that is down."""
 NEAR = 3
 """Lines before and behind a quoted one that may belong to the same entry of a log."""
 _TOLD = frozenset({

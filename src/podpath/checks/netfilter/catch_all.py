@@ -28,6 +28,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -61,6 +62,8 @@ ASK = FollowUp(
     "its counter grows with each attempt: the connection is forwarded and ends there",
 )
 
+_FILTERED = re.compile(r"\|\s*(?:[ef]?grep|awk|sed|head|tail|cut)\b")
+"""What leaves out rules of a listing: nothing is known of those above."""
 ASK_CHAIN = FollowUp(
     "whether ufw's chain rejects, and what it counts",
     "iptables -nvL ufw-reject-forward; ufw status verbose",
@@ -87,7 +90,7 @@ def check(case: Case) -> Iterator[Finding]:
             )
             if below:
                 yield _report_order(found, below)
-            elif not above:
+            elif not above and not _FILTERED.search(found.span.source.command or ""):
                 alone.append((chain, found))
     if alone:
         found_alone = _report_alone([rule for _, rule in alone])
