@@ -65,6 +65,8 @@ class Unsettling(Enum):
     """The same command, typed again later, does not say it."""
     NOT_LOADED = auto()
     """The file that holds these rules is refused when it is loaded."""
+    SUPPOSED = auto()
+    """It is quoted as what would be printed, or should be."""
     RESCUE = auto()
     """What runs is a rescue system, or another system in a chroot."""
     XDP_QUEUE = auto()

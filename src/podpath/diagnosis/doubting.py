@@ -46,6 +46,7 @@ from podpath.diagnosis.beside import (
 from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.dates import find_date
 from podpath.net.failures import FailureKind
+from podpath.net.introductions import is_supposed
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import ClockRead
@@ -432,6 +433,14 @@ def _find_not_loaded(case: Case, finding: Finding) -> Iterator[Span]:
             yield message.span
 
 
+def _find_supposed(_: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the first quoted line, where the prose above each of them says that it would be, or
+    should be, printed.
+    """
+    if finding.evidence and all(is_supposed(one.source.label or "") for one in finding.evidence):
+        yield finding.evidence[0]
+
+
 def _find_rescue(case: Case, _: Finding) -> Iterator[Span]:
     """Yield the sentence that says that what runs is a rescue system: its kernel and devices are
     not the host's own.
@@ -469,6 +478,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.OTHER_PROGRAM: _find_other_program,
     Unsettling.AGAIN: _find_again,
     Unsettling.NOT_LOADED: _find_not_loaded,
+    Unsettling.SUPPOSED: _find_supposed,
     Unsettling.RESCUE: _find_rescue,
 }
 """By what would leave a fault open, what looks for it."""
@@ -477,7 +487,7 @@ ALWAYS = frozenset({
     Unsettling.AGAIN,
 })  # fmt: skip
 """What leaves any fault open that messages tell."""
-NO_FAULT = frozenset({Unsettling.NOT_LOADED})
+NO_FAULT = frozenset({Unsettling.NOT_LOADED, Unsettling.SUPPOSED})
 """What says of anything that it is no fault, or not there."""
 
 _NOW = FollowUp(

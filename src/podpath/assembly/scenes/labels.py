@@ -13,6 +13,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from podpath.net.introductions import is_supposed
 from podpath.net.provenance import Source, Span
 
 
@@ -147,12 +148,6 @@ _CONTRAST = re.compile(
 )
 """What parts a sentence into what works and what does not: an output below it may show either."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)")
-_WOULD = re.compile(
-    r"\b(?:would|could|might|is (?:expected|supposed) to|should) (?:then |now |also |instead )*"
-    r"(?:print|say|show|report|return|output|give|read|look like|see)s?\b[^.!?]*:\W*$",
-    re.IGNORECASE,
-)
-"""What leads over to an output that nobody has seen."""
 _LABEL_WIDTH = 90
 
 
@@ -163,7 +158,7 @@ def judge_label(label: str) -> StateLikelihood:
     Its last sentence counts first: it leads over to the output. What comes before that may speak of
     something else that works, but a host that it names is the one that the output was taken on.
     """
-    if _WOULD.search(last_sentence(label)):
+    if is_supposed(last_sentence(label)):
         return StateLikelihood.ELSEWHERE
     last = _judge_sentence(last_sentence(label))
     if last is not StateLikelihood.PLAIN:

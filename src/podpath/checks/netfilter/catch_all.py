@@ -28,7 +28,6 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -62,8 +61,6 @@ ASK = FollowUp(
     "its counter grows with each attempt: the connection is forwarded and ends there",
 )
 
-_FILTERED = re.compile(r"\|\s*(?:[ef]?grep|awk|sed|head|tail|cut)\b")
-"""What leaves out rules of a listing: nothing is known of those above."""
 ASK_CHAIN = FollowUp(
     "whether ufw's chain rejects, and what it counts",
     "iptables -nvL ufw-reject-forward; ufw status verbose",
@@ -90,7 +87,7 @@ def check(case: Case) -> Iterator[Finding]:
             )
             if below:
                 yield _report_order(found, below)
-            elif not above and not _FILTERED.search(found.span.source.command or ""):
+            elif not above:
                 alone.append((chain, found))
     if alone:
         found_alone = _report_alone([rule for _, rule in alone])

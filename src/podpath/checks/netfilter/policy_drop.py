@@ -56,6 +56,11 @@ ASK = FollowUp(
     "iptables -L FORWARD -n -v | head -2; tcpdump -ni any host ADDRESS",
     "the policy counts packets with each attempt: they are forwarded and end there",
 )
+ASK_INPUT = FollowUp(
+    "whether what fails comes in to this host",
+    "iptables -L INPUT -n -v",
+    "the policy counts packets with each attempt: they come in and end there",
+)
 _FIRST = ("OUTPUT", "INPUT", "FORWARD")
 """The order in which policies are told."""
 BREAKS = {
@@ -92,7 +97,8 @@ def check(case: Case) -> Iterator[Finding]:
                     yield found
     passed = {name: span for name, span in typed.alone.items() if _is_meant(case, typed, name)}
     if passed:
-        yield _report_typed(case, passed)
+        found = _report_typed(case, passed)
+        yield found if set(passed) != {"INPUT"} or _comes_in(case) else _doubt_typed(found)
     if typed.beside:
         yield _report_beside(typed.beside)
 
@@ -127,6 +133,26 @@ def _is_meant(case: Case, typed: TypedPolicies, chain: str) -> bool:
         return has_workloads(case) or behind or routes
     comes = any(one.target is not EndKind.OUTSIDE for one in failing)
     return comes or chain not in typed.following
+
+
+def _comes_in(case: Case) -> bool:
+    """Tell whether a ticket is all commands, or says of what fails that it comes to the host: from
+    outside, to the host or what runs on it, or for a port.
+    """
+    failing = tuple(list_failing(case))
+    return (
+        has_workloads(case)
+        or not failing
+        or any(
+            one.source is EndKind.OUTSIDE or one.target not in {None, EndKind.OUTSIDE} or one.ports
+            for one in failing
+        )
+    )
+
+
+def _doubt_typed(finding: Finding) -> Finding:
+    """Return it as possible: what fails may be what the host itself opens."""
+    return replace(finding, certainty=POSSIBLE, repairs=(), asks=(ASK_INPUT,))
 
 
 def _doubt(finding: Finding) -> Finding:

@@ -126,6 +126,7 @@ _DOUBTS: Mapping[Unsettling, str] = {
     ),
     Unsettling.AGAIN: "The same command, run again later, does not report it.",
     Unsettling.NOT_LOADED: "The file with these rules is refused: the kernel does not hold them.",
+    Unsettling.SUPPOSED: "It is quoted as what would or should be printed, not as what was.",
     Unsettling.RESCUE: "A rescue system was running, with a kernel and devices of its own.",
     Unsettling.OTHER_PROGRAM: "It is in the log of a program that nobody says is failing.",
     Unsettling.RUNS: "The pods of the program that said so are running and ready.",
