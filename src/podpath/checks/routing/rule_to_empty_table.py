@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import spans_of, statements_of
-from podpath.checks.told import LOSSES, list_failing, list_lost
+from podpath.checks.told import list_failing, list_lost
 from podpath.checks.topology import spell_table
 from podpath.net.complaints import Complaint
 from podpath.net.messages import MessageKind
@@ -140,7 +140,6 @@ def _report(host: Netns, rule: PolicyRule, nothing: Span, said: Complaint | None
         ),
         prevention="Set a table's routes together with the rule, by what configures the device.",
         certainty=1.0 if sure else likely,
-        proves=LOSSES if named else frozenset(),
         marks=(table, *([str(rule.src)] if rule.src is not None else [])),
         asks=()
         if sure
