@@ -22,7 +22,7 @@ from types import ModuleType
 
 from podpath.checks.registry import MODULES
 from podpath.net.data_files import PACKED, locate_manual
-from scripts.stripped_sources import strip_notes
+from scripts.stripped_sources import list_imported, strip_notes
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TABLES = ".toml"
@@ -87,6 +87,7 @@ def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, s
     of checks without their manual pages, and all without what is only for who changes them.
     """
     names = {Path(module.__file__ or ""): module.NAME for module in modules}
+    wanted = _list_wanted(source.parent)
     stripped: dict[str, str] = {}
     for path in sorted(source.rglob("*.py")):
         name = path.relative_to(source).as_posix()
@@ -95,12 +96,22 @@ def list_stripped(source: Path, modules: Iterable[ModuleType]) -> Mapping[str, s
             text,
             own=path not in names and path.name != "__init__.py",
             inner=name.partition("/")[0] in INNER and name not in ANSWERS,
+            wanted=wanted.get(f"{source.name}.{name.removesuffix('.py').replace('/', '.')}", ()),
         )
         if path in names:
             without = strip_manual(without, names[path])
         if without != text:
             stripped[name] = without
     return stripped
+
+
+def _list_wanted(folder: Path) -> Mapping[str, set[str]]:
+    """Return what the sources in a folder import from each module."""
+    wanted: dict[str, set[str]] = {}
+    for path in sorted(folder.rglob("*.py")):
+        for module, name in list_imported(path.read_text(encoding="utf-8")):
+            wanted.setdefault(module, set()).add(name)
+    return wanted
 
 
 def main() -> None:

@@ -3,11 +3,11 @@
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
 from outside, of all fields, constants, classes and functions but commands, whose help they are, and
-the types of what those functions take and return. It stands in the repository and in the source
-archive; in an installation, it would stand twice, in source and bytecode. A package keeps its own,
-a class there a dot (a dataclass without any makes one up as it is imported), every public class and
-field where users see it what is said of it, and every statement its line, so that tracebacks stay
-true.
+the types of what those functions take and return, with the imports that only these need. It stands
+in the repository and in the source archive; in an installation, it would stand twice, in source and
+bytecode. A package keeps its own, a class there a dot (a dataclass without any makes one up as it
+is imported), every public class and field where users see it what is said of it, and every
+statement its line, so that tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import ast
 import io
 import itertools
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TypeGuard
 
 _Place = tuple[int, int]
@@ -27,9 +27,11 @@ _MAKERS = frozenset({"command", "group"})
 """What click calls the decorators that make commands."""
 
 
-def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
+def strip_notes(
+    text: str, *, own: bool = True, inner: bool = False, wanted: Collection[str] = ()
+) -> str:
     """Return a module's source with empty lines in place of those notes, and of its `own`
-    docstring.
+    docstring. What other modules import from it, `wanted`, stays imported.
     """
     lines = text.splitlines(keepends=True)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -37,7 +39,7 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
             row, column = token.start
             lines[row - 1] = f"{lines[row - 1][:column].rstrip()}\n"
     if inner:
-        for first, last in _list_annotations(text):
+        for first, last in sorted((*_list_annotations(text), *_list_of_names(text)), reverse=True):
             _blank_span(lines, first, last)
     tree = ast.parse(text)
     for note in (
@@ -50,7 +52,83 @@ def strip_notes(text: str, *, own: bool = True, inner: bool = False) -> str:
         lines[note.lineno - 1] = f'{" " * note.col_offset}"""."""\n'
     if own and tree.body and _is_text(tree.body[0]):
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
+    if not inner:
+        return "".join(lines)
+    return strip_imports("".join(lines), _list_used(tree) - {*wanted})
+
+
+def strip_imports(text: str, once: Collection[str]) -> str:
+    """Return a module's source without its imports for type checkers, and without those of the
+    names that were used `once` and are no longer.
+    """
+    lines = text.splitlines(keepends=True)
+    tree = ast.parse(text)
+    checked = [one for one in tree.body if _is_for_checkers(one)]
+    for block in checked:
+        _blank(lines, block.lineno, block.end_lineno or block.lineno)
+    tree.body = [one for one in tree.body if one not in checked]
+    gone = {*once} - _list_used(tree)
+    if not any(map(_states_type, ast.walk(tree))):
+        gone.add("annotations")
+    for statement in tree.body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            kept = [one for one in statement.names if (one.asname or one.name) not in gone]
+            if len(kept) < len(statement.names):
+                statement.names = kept
+                _blank(lines, statement.lineno, statement.end_lineno or statement.lineno)
+                if kept:
+                    lines[statement.lineno - 1] = f"{ast.unparse(statement)}\n"
     return "".join(lines)
+
+
+def _states_type(node: ast.AST) -> bool:
+    """Tell whether a statement holds a type, which `from __future__ import annotations` keeps from
+    being looked up.
+    """
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        arguments = (node.args.posonlyargs, node.args.args, node.args.kwonlyargs)
+        named = any(one.annotation for one in itertools.chain.from_iterable(arguments))
+        return named or node.returns is not None
+    return isinstance(node, ast.AnnAssign)
+
+
+def _list_of_names(text: str) -> Iterator[tuple[_Place, _Place]]:
+    """Yield the same of names that are assigned at once, but for the fields of classes."""
+    lines = text.splitlines()
+    tree = ast.parse(text)
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    fields = {id(field) for node in classes for field in node.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and node.value is not None and id(node) not in fields:
+            yield _find_end(lines, node.target), _find_end(lines, node.annotation)
+
+
+def _find_end(lines: Sequence[str], node: ast.expr) -> _Place:
+    """Return where an expression ends, in characters: a tree counts bytes."""
+    row = node.end_lineno or node.lineno
+    return row, len(lines[row - 1].encode()[: node.end_col_offset].decode())
+
+
+def list_imported(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what a source imports from where: the module's name, and the name in it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from ((node.module, one.name) for one in node.names)
+
+
+def _is_for_checkers(statement: ast.stmt) -> TypeGuard[ast.If]:
+    """Tell whether a statement is `if TYPE_CHECKING:` alone."""
+    return (
+        isinstance(statement, ast.If)
+        and isinstance(statement.test, ast.Name)
+        and statement.test.id == "TYPE_CHECKING"
+        and not statement.orelse
+    )
+
+
+def _list_used(tree: ast.Module) -> set[str]:
+    """Return the names that a module reads."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _list_annotations(text: str) -> Iterator[tuple[_Place, _Place]]:

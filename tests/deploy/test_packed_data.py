@@ -241,20 +241,43 @@ def unpack(packed: bytes) -> dict[str, str]:
 
 
 def dump_statements(text: str) -> tuple[str, list[int]]:
-    """Return a module's statements without those that are nothing but strings and without what
-    functions say of types, and where each begins.
+    """Return a module's statements without those that are nothing but strings, without imports, and
+    without what functions and names say of types, and where each begins.
     """
     tree = ast.parse(text)
+    tree.body = [statement for statement in tree.body if not brings_names(statement)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
         elif isinstance(node, ast.arg):
             node.annotation = None
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            kept = [statement for statement in body if not is_text(statement)]
-            node.body = kept or [ast.Pass(lineno=0)]  # type: ignore[attr-defined]
+        for part in ("body", "orelse", "finalbody"):
+            body = getattr(node, part, None)
+            if isinstance(body, list) and body:
+                setattr(node, part, list_told(node, body))
     return ast.dump(tree), [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+
+
+def list_told(node: ast.AST, body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements of a body that are more than strings, without the types of names."""
+    kept = [statement for statement in body if not is_text(statement)]
+    if not isinstance(node, ast.ClassDef):
+        kept = [without_type(statement) for statement in kept]
+    return kept or [ast.Pass(lineno=0)]
+
+
+def brings_names(statement: ast.stmt) -> bool:
+    """Tell whether a statement is an import, or one for type checkers."""
+    checked = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+    return checked or isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def without_type(statement: ast.stmt) -> ast.stmt:
+    """Return a statement as it is without the type of the name to which it assigns."""
+    if not isinstance(statement, ast.AnnAssign) or statement.value is None:
+        return statement
+    assigned = ast.Assign([statement.target], statement.value)
+    return ast.copy_location(assigned, statement)
 
 
 def list_public(text: str) -> Iterator[tuple[str, str | None, list[str]]]:

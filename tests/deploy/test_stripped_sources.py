@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from scripts.stripped_sources import strip_notes
+from scripts.stripped_sources import list_imported, strip_notes
 
 MODULE = '''\
 """Doors of a house.
@@ -164,3 +164,66 @@ def test_every_statement_stays_at_its_line() -> None:
 def test_what_has_no_notes_is_left_alone(text: str) -> None:
     """Modules without notes are the same to the byte."""
     assert text == strip_notes(text)
+
+
+TYPED = """from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from doors import Door
+
+WIDTHS: Sequence[int] = (
+    80,
+    90,
+)
+Ä = 1; LENGTH: int = 3
+
+
+def list_widths(door: Door) -> Iterator[int]:
+    narrow: list[int] = []
+    yield from (*narrow, *WIDTHS)
+"""
+
+
+def test_what_only_types_need_is_not_imported() -> None:
+    """Every statement stays where it was."""
+    stripped = strip_notes(TYPED, inner=True)
+
+    assert [line for line in stripped.splitlines() if line] == [
+        "WIDTHS = (",
+        "    80,",
+        "    90,",
+        ")",
+        "Ä = 1; LENGTH = 3",
+        "def list_widths(door):",
+        "    narrow = []",
+        "    yield from (*narrow, *WIDTHS)",
+    ]
+    assert TYPED.count("\n") == stripped.count("\n")
+    assert TYPED.splitlines().index("    80,") == stripped.splitlines().index("    80,")
+
+
+def test_what_others_import_from_a_module_stays() -> None:
+    """A name that a module only needs for types may be taken from there."""
+    stripped = strip_notes(TYPED, inner=True, wanted={"Iterator"})
+
+    assert "from collections.abc import Iterator\n" in stripped
+
+
+def test_fields_keep_their_types() -> None:
+    """A dataclass is made of them, and they are not looked up."""
+    text = (
+        "from __future__ import annotations\nfrom doors import Width\n\n\n"
+        "class Door:\n    width: Width = 3\n"
+    )
+
+    assert text == strip_notes(text, inner=True)
+
+
+def test_names_that_a_source_imports() -> None:
+    """Each with the module that it is from."""
+    text = "from doors.locks import Key, Lock as Bolt\nimport doors\n"
+
+    assert [("doors.locks", "Key"), ("doors.locks", "Lock")] == list(list_imported(text))
