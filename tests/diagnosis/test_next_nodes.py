@@ -83,6 +83,14 @@ def test_a_range_of_pods_that_a_node_has_is_its_whatever_router_is_asked(
     assert ask(tmp_path, "node1", objects=Pasted(ranged, "api"), end=end).verdict == verdict
 
 
+def test_a_range_of_pods_that_is_none_says_nothing(tmp_path: Path) -> None:
+    """Masked ranges are in tickets."""
+    masked = NODES.replace("  status:", "  spec: {podCIDR: 10.x.9.0/24}\n  status:")
+    told = ask(tmp_path, "node1", objects=Pasted(masked, "api"), end="10.251.9.7:80")
+
+    assert told.verdict == "none"
+
+
 @pytest.mark.parametrize(
     ("end", "asked"),
     [

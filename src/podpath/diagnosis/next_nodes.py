@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from podpath.checks.objects import read_prefix
 from podpath.datapath.reasons.routes import RoutedOn, RoutedOut
 from podpath.datapath.tracing.trace import Conversation, Trace, Transmitted
 from podpath.net.addresses import Address, Prefix
@@ -102,7 +103,8 @@ def _list_pod_ranges(case: Case) -> Iterator[Prefix]:
         spec = one.tree.at("spec") if one.kind == "Node" else None
         if spec is not None:
             listed = {spec.text_at("podCIDR"), *(item.text for item in spec.items_at("podCIDRs"))}
-            yield from (Prefix.parse(text) for text in sorted(listed - {""}))
+            read = (read_prefix(text) for text in sorted(listed))
+            yield from (prefix for prefix in read if prefix is not None)
 
 
 def _find_own_network(case: Case, hop: _NextHop) -> Prefix | None:

@@ -71,3 +71,11 @@ def test_a_blackhole_for_all_services(said: str, route: str, certainty: list[flo
     routes = f"blackhole {route} proto bird\n{RANGE}{SERVICES}"
 
     assert certainty == told(said, routes, "ip route | grep bird")
+
+
+def test_a_range_of_services_that_is_none_says_nothing() -> None:
+    """A length of 99 is a slip."""
+    said = "Host-network programs of the node reach no service; pods do."
+    routes = f"blackhole 10.96.0.0/16 proto bird\n{RANGE}{SERVICES.replace('/16', '/99')}"
+
+    assert [] == told(said, routes, "ip route | grep bird")

@@ -32,9 +32,10 @@ from types import MappingProxyType
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import read_prefix
 from podpath.checks.said import find_said
 from podpath.checks.told import list_failing
-from podpath.net.addresses import Address, Prefix
+from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind, Result
 from podpath.net.messages import MessageKind
@@ -111,11 +112,9 @@ def _find_for_services(case: Case, complaint: Complaint) -> Route | None:
     """
     if complaint.target is not EndKind.SERVICE or complaint.source is not EndKind.NODE:
         return None
-    ranges = [
-        Prefix.parse(one.values["prefix"])
-        for one in find_said(case, MessageKind.RANGE_WANTED)
-        if one.values.get("what") in SERVICE_RANGES
-    ]
+    told = find_said(case, MessageKind.RANGE_WANTED)
+    wanted = [one.values["prefix"] for one in told if one.values.get("what") in SERVICE_RANGES]
+    ranges = [prefix for prefix in map(read_prefix, wanted) if prefix is not None]
     for route in case.node.host.routes.items:
         ends = route.type in ENDS and route.span is not None
         if ends and any(map(route.prefix.covers, ranges)):
