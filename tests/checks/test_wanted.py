@@ -47,3 +47,12 @@ def test_a_mask_has_no_holes() -> None:
     assert [24, 20, 0, None, None] == [
         read_length(text) for text in ("255.255.255.0", "20", "0.0.0.0", "255.0.255.0", "x")
     ]
+
+
+def test_a_length_beyond_the_address_reaches_nothing() -> None:
+    """The route of a file may be a slip."""
+    text = "[Match]\nName=eth0\n[Route]\nDestination=10.9.0.0/99\n"
+    command = "$ cat /etc/systemd/network/a.network"
+    (wanted,) = wanted_devices(case_of_document(f"```\n{command}\n{text}\n```"))
+
+    assert not wanted.reached

@@ -272,7 +272,8 @@ def _read_prefix(text: str) -> Prefix | None:
     if address is None:
         return None
     length = read_length(rest) if rest else WIDTH[address.family]
-    return Prefix.of(address, length) if length is not None else None
+    fits = length is not None and length <= WIDTH[address.family]
+    return Prefix.of(address, length) if fits else None
 
 
 def _read_keyfile(file: SettingsFile) -> Iterator[WantedDevice]:

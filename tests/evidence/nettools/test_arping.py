@@ -35,3 +35,10 @@ Timeout
 Timeout
 """)
     assert not found.macs
+
+
+def test_what_is_no_address_is_a_gap() -> None:
+    """Four numbers with dots may be none."""
+    reading = read(block("\nARPING 192.999.1.240 from 192.168.1.5 eth0\n"))
+
+    assert ["expected an address, saw '192.999.1.240'"] == [gap.why for gap in reading.gaps]

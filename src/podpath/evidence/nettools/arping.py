@@ -44,18 +44,28 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     runs: list[tuple[int, int, ArpAnswer]] = []
     for index, line in plain_lines(source):
-        if (title := _TITLE.match(line)) is not None:
-            answer = ArpAnswer(parse_address(title["target"]), _name(title["link"]), ())
-            runs.append((index, index, answer))
-        elif (found := _REPLY.match(line)) is not None:
-            _add(runs, index, found)
-        elif not _TRAILER.match(line):
-            continue
-        elif runs:
-            runs[-1] = (runs[-1][0], index, runs[-1][2])
+        try:
+            _take(runs, index, line)
+        except ValueError as error:
+            ledger.gap(index, str(error))
     for first, last, answer in runs:
         ledger.add(StatementRecord(span=ledger.span(first, last), statement=answer))
     return ledger.close(_EXPECTED)
+
+
+def _take(runs: list[tuple[int, int, ArpAnswer]], index: int, line: str) -> None:
+    """Take a line into the runs.
+
+    Raises:
+        ValueError: what stands for an address is none.
+    """
+    if (title := _TITLE.match(line)) is not None:
+        answer = ArpAnswer(parse_address(title["target"]), _name(title["link"]), ())
+        runs.append((index, index, answer))
+    elif (found := _REPLY.match(line)) is not None:
+        _add(runs, index, found)
+    elif _TRAILER.match(line) and runs:
+        runs[-1] = (runs[-1][0], index, runs[-1][2])
 
 
 def _add(runs: list[tuple[int, int, ArpAnswer]], index: int, found: re.Match[str]) -> None:
