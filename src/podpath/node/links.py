@@ -125,13 +125,14 @@ class Wireguard:
 
 
 class MacvlanMode(StrEnum):
-    """Whom a macvlan device reaches on the wire that it shares (`ip link`)."""
+    """Whom a macvlan device reaches on the wire that it shares (`ip link`). Mode `source` is
+    none of them: what comes in is picked by who sends it, from a list that no walk knows.
+    """
 
     BRIDGE = "bridge"
     PRIVATE = "private"
     VEPA = "vepa"
     PASSTHRU = "passthru"
-    SOURCE = "source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,17 +135,19 @@ def test_a_macvlan_whose_number_is_anothers_sits_on_no_device_of_its_own_namespa
 
 def test_a_macvlan_device_names_whose_wire_it_shares() -> None:
     """Within a namespace by name, across namespaces by the numbers that a bundle states; without
-    its mode it is not known whom it reaches.
+    its mode, or in one that goes by a list of senders, it is not known whom it reaches.
     """
     shown = {
         "host": ["2: eth0: <UP> mtu 1500", "3: mv0@eth0: <UP> mtu 1500\n    macvlan mode vepa"],
         "pod": ["2: net1@if2: <UP> mtu 1500 link-netnsid 0\n    macvlan mode bridge"],
         "bare": ["2: net1@if2: <UP> mtu 1500 link-netnsid 0\n    macvlan"],
+        "picky": ["2: net1@if2: <UP> mtu 1500 link-netnsid 0\n    macvlan mode source"],
     }
-    node = read_numbered({"pod": {"0": "host"}, "bare": {"0": "host"}}, shown).node
+    node = read_numbered({key: {"0": "host"} for key in ("pod", "bare", "picky")}, shown).node
     parent = Peer(netns=HOST, link=IfName("eth0"))
 
     assert Macvlan(parent=parent, mode=MacvlanMode.VEPA) == link_of(node.host, "mv0").macvlan
     found = link_of(node.namespaces["pod"], "net1").macvlan
     assert Macvlan(parent=parent, mode=MacvlanMode.BRIDGE) == found
     assert link_of(node.namespaces["bare"], "net1").macvlan is None
+    assert link_of(node.namespaces["picky"], "net1").macvlan is None
