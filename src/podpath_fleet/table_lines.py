@@ -203,7 +203,7 @@ def _read_lines(lines: list[str]) -> ChainLines:
         dst, port = match.group("dst", "port") if match is not None else (None, None)
         ports.append(None if port is None else int(port))
         if dst is not None:
-            keys.append(EntryKey(Address.parse(dst), 0))
+            keys.append(EntryKey(_parse_destination(dst), 0))
         else:
             keys.append(None if port is None else EntryKey(None, int(port)))
     if any(key is not None and key.address is not None for key in keys):
@@ -213,6 +213,13 @@ def _read_lines(lines: list[str]) -> ChainLines:
         raise CannotCutError
     targets = [(_TARGET.findall(line) or [""])[-1] for line in lines]
     return ChainLines(lines, keys, ports, targets)
+
+
+def _parse_destination(text: str) -> Address:
+    try:
+        return Address.parse(text)
+    except ValueError as error:
+        raise CannotCutError from error
 
 
 def list_changed(one: TableLines, other: TableLines) -> Iterator[EntryKey]:

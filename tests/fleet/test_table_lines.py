@@ -101,6 +101,13 @@ def test_a_rule_that_any_packet_may_meet_is_refused() -> None:
         list(list_changed(read_lines(), read_lines(other)))
 
 
+@pytest.mark.parametrize("destination", ["999.1.1.1/32", "10.96/32", "1:2:3/128"])
+def test_an_entry_for_no_address_is_refused(destination: str) -> None:
+    """Which packets it meets is not known."""
+    with pytest.raises(CannotCutError):
+        read_lines(RULES.replace("10.96.0.2/32", destination))
+
+
 def test_what_packets_are_rewritten_to() -> None:
     """Addresses and ports, of each translation; not a range of addresses."""
     found = find_rewritten(read_tables(assemble_node(RULES), {}))
