@@ -7,7 +7,9 @@ from podpath.checks.objects import (
     covering,
     endpoints,
     failures,
+    is_made_of,
     is_near,
+    is_ready,
     is_without_endpoints,
     pods,
     read_prefix,
@@ -97,3 +99,22 @@ def test_names_and_ranges() -> None:
     assert read_address("x") is None
     assert covering([Prefix.parse("10.0.0.0/8")], Address.parse("10.1.1.1"))
     assert not covering([Prefix.parse("10.0.0.0/8")], Address.parse("fd00::1"))
+
+
+def test_a_pod_has_the_name_of_what_controls_it() -> None:
+    """By letters that are drawn, or a number; another word is another workload."""
+    made = ("api", "api-0", "api-x2x9k", "api-7d9f8b6c5-x2x9k")
+
+    assert all(is_made_of(pod, "api") for pod in made)
+    assert not any(is_made_of(pod, "api") for pod in ("api-gateway", "apis-0", "web-0"))
+    assert not is_made_of("api-0", "")
+
+
+def test_a_pod_is_ready_by_that_condition_alone() -> None:
+    """One that ends has it, too, and gets nothing."""
+    rows = "NAME   READY   STATUS   RESTARTS   AGE\na 1/1 Running 0 2m\nb 0/1 Running 0 2m\n"
+    case = case_of_document(f"```\n$ kubectl get pods\n{rows}c 1/1 Terminating 0 2m\n```\n")
+
+    assert [("a", True), ("b", False), ("c", False)] == [
+        (pod.name, is_ready(pod)) for pod in see(case, "Pod")
+    ]

@@ -7,6 +7,7 @@ the rest. The first sight that has a field counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +24,12 @@ TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Replicatio
 NODE_PORTS = range(30000, 32768)
 """What --service-node-port-range is unless it is set."""
 DNS_PORT = "53"
+_MADE = re.compile(
+    r"\d+|(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{4,5}|(?=[a-z]*\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz]{5}"
+)
+"""What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
+make no word and digits (`rand.SafeEncodeString` of Kubernetes).
+"""
 _REMEMBERED = 32
 """Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
@@ -169,6 +176,24 @@ def is_near(one: str, other: str) -> bool:
     any.
     """
     return not one or not other or one == other
+
+
+def is_made_of(pod: str, workload: str) -> bool:
+    """Tell whether a pod has the name of a workload, or one that a controller makes of it:
+    `api-7d9f8b6c5-x2x9k`, `api-0`, `api-x2x9k`, and not `api-gateway`.
+    """
+    rest = pod.removeprefix(f"{workload}-")
+    made = rest != pod and _MADE.fullmatch(rest) is not None
+    return bool(workload) and (pod == workload or made)
+
+
+def is_ready(pod: ObjectSightings) -> bool:
+    """Tell whether a pod is shown running and ready."""
+    conditions = pod.items_at("status", "conditions")
+    ready = any(
+        one.text_at("type") == "Ready" and one.text_at("status") == "True" for one in conditions
+    )
+    return ready and pod.text_at("status", "phase") == "Running"
 
 
 def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from podpath.checks.dying import AGENTS
 from podpath.checks.finding import Finding
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import is_ready, see
 from podpath.checks.services import port_taken
 from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
@@ -363,7 +363,7 @@ def find_running(case: Case, finding: Finding) -> Iterator[Span]:
     if not quoted or not all(_OF_COREDNS.search(one.span.text) for one in quoted):
         return
     pods = [pod for pod in see(case, "Pod") if pod.name.startswith(_DNS_PODS)]
-    if pods and all(_is_ready(pod) for pod in pods):
+    if pods and all(is_ready(pod) for pod in pods):
         yield pods[0].span
 
 
@@ -375,12 +375,4 @@ def _find_restarted(case: Case, quoted: Sequence[Message]) -> Iterator[Span]:
     if len(commands) != 1 or not _BEFORE.search(command := commands.pop()):
         return
     words = set(command.replace("/", " ").split())
-    yield from (pod.span for pod in see(case, "Pod") if pod.name in words and _is_ready(pod))
-
-
-def _is_ready(pod: ObjectSightings) -> bool:
-    conditions = pod.items_at("status", "conditions")
-    ready = any(
-        one.text_at("type") == "Ready" and one.text_at("status") == "True" for one in conditions
-    )
-    return ready and pod.text_at("status", "phase") == "Running"
+    yield from (pod.span for pod in see(case, "Pod") if pod.name in words and is_ready(pod))

@@ -86,9 +86,22 @@ HEAD = (
         ((POD, PROXY.replace("a7", "a8")), "a7", "although one of its pods runs here."),
         ((POD,), "a8", ""),
         ((POD.replace("1/1   Running", "0/1   Running"),), "a7", ""),
+        ((POD.replace("1/1   Running", "1/1   Terminating"),), "a7", ""),
         ((POD.replace("web-0", "db-0"),), "a7", ""),
+        ((POD.replace("web-0", "web-gateway-0"),), "a7", ""),
+        ((POD.replace("default", "staging"),), "a7", ""),
     ],
-    ids=["row", "proxy-stopped", "other-proxy", "other-node", "not-ready", "other-pod"],
+    ids=[
+        "row",
+        "proxy-stopped",
+        "other-proxy",
+        "other-node",
+        "not-ready",
+        "ends",
+        "other-pod",
+        "longer-name",
+        "other-namespace",
+    ],
 )
 def test_a_table_shows_the_pod_on_the_node_of_the_rules(
     rows: tuple[str, ...], node: str, claim: str
@@ -101,7 +114,27 @@ def test_a_table_shows_the_pod_on_the_node_of_the_rules(
         f"```\nroot@{node}:~# iptables-save -t nat\n*nat\n:KUBE-XLB-ABCDEFGHIJKLMNOP - [0:0]\n"
         f"{rule}\nCOMMIT\n```\n"
     )
-    found = [str(one.claim) for one in check(ticket_of(text))]
+    found = list(check(ticket_of(text)))
 
     assert len(found) == bool(claim)
-    assert all(claim in one for one in found)
+    assert all(claim in str(one.claim) for one in found)
+    assert all((one.certainty < 1) is ("does not run" not in claim) for one in found)
+    assert all(bool(one.asks) is (one.certainty < 1) for one in found)
+
+
+def test_a_pod_that_is_scheduled_and_not_ready_is_no_endpoint() -> None:
+    """Its object has other conditions that are true."""
+    rule = OLD.replace("shop/web", "default/web")
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web-0\n  namespace: default\nspec:\n"
+        "  nodeName: a7\nstatus:\n  phase: Running\n  conditions:\n"
+        '  - type: PodScheduled\n    status: "True"\n  - type: Ready\n    status: "{}"\n'
+    )
+    text = (
+        f"{FAILS}.\n\n```\n$ kubectl get pod web-0 -o yaml\n{pod}```\n"
+        f"```\nroot@a7:~# iptables-save -t nat\n*nat\n:KUBE-XLB-ABCDEFGHIJKLMNOP - [0:0]\n"
+        f"{rule}\nCOMMIT\n```\n"
+    )
+
+    assert not list(check(ticket_of(text.replace("{}", "False"))))
+    assert len(list(check(ticket_of(text.replace("{}", "True"))))) == 1

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.objects import is_made_of, is_near, is_ready, see
 from podpath.checks.services.no_local_endpoints import list_refusing
 from podpath.checks.stated import is_typed_on
 from podpath.checks.told import find_told, list_failing
@@ -41,6 +42,8 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.KUBE_PROXY, Category.TRAFFIC_POLICY_LOCAL)
 NAME = "endpoint-not-local"
+BY_NAME = 0.9
+"""The certainty where only the pod's name tells whose it is, and nothing why the rule is there."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -51,18 +54,22 @@ def check(case: Case) -> Iterator[Finding]:
     named = any(one.names or one.addresses for one in list_failing(case))
     alone = len({service for _, service in refusing}) == 1 and not named
     for rule, service in refusing[:1]:
-        here = find_told(case, Circumstance.RUNS_HERE) or _find_row(case, rule.span, service)
+        told = find_told(case, Circumstance.RUNS_HERE)
+        here = told or _find_row(case, rule.span, service)
         about = frozenset[str]() if alone else _names(service)
         if here is not None:
-            yield _report(rule.span, service, here, _find_stopped(case, rule.span), about)
+            stopped = _find_stopped(case, rule.span)
+            found = _report(rule.span, service, here, stopped, about)
+            yield _doubt(found, service) if told is None and stopped is None else found
 
 
 def _find_row(case: Case, rule: Span, service: str) -> Span | None:
     """Return the row of a ready pod with the service's name on the node that the rule is of."""
-    name = service.rpartition("/")[2].partition(":")[0]
+    namespace, _, port = service.rpartition("/")
+    name = port.partition(":")[0]
     for pod in see(case, "Pod"):
-        ours = bool(name) and (pod.name == name or pod.name.startswith(f"{name}-"))
-        if ours and _is_ready(pod) and _is_of(case, rule, pod.text_at("spec", "nodeName")):
+        ours = is_near(pod.namespace, namespace) and is_made_of(pod.name, name)
+        if ours and is_ready(pod) and _is_of(case, rule, pod.text_at("spec", "nodeName")):
             return pod.span
     return None
 
@@ -70,15 +77,10 @@ def _find_row(case: Case, rule: Span, service: str) -> Span | None:
 def _find_stopped(case: Case, rule: Span) -> Span | None:
     """Return the row of a kube-proxy of the rule's node that does not run."""
     for pod in see(case, "Pod"):
-        proxy = pod.name.startswith("kube-proxy") and not _is_ready(pod)
+        proxy = pod.name.startswith("kube-proxy") and not is_ready(pod)
         if proxy and _is_of(case, rule, pod.text_at("spec", "nodeName")):
             return pod.span
     return None
-
-
-def _is_ready(pod: ObjectSightings) -> bool:
-    conditions = pod.items_at("status", "conditions")
-    return any(one.texts.get("status") == "True" for one in conditions)
 
 
 def _is_of(case: Case, rule: Span, node: str) -> bool:
@@ -110,6 +112,17 @@ def _report(
         marks=("has no local endpoints",),
         about=about,
     )
+
+
+def _doubt(found: Finding, service: str) -> Finding:
+    """Return it as possible: a pod's name alone does not make it one of a service."""
+    ask = FollowUp(
+        f"whether the pod is one of {service}, and was ready when the rules were listed",
+        f"kubectl get endpointslices -A -o wide | grep {service.rpartition('/')[2]}; kubectl get "
+        "pods -A -o wide",
+        "its address is listed and ready, and the rule is still there: this is the cause",
+    )
+    return replace(found, certainty=BY_NAME, asks=(ask,))
 
 
 def _names(service: str) -> frozenset[str]:

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.endpoints import SERVICE_NAME
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.objects import failures, see
+from podpath.checks.objects import failures, is_made_of, see
 from podpath.checks.said import find_said
 from podpath.checks.told import find_told, list_failing
 from podpath.net import protocols
@@ -56,12 +56,6 @@ _LOG = re.compile(
 )
 _COMPOSE = re.compile(r"\s*(?P<name>[a-z][\w.-]*?)(?:-\d+)?\s+\|\s")
 """How docker compose begins a line of a container's log."""
-_MADE = re.compile(
-    r"\d+|(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{4,5}|(?=[a-z]*\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz]{5}"
-)
-"""What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
-make no word and digits (`rand.SafeEncodeString` of Kubernetes).
-"""
 _LOCAL = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]):(?P<port>\d+)")
 _ASIDE = re.compile(
     r"metric|health|pprof|debug|admin|prometheus|probe|exporter|webhook", re.IGNORECASE
@@ -166,17 +160,17 @@ def _find_name(span: Span) -> str:
 def _list_targets(case: Case, program: _Program) -> Iterator[tuple[int, Span]]:
     """Yield the ports of a pod to which services, endpoints and probes of its name send."""
     for service in see(case, "Service"):
-        if not _is_of(program, service.name):
+        if not is_made_of(program.name, service.name):
             continue
         for port in service.items_at("spec", "ports"):
             target = port.at("targetPort")
             if target is not None and target.text.isdecimal():
                 yield int(target.text), target.line
     for shown in see(case, "EndpointSlice"):
-        if _is_of(program, shown.text_at("metadata", "labels", SERVICE_NAME)):
+        if is_made_of(program.name, shown.text_at("metadata", "labels", SERVICE_NAME)):
             yield from _list_numbers((*shown.items_at("ports"), *shown.items_at("portNumbers")))
     for shown in see(case, "Endpoints"):
-        for subset in shown.items_at("subsets") if _is_of(program, shown.name) else ():
+        for subset in shown.items_at("subsets") if is_made_of(program.name, shown.name) else ():
             yield from _list_numbers(subset.items_at("ports"))
     for failed in failures(case):
         described = (failed.span.source.command or "").split()
@@ -189,15 +183,6 @@ def _list_numbers(ports: Iterable[Tree]) -> Iterator[tuple[int, Span]]:
         number = port.at("port") or port
         if number.text.isdecimal():
             yield int(number.text), number.line
-
-
-def _is_of(program: _Program, name: str) -> bool:
-    """Tell whether a program's pod or workload has the name of a service, or one that a controller
-    makes of it: `api-7d9f8b6c5-x2x9k`, `api-0`, `api-x2x9k`, and not `api-gateway`.
-    """
-    rest = program.name.removeprefix(f"{name}-")
-    made = rest != program.name and _MADE.fullmatch(rest) is not None
-    return bool(name) and (program.name == name or made)
 
 
 def _list_refused(case: Case) -> Iterator[_Refused]:
