@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of, statements_of, uplinks
+from podpath.checks.stated import (
+    is_inner_bridge,
+    is_tunnel,
+    is_typed_on,
+    may_be_of_one_host,
+    read_host,
+    spans_of,
+    statements_of,
+    uplinks,
+)
+from podpath.net.provenance import Source, Span
 from podpath.net.statements import ArpAnswer, RouteAnswer
 from tests.assembly.evidence_text import case_of_document
 
@@ -40,3 +50,48 @@ def test_uplinks_are_the_devices_of_default_routes() -> None:
 def test_names_tell_what_a_device_is_for(name: str, bridge: bool, tunnel: bool) -> None:  # noqa: FBT001  # a case
     """A bridge that leads to the LAN has any name."""
     assert (bridge, tunnel) == (is_inner_bridge(name), is_tunnel(name))
+
+
+def typed_at(prompt: str | None) -> Span:
+    """Return a line of an output that was typed at a prompt."""
+    return Span(Source(name="ticket.md", lines=("",), prompt=prompt), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "host"),
+    [
+        ("root@elm-1:~#", "elm-1"),
+        ("[root@elm-1 ~]#", "elm-1"),
+        ("elm@ash.example.org:~$", "ash"),
+        ("pi@10.0.0.5:~$", "10.0.0.5"),
+        ("elm-1#", ""),
+        (None, ""),
+    ],
+)
+def test_a_prompt_with_a_user_names_its_host(prompt: str | None, host: str) -> None:
+    """Without its domain; what else a prompt says is no host for sure."""
+    assert host == read_host(typed_at(prompt))
+
+
+def test_outputs_of_two_names_are_of_two_hosts() -> None:
+    """One without a name may be of either."""
+    one, other, nameless = map(typed_at, ("root@elm:~#", "root@ash:~#", "#"))
+
+    assert may_be_of_one_host((one, nameless, None))
+    assert not may_be_of_one_host((one, nameless, other))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "typed"),
+    [
+        ("root@elm:~#", True),
+        ("root@elm.example.org:~#", True),
+        ("elm$", True),
+        ("elm@ash:~$", False),
+        ("root@elm-2:~#", False),
+        ("#", False),
+    ],
+)
+def test_a_host_is_meant_by_its_prompt_and_no_user(prompt: str, *, typed: bool) -> None:
+    """A user that has a host's name is none."""
+    assert typed is is_typed_on(case_of_document(TICKET), typed_at(prompt), "elm")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from podpath.net.addresses import read_address
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Stated
 from podpath.node.node import Netns
@@ -16,6 +17,7 @@ _INNER_BRIDGE = re.compile(
     r"(?:docker\d|br-[0-9a-f]{12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|"
     r"kube-bridge|weave)$"
 )
+_PROMPT_HOST = re.compile(r"[\w.-]+\]?@\[?(?P<host>[A-Za-z0-9][\w.-]*)")
 _TUNNEL = re.compile(
     r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|"
     r"tailscale|nordlynx|utun)"
@@ -29,8 +31,27 @@ def statements_of(case: Case, kind: type[T]) -> Iterator[tuple[T, Stated]]:
             yield stated.statement, stated
 
 
+def read_host(span: Span) -> str:
+    """Return the host that an output's bundle or prompt (`user@host`) names, without its domain;
+    empty where neither names one.
+    """
+    found = _PROMPT_HOST.search(span.source.prompt or "")
+    host = span.source.host or (found["host"] if found is not None else "")
+    return host if read_address(host) is not None else host.partition(".")[0]
+
+
+def may_be_of_one_host(spans: Iterable[Span | None]) -> bool:
+    """Tell whether no two outputs name different hosts."""
+    return len({read_host(span) for span in spans if span is not None} - {""}) < 2
+
+
 def is_typed_on(case: Case, span: Span, host: str) -> bool:
-    """Tell whether an output is of a host of that name, by its prompt or by that of the case."""
+    """Tell whether an output is of a host of that name: by its own name for it, else by a prompt
+    without a user, or as the case's only host.
+    """
+    named = read_host(span)
+    if named:
+        return named == host.partition(".")[0]
     own = rf"(?<![\w.-]){re.escape(host)}(?![\w-])"
     return host == case.node.name or re.search(own, span.source.prompt or "") is not None
 

@@ -57,14 +57,47 @@ def test_whose_packets_fail_is_open() -> None:
         (SAID, RULE, "ip route show table 201", ""),
         (SAID, RULE, "ip route show table 200 | grep 8.8", ""),
         (SAID, RULE, "ip -6 route show table 200", ""),
+        (SAID, RULE, "ip -6 route show table 200", GONE.replace("ipv4", "ipv6")),
+        (SAID, RULE, "ip netns exec blue ip route show table 200", ""),
+        (SAID, RULE, f"{SHOW}\n# ip route add default via 10.60.2.1 dev eth1 table 200", ""),
         (SAID, RULE.replace("lookup 200", "lookup main"), "ip route show table main", ""),
         ("From other networks 10.60.1.15 is not reached.", RULE, SHOW, ""),
         ("10.60.2.15 refuses connections from other networks.", RULE, SHOW, ""),
     ],
-    ids=["filled", "other", "a-part", "six", "main", "elsewhere", "refused"],
+    ids=[
+        "filled",
+        "other",
+        "a-part",
+        "six",
+        "none-of-six",
+        "namespace",
+        "filled-later",
+        "main",
+        "elsewhere",
+        "refused",
+    ],
 )
 def test_a_table_that_has_routes_or_of_which_nothing_is_known(
     said: str, rule: str, show: str, table: str
 ) -> None:
     """What was asked for is another table or a part of it, or something else fails."""
     assert not certainties(said, rule, show=show, table=table)
+
+
+def test_a_table_that_was_filled_before_and_is_empty_again() -> None:
+    """The later output counts."""
+    added = "ip route add default via 10.60.2.1 dev eth1 table 200"
+
+    assert [1.0] == certainties(show=f"{added}\n# {SHOW}")
+
+
+@pytest.mark.parametrize(("other", "told"), [("elm", True), ("ash", False)])
+def test_the_rules_and_the_table_are_those_of_one_host(other: str, *, told: bool) -> None:
+    """Another host's table says nothing of what a rule leads to."""
+    text = (
+        f"{SAID}\n\n```\nroot@elm:~# ip rule\n0:\tfrom all lookup local\n{RULE}\n"
+        f"32766:\tfrom all lookup main\n32767:\tfrom all lookup default\n"
+        f"root@elm:~# ip route\n{MAIN}root@{other}:~# {SHOW}\nroot@{other}:~# hostname\nx\n```\n"
+    )
+
+    assert told is bool(list(check(ticket_of(text))))

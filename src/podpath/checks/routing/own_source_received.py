@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
+from podpath.checks.stated import may_be_of_one_host
 from podpath.checks.topology import find_link, known_sysctl
 from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
@@ -95,14 +96,8 @@ def _is_sure(case: Case, seen: Sighting, own: InterfaceAddress) -> bool:
     link = find_link(case.node.host, str(seen.link))
     plain = link is not None and link.noarp and link.mac is None
     listed = own.span is not None and own.span.source.name == seen.span.source.name
-    prompts = {one.source.prompt for one in (own.span, seen.span) if one is not None}
-    hosts = {_read_host(prompt) for prompt in prompts if prompt} - {""}
-    return plain and listed and len(hosts) < 2 and own.link == seen.link and _is_its_own(case, seen)
-
-
-def _read_host(prompt: str) -> str:
-    """Return the host that a prompt names; empty where it names none."""
-    return prompt.partition("@")[2].partition(":")[0].strip()
+    together = listed and may_be_of_one_host((own.span, seen.span))
+    return plain and together and own.link == seen.link and _is_its_own(case, seen)
 
 
 def _is_its_own(case: Case, seen: Sighting) -> bool:

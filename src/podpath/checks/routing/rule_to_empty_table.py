@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.stated import spans_of, statements_of
+from podpath.checks.stated import may_be_of_one_host, spans_of, statements_of
 from podpath.checks.told import list_failing, list_lost
 from podpath.checks.topology import spell_table
 from podpath.net.complaints import Complaint
@@ -35,12 +35,13 @@ from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import NoRoutes
 from podpath.node.case import Case
-from podpath.node.node import Netns
+from podpath.node.node import HOST, Netns
 from podpath.node.routing import MAIN, PolicyRule, Route
 
 CATEGORIES = (Category.POLICY_ROUTING, Category.WRONG_ROUTE, Category.NO_ROUTE)
 NAME = "rule-to-empty-table"
 _ASKED = re.compile(r"\btable (?P<table>[\w.-]+)\s*$")
+_ADDED = re.compile(r"\bip\s.*\b(?:add|append|change|replace)\b")
 NAMED, POSSIBLE = 0.9, 0.7
 
 
@@ -52,12 +53,14 @@ def check(case: Case) -> Iterator[Finding]:
     empty = _list_empty(case)
     for rule in host.rules.items if empty else ():
         table = spell_table(rule.table, rule.span)
-        if table not in empty or not _is_own(host, rule):
+        nothing = empty.get(table)
+        together = nothing is not None and may_be_of_one_host((rule.span, nothing))
+        if nothing is None or not together or not _is_own(host, rule):
             continue
         lost = [one for one in list_lost(case) if _is_meant(one, rule)]
         if lost or rule.src is None or not any(True for _ in list_failing(case)):
             said = next(iter(lost), None)
-            yield _report(host, rule, empty[table], said)
+            yield _report(host, rule, nothing, said)
             return
 
 
@@ -66,9 +69,24 @@ def _list_empty(case: Case) -> dict[str, Span]:
     found = {none.table: stated.span for none, stated in statements_of(case, NoRoutes)}
     for message in case.messages:
         asked = _ASKED.search(message.span.source.command or "")
-        if message.kind is MessageKind.ROUTE_TABLE_EMPTY and asked is not None:
+        of_six = "ipv6:" in message.span.text
+        if message.kind is MessageKind.ROUTE_TABLE_EMPTY and asked is not None and not of_six:
             found.setdefault(asked["table"], message.span)
-    return found
+    return {
+        table: span
+        for table, span in found.items()
+        if span.source.netns in {None, HOST} and not _is_filled_below(case, table, span)
+    }
+
+
+def _is_filled_below(case: Case, table: str, span: Span) -> bool:
+    """Tell whether a route was added to a table after it was listed."""
+    added = (one for one in case.change_commands if _ADDED.search(one.command))
+    below = (one for one in added if one.span.source.name == span.source.name)
+    return any(
+        one.span.line > span.line and re.search(rf"\btable {re.escape(table)}(?!\S)", one.command)
+        for one in below
+    )
 
 
 def _is_own(host: Netns, rule: PolicyRule) -> bool:
