@@ -22,7 +22,8 @@ def spell(record: Record) -> str:
     if isinstance(record, AddressRecord):
         return f"{record.address}/{record.length} {record.link}"
     if isinstance(record, RouteRecord):
-        return f"{record.prefix} {record.nexthops[0].gateway} {record.nexthops[0].link}"
+        table = f" table {record.table}" if record.table else ""
+        return f"{record.prefix} {record.nexthops[0].gateway} {record.nexthops[0].link}{table}"
     return ""
 
 
@@ -47,6 +48,11 @@ def spell(record: Record) -> str:
             ["default 10.0.0.1 ens3"],
         ),
         ("ip -6 route show default | awk '{print $3}'", ("fe80::1",), ["default fe80::1 None"]),
+        (
+            "ip route show table 100 | awk '$1 == \"default\" {print $1,$3}'",
+            ("default 10.0.0.1",),
+            ["default 10.0.0.1 None table 100"],
+        ),
     ],
 )
 def test_what_the_words_state(command: str, lines: tuple[str, ...], found: list[str]) -> None:
@@ -60,6 +66,12 @@ def test_what_the_words_state(command: str, lines: tuple[str, ...], found: list[
     [
         "ip link | awk '{print $1}'",
         "ip route | awk '{print $1,$3}'",
+        "ip route | awk '$1!=\"default\" {print $1,$3}'",
+        "ip route | awk '/default|10.0.0.0/ {print $1,$3}'",
+        "ip route | awk '/default/ {print $5}'",
+        "ip route show dev lo | awk '/default/ {print $3,$5}'",
+        "ip route show table all | awk '/default/ {print $3}'",
+        "ip route get 10.0.0.1 | awk '/default/ {print $3}'",
         "ip -br link | awk '{print $4}'",
         "ip -br link",
         "bridge -br link | awk '{print $1}'",
@@ -69,6 +81,7 @@ def test_what_the_words_state(command: str, lines: tuple[str, ...], found: list[
 def test_columns_that_move(command: str) -> None:
     """Where a listing has no fixed columns, nobody knows what a word was."""
     assert recognise_columns(source(command, "lo")) == 0
+    assert recognise_columns(source(command, "default 10.0.0.1")) == 0
 
 
 def test_a_word_that_is_no_such_thing() -> None:
@@ -78,3 +91,12 @@ def test_a_word_that_is_no_such_thing() -> None:
 
     assert reading.records == ()
     assert [one.span.line for one in reading.gaps] == [3, 4, 5]
+
+
+def test_a_route_of_another_kind() -> None:
+    """A default route without a gateway has its device where others have one: it is a gap."""
+    asked = "ip route | awk '/default/ {print $1,$3}'"
+    reading = read_columns(source(asked, "default tun0", "local 10.0.0.1"))
+
+    assert reading.records == ()
+    assert [one.span.line for one in reading.gaps] == [3, 4]

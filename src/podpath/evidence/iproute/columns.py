@@ -7,6 +7,7 @@ Not modeled: `-o link` and routes to networks, whose words stand in another colu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,19 +15,28 @@ from podpath.evidence.commands.command import Command, asked_object, parse_comma
 from podpath.evidence.commands.printed_columns import PrintedColumns, parse_printed
 from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.iproute.device_fields import LOWER_STATES, assemble_address
-from podpath.evidence.node_records import LinkRecord, NexthopRecord, RouteRecord
+from podpath.evidence.iproute.route_fields import (
+    NexthopFields,
+    RouteFields,
+    assemble_route,
+    parse_listing,
+)
+from podpath.evidence.node_records import LinkRecord
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
-from podpath.evidence.text.scalars import parse_address, parse_name
+from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import plain_lines
-from podpath.net.addresses import IfName, Prefix
+from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
 _BRIEF = {1: "name", 2: "state", 3: "address"}
 _ONE_LINE = {2: "name", 3: "family", 4: "address"}
 _DEFAULT = {1: "default", 3: "gateway", 5: "device"}
+_CHOOSES_DEFAULT = re.compile(
+    r"\s*(?:/\^?default(?: via)?\b ?/|\$1\s*(?:==|~)\s*[\"/]\^?default\$?[\"/])\s*"
+)
+"""What awk chooses the default routes by, and no other."""
 _EXPECTED = "a row with the columns that are asked for"
-_ANY = {4: Prefix.parse("0.0.0.0/0"), 6: Prefix.parse("::/0")}
 
 
 class _Asked(NamedTuple):
@@ -40,12 +50,12 @@ def _parse_asked(source: Source) -> _Asked | None:
     printed = parse_printed(source.command)
     if printed is None:
         return None
-    fields = _list_fields(parse_command(source.command), printed)
+    fields = _list_fields(source, parse_command(source.command), printed)
     names = tuple(fields.get(column, "") for column in printed.columns)
     return _Asked(printed, names) if all(names) else None
 
 
-def _list_fields(command: Command, printed: PrintedColumns) -> Mapping[int, str]:
+def _list_fields(source: Source, command: Command, printed: PrintedColumns) -> Mapping[int, str]:
     """Return what stands in which column of a listing; nothing for one whose columns move."""
     asked = asked_object(command)
     options = {word for word in command.arguments if word.startswith("-")}
@@ -56,8 +66,18 @@ def _list_fields(command: Command, printed: PrintedColumns) -> Mapping[int, str]
         return _BRIEF if kind == "address" else {**_BRIEF, 3: "mac"}
     if kind == "address" and options & {"-o", "-oneline"}:
         return _ONE_LINE
-    default = selected[:1] == ("default",) or "default" in printed.chosen
-    return _DEFAULT if kind == "route" and default else {}
+    default = selected[:1] == ("default",) or _CHOOSES_DEFAULT.fullmatch(printed.chosen)
+    if kind != "route" or not default or "get" in selected:
+        return {}
+    return _DEFAULT if _shows_way(source, printed) else {}
+
+
+def _shows_way(source: Source, printed: PrintedColumns) -> bool:
+    """Tell whether the columns of a default route are where they are known to be: without a gateway
+    it has other words there, as in a listing of one device alone.
+    """
+    listing = parse_listing(source)
+    return 3 in printed.columns and not listing.mixed and "dev" not in listing.selected
 
 
 def recognise_columns(source: Source) -> int:
@@ -91,7 +111,7 @@ def _add_row(ledger: Ledger, index: int, row: Mapping[str, str]) -> None:
     if state is not None and state not in LOWER_STATES:
         message = f"expected the state of a device, saw {state!r}"
         raise ValueError(message)
-    if "gateway" in row or "device" in row:
+    if "gateway" in row:
         _add_default(ledger, index, row)
     if "address" in row:
         address = assemble_address({"local": row["address"]}, (), name, ledger.span(index))
@@ -106,11 +126,13 @@ def _read_name(word: str) -> IfName:
 
 
 def _add_default(ledger: Ledger, index: int, row: Mapping[str, str]) -> None:
-    gateway = parse_address(row["gateway"]) if "gateway" in row else None
+    if row.get("default", "default") != "default":
+        message = f"expected a default route, saw one to {row['default']!r}"
+        raise ValueError(message)
     link = parse_name(row["device"]) if "device" in row else None
-    hop = NexthopRecord(link, gateway, None)
-    prefix = _ANY[6 if gateway is not None and gateway.family == 6 else 4]
-    ledger.add(RouteRecord(span=ledger.span(index), prefix=prefix, nexthops=(hop,)))
+    hop = NexthopFields(link=link, gateway=row["gateway"])
+    fields = RouteFields(prefix="default", nexthops=[hop])
+    ledger.add(assemble_route(fields, ledger.span(index), parse_listing(ledger.source)))
 
 
 FORMAT = Format("ip, of which a filter prints some columns", recognise_columns, read_columns)
