@@ -19,13 +19,15 @@ _PROGRAM = re.compile(
     r"\s*(?P<chosen>/(?:[^/\\]|\\.)+/|!?\$?\w+\s*(?:[=!]=|[<>]=?|~)\s*[^{}]*)?"
     r"\s*\{\s*print\s*(?P<items>[^{}]*?);?\s*\}\s*"
 )
-_ITEM = re.compile(r"\s*,?\s*(?:\$(?P<column>\d+)|\"(?P<between>(?:\\[tn]|[\s:=|,/>-])*)\")")
+_ITEM = re.compile(
+    r"\s*,?\s*(?:\$(?P<column>[1-9][0-9]{0,2})(?![0-9])|\"(?P<between>(?:\\[tn]|[\s:=|,/>-])*)\")"
+)
 _SPLIT = re.compile(r"[,:|]?\s+(?:(?:[-=]>|[:=|-])\s+)?|,")
 _KEEPING = frozenset({"grep", "egrep", "fgrep", "tail", "head", "sort", "uniq", "cat", "column"})
 """Filters that leave the lines that they show as they are."""
 _CHANGING = re.compile(r"-[a-zA-Z]*[ocvnH][a-zA-Z]*|--(?:only-matching|count|line-number)")
 """Options with which some of them do not, or show the lines that were not looked for."""
-_FIELDS = re.compile(r"-f(?P<fields>\d+(?:,\d+)*)")
+_FIELDS = re.compile(r"-f(?P<fields>[1-9][0-9]{0,2}(?:,[1-9][0-9]{0,2})*)")
 
 
 class PrintedColumns(NamedTuple):
@@ -86,7 +88,7 @@ def _read_program(program: re.Match[str]) -> PrintedColumns | None:
     place = 0
     while place < len(items.rstrip()):
         item = _ITEM.match(items, place)
-        if item is None or item["column"] == "0":
+        if item is None:
             return None
         columns += [int(item["column"])] if item["column"] else []
         place = item.end()

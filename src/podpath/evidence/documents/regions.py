@@ -47,7 +47,7 @@ _HTML = re.compile(r"(?P<indent>\s*)<pre[^>]*>(?:\s*<code[^>]*>)?(?P<rest>.*)$",
 _HTML_END = re.compile(r"(?:</code>\s*)?</pre>", re.IGNORECASE)
 _JIRA = re.compile(r"(?P<indent>\s*)\{(?P<sign>code|noformat)(?::(?P<info>[^}]*))?\}\s*$")
 _SPAN = re.compile(
-    r"(?P<before>(?P<indent>\s*(?:[-*+]\s+)?)(?:[^`]*`[^`]+`)*[^`]*?)(?<!\S)`(?P<rest>[^`]+)$"
+    r"(?P<before>(?P<indent>\s*+(?:[-*+]\s++)?)(?:[^`]*`[^`]+`)*[^`]*?)(?<!\S)`(?P<rest>[^`]+)$"
 )
 _SPAN_END = re.compile(r"(?P<rest>[^`]*)`(?P<behind>[^`]*)$")
 """A single backtick before the first of several lines, and behind the last: the next one after

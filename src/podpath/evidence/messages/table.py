@@ -89,7 +89,8 @@ for _row in ROWS:
 for _sign in _BY_SIGN:
     _BY_OUTLINE.setdefault(_sign.translate(_VARYING), []).append(_sign)
 _SIGNS, _OUTLINES = SignIndex(_BY_SIGN), SignIndex(_BY_OUTLINE)
-_QUOTING = re.compile(r"(?:\\+[nrt\"]|\s|\.)+$")
+_QUOTING = re.compile(r"(?:[nrt\"]\\+|\s|\.)*")
+"""What a log's own quoting puts behind an error, read backward."""
 
 
 class _Place(NamedTuple):
@@ -192,10 +193,18 @@ def _clean(name: str, value: str) -> str:
     """Return an error without what the log's own quoting, or its sentence, puts behind it."""
     if name != "error":
         return value
-    kept = _QUOTING.sub("", value)
-    while kept.endswith(")") and kept.count(")") > kept.count("("):
-        kept = _QUOTING.sub("", kept[:-1])
-    return kept or value
+    backward = value[::-1]
+    unopened = value.count(")") - value.count("(")
+    place = _skip_quoting(backward, 0)
+    while unopened > 0 and backward.startswith(")", place):
+        place = _skip_quoting(backward, place + 1)
+        unopened -= 1
+    return value[: len(value) - place] or value
+
+
+def _skip_quoting(backward: str, place: int) -> int:
+    found = _QUOTING.match(backward, place)
+    return place if found is None else found.end()
 
 
 def _make_record(
