@@ -70,6 +70,7 @@ def test_the_command_names_the_fields(command: str, path: tuple[str, ...]) -> No
         "kubectl get pods -o json | awk '{print $1}'",
         "kubectl get pods -o wide | awk '{print $1}' | wc -l",
         "kubectl get nodes -o jsonpath='{range .items[*]}{.spec.podCIDR}{end}'",
+        "k get no -o jsonpath='{range .items[*]}{.metadata.name}{.spec.podCIDR}{end}'",
         "kubectl get nodes -o wide",
         "kubectl get widgets -o custom-columns=N:.metadata.name",
         "ls",
@@ -116,6 +117,16 @@ def test_a_row_is_an_object() -> None:
             "kubectl get nodes -o name",
             ("node/larch-1", "node/larch-2"),
             ["Node /larch-1  ", "Node /larch-2  "],
+        ),
+        (
+            "kubectl get -n pods svc -o name",
+            ("service/api",),
+            ["Service pods/api  "],
+        ),
+        (
+            "kubectl get po --all-namespaces=true -Aowide | awk '{print $1,$2,$7}'",
+            ("shop a-0 10.1.0.9",),
+            ["Pod shop/a-0 10.1.0.9 "],
         ),
         (
             JSONPATH,
@@ -177,6 +188,27 @@ def test_a_row_without_a_name_is_unread() -> None:
 
     assert not [one for one in reading.records if isinstance(one, ApiObjectRecord)]
     assert len(reading.gaps) == 1
+
+
+def test_what_stands_above_the_heading_is_no_heading() -> None:
+    """A mark that something was left out, for one."""
+    assert ["larch-1", "larch-2", "larch-3"] == [one.name for one in objects(NODES, "...", *TABLE)]
+
+
+def test_a_row_beside_its_headings_is_unread() -> None:
+    """Where blanks were lost, a column would end within a word."""
+    reading = read_columns(source(NODES, "N CIDR", "larch-1 10.52.8.0/24"))
+
+    assert not [one for one in reading.records if isinstance(one, ApiObjectRecord)]
+    assert [4] == [one.span.line for one in reading.gaps]
+
+
+def test_a_row_with_another_end_is_no_row() -> None:
+    """It is found out at once, however many words the row has."""
+    fields = "{.spec.a} " * 30
+    command = f"k get no -o jsonpath='{{range .items[*]}}{{.metadata.name}} {fields}end{{end}}'"
+
+    assert recognise_columns(source(command, "word " * 100)) == 0
 
 
 def test_two_nodes_with_one_range_are_seen() -> None:

@@ -39,7 +39,10 @@ _PART = re.compile(
 _OTHER_OUTPUT = re.compile(
     r"-o=?(?:json|yaml|name|go-|jsonpath).*|--output=(?!wide).*|json|yaml|.*path=.*"
 )
-_WIDE = re.compile(r"-o=?wide|--output=wide")
+_VALUED = frozenset({"-n", "--namespace", "-l", "--selector"})
+_EVERYWHERE = re.compile(r"-A(?:o.*)?|--all-namespaces(?:=true)?")
+_WIDE = re.compile(r"-A?o=?wide|--output=wide")
+_WIDE_PAIRS = frozenset({("-o", "wide"), ("-Ao", "wide"), ("--output", "wide")})
 _TITLES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "Pod": (("NAME", "READY", "STATUS", "RESTARTS", "AGE"), ("IP", "NODE")),
     "Service": (
@@ -102,10 +105,11 @@ def parse_columns(command: str) -> ColumnsCommand | None:
     if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
         return None
     words = steps[0].arguments
-    kinds = [KINDS[word.lower()] for word in words if word.lower() in KINDS]
+    given = dict(pairwise(words))
+    values = {given[option] for option in _VALUED & given.keys()}
+    kinds = [KINDS[one.lower()] for one in words if one.lower() in KINDS and one not in values]
     if not kinds or "get" not in words:
         return None
-    given = dict(pairwise(words))
     space = given.get("-n") or given.get("--namespace") or ""
     asked = next(filter(None, map(_COLUMNS.fullmatch, words)), None)
     if asked is not None:
@@ -121,22 +125,30 @@ def parse_columns(command: str) -> ColumnsCommand | None:
 
 
 def _parse_template(kind: str, space: str, row: str) -> ColumnsCommand | None:
-    """Read a row of `{range .items[*]}`: fields in braces, and what is printed between them."""
+    """Read a row of `{range .items[*]}`: fields in braces, and what is printed between them; None
+    where no name is among them, or where nothing parts two.
+    """
     columns: list[ShownField] = []
-    pattern = ""
+    texts = [""]
     for part in _PART.finditer(row):
         if part["path"] is not None:
             columns.append(_make_column("", part["path"]))
-            pattern += r"(.*?)"
+            texts.append("")
         else:
             text = part["quoted"] if part["quoted"] is not None else part["plain"]
-            text = text.replace("\\n", "").replace("\\t", "\t")
-            pattern += re.sub(r"(?:\\\s)+", r"\\s+", re.escape(text)) if text else ""
-    if _NAME not in [one.path for one in columns]:
+            texts[-1] += text.replace("\\n", "").replace("\\t", "\t")
+    if _NAME not in [one.path for one in columns] or not all(texts[1:-1]):
         return None
-    return ColumnsCommand(
-        kind, tuple(columns), space, headed=False, template=re.compile(pattern.removesuffix(r"\s+"))
-    )
+    # a field ends where the text behind it first stands: no other end is tried
+    fields = "".join(f"(?>(.*?){_match_text(text)})" for text in texts[1:-1])
+    head, tail = _match_text(texts[0].lstrip()), _match_text(texts[-1].rstrip())
+    template = re.compile(f"{head}{fields}(.*?){tail}")
+    return ColumnsCommand(kind, tuple(columns), space, headed=False, template=template)
+
+
+def _match_text(text: str) -> str:
+    """Return the pattern of a text, with any blanks for its own."""
+    return re.sub(r"(?:\\\s)+", r"\\s+", re.escape(text))
 
 
 def _parse_printed(command: str, kind: str, space: str) -> ColumnsCommand | None:
@@ -146,9 +158,9 @@ def _parse_printed(command: str, kind: str, space: str) -> ColumnsCommand | None
     titles = _TITLES.get(kind)
     if printed is None or titles is None or any(map(_OTHER_OUTPUT.fullmatch, words)):
         return None
-    wide = any(map(_WIDE.fullmatch, words)) or ("-o", "wide") in pairwise(words)
+    wide = any(map(_WIDE.fullmatch, words)) or bool(_WIDE_PAIRS & set(pairwise(words)))
     shown = [*titles[0], *(titles[1] if wide else ())]
-    shown = ["NAMESPACE", *shown] if {"-A", "--all-namespaces"} & set(words) else shown
+    shown = ["NAMESPACE", *shown] if any(map(_EVERYWHERE.fullmatch, words)) else shown
     if max(printed.columns) > len(shown):
         return None
     columns = tuple(
@@ -196,11 +208,11 @@ def read_columns(source: Source) -> Reading:
             continue
         if not asked.headed:
             _add_unheaded(ledger, index, asked)
-        elif not starts:
-            starts = _find_starts(line, [one.heading for one in asked.columns])
-            ledger.head(index)
         elif starts:
             _add_row(ledger, index, asked, starts)
+        elif line.split() == [one.heading for one in asked.columns]:
+            starts = _find_starts(line, line.split())
+            ledger.head(index)
     return ledger.close("a row of an object's fields")
 
 
@@ -228,6 +240,9 @@ def _add_unheaded(ledger: LineLedger, index: int, asked: ColumnsCommand) -> None
 
 def _add_row(ledger: LineLedger, index: int, asked: ColumnsCommand, starts: Sequence[int]) -> None:
     line = ledger.lines[index]
+    if any(line[start - 1 : start].strip() for start in starts[1:]):
+        ledger.unread(index, "a row whose columns stand below their headings")
+        return
     ends = [*starts[1:], len(line)]
     cells = [line[first:last].strip() for first, last in zip(starts, ends, strict=True)]
     _add_object(ledger, index, asked, cells)
