@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.host.kernel_too_old import PROBED, check
+from podpath.checks.host.kernel_too_old import PROBED, UNSHOWN, check
 from tests.checks.pasted import ticket_of
 
 NEEDS = 'level=fatal msg="cannot start" error="BPF NodePort services needs kernel 4.17.0 or newer."'
@@ -17,15 +17,28 @@ def told(*lines: str, said: str = "The agent exits.") -> list[tuple[str, float, 
 
 
 @pytest.mark.parametrize(
-    "beside",
-    ["", "Linux version 4.9.0-19-amd64", "kernel 6.1.0 or newer is recommended"],
+    ("beside", "certainty"),
+    [
+        ("", UNSHOWN),
+        ("Linux version 4.9.0-19-amd64", 1.0),
+        ("kernel 6.1.0 or newer is recommended", UNSHOWN),
+    ],
     ids=["none", "older", "wanted"],
 )
-def test_a_kernel_that_is_older_or_not_shown(beside: str) -> None:
-    """The program's word is all there is; what is wanted is no version that runs."""
-    ((claim, certainty, asks),) = told(beside, NEEDS)
+def test_a_kernel_that_is_older_or_not_shown(beside: str, certainty: float) -> None:
+    """It is certain where an older one is shown; what is wanted is no version that runs."""
+    ((claim, told_certainty, asks),) = told(beside, NEEDS)
 
     assert claim.startswith("The running kernel is too old: version 4.17.0 or newer is needed")
+    assert (certainty, int(certainty < 1)) == (told_certainty, asks)
+
+
+def test_a_program_that_compares_versions_decides() -> None:
+    """It looks for no feature, but at the version."""
+    ((_, certainty, asks),) = told(
+        "Kernel version: NOT OK: minimal supported kernel version is 4.9"
+    )
+
     assert (1.0, 0) == (certainty, asks)
 
 
@@ -35,9 +48,10 @@ def test_a_kernel_that_is_older_or_not_shown(beside: str) -> None:
         ("kernel (6.6.30) versions: OK!", "The agent exits."),
         ("Linux version 4.17.0-1-generic", "The agent exits."),
         ("", "The agent on n2 fails. `uname -r` there: 6.6.30-custom."),
+        ("Linux version 4.17", "The agent exits."),
         ("$ uname -r\n5.10.0-8-amd64", "The agent exits."),
     ],
-    ids=["log", "boot", "sentence", "command"],
+    ids=["log", "boot", "sentence", "short", "command"],
 )
 def test_a_kernel_that_is_new_enough_lacks_something_else(beside: str, said: str) -> None:
     """Its version is stated; what it lacks is asked for."""

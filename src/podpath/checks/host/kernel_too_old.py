@@ -40,6 +40,8 @@ CATEGORIES = (Category.BPF, Category.KERNEL_MODULE, Category.KUBE_PROXY, Categor
 NAME = "kernel-too-old"
 PROBED = 0.8
 """Which of the reasons it is, the program does not say."""
+UNSHOWN = 0.9
+"""A probe failed, and nothing shows which kernel runs: a new one may lack the feature, too."""
 _READ = 20_000
 """Lines of a log in which a version is looked for."""
 _RUNNING = re.compile(
@@ -48,6 +50,11 @@ _RUNNING = re.compile(
     re.IGNORECASE,
 )
 _WANTS = re.compile(r"\b(?:needs?|requires?|or (?:newer|later)|minimal|at least)\b", re.IGNORECASE)
+ASK_VERSION = FollowUp(
+    "which kernel the node runs",
+    "uname -r",
+    "an older one: it is too old; one that is not: it lacks an option, a mount or a right",
+)
 ASK = FollowUp(
     "what else the feature needs",
     "zgrep -e BPF -e CGROUP /proc/config.gz; mount | grep -e bpf -e cgroup; ls /sys/kernel/btf; "
@@ -63,11 +70,16 @@ def check(case: Case) -> Iterator[Finding]:
         return
     version = get_value(said, "version", default="another")
     what = get_value(said, "what")
-    enough = next(_list_new_enough(case, said), None)
+    running = list(_list_running(case, said))
+    wanted = max(_read_version(one.values.get("version", "")) for one in said)
+    enough = next((span for one, span in running if any(wanted) and one >= wanted), None)
+    ask: FollowUp | None = ASK
     if enough is None:
         told = f" ({what})" if what else ""
         claim = f"The running kernel is too old: version {version} or newer is needed{told}."
-        cure, certainty = "run a newer kernel, or switch the feature off", 1.0
+        cure = "run a newer kernel, or switch the feature off"
+        sure = bool(running) or not what
+        certainty, ask = (1.0, None) if sure else (UNSHOWN, ASK_VERSION)
     else:
         probe = f" of {what}" if what else ""
         claim = (
@@ -81,24 +93,21 @@ def check(case: Case) -> Iterator[Finding]:
         cure=cure,
         commands=("uname -r",),
         certainty=certainty,
-        ask=None if enough is None else ASK,
+        ask=ask,
     )
     found = tell(NAME, said, meaning)
     yield found if enough is None else replace(found, evidence=(*found.evidence, enough))
 
 
-def _list_new_enough(case: Case, said: Sequence[Message]) -> Iterator[Span]:
-    """Yield a line that states a kernel which is not older than the one that is asked for."""
-    wanted = [_read_version(one.values["version"]) for one in said if "version" in one.values]
-    if not wanted:
-        return
+def _list_running(case: Case, said: Sequence[Message]) -> Iterator[tuple[tuple[int, ...], Span]]:
+    """Yield each version of the running kernel that a line states."""
     for source, at, line in _list_lines(case, said):
         found = _RUNNING.search(line) if _WANTS.search(line) is None else None
-        if found is not None and _read_version(found["version"]) >= max(wanted):
-            yield Span(source, at, at)
+        if found is not None:
+            yield _read_version(found["version"]), Span(source, at, at)
     shown = re.match(r"\d+(?:\.\d+)+", case.node.kernel or "")
-    if shown is not None and _read_version(shown[0]) >= max(wanted):
-        yield said[0].span
+    if shown is not None:
+        yield _read_version(shown[0]), said[0].span
 
 
 def _list_lines(case: Case, said: Sequence[Message]) -> Iterator[tuple[Source, int, str]]:
@@ -110,4 +119,6 @@ def _list_lines(case: Case, said: Sequence[Message]) -> Iterator[tuple[Source, i
 
 
 def _read_version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdecimal())
+    """Return a version's first three numbers; those that it leaves out are 0."""
+    numbers = [int(part) for part in text.split(".") if part.isdecimal()]
+    return tuple((*numbers, 0, 0, 0)[:3])
