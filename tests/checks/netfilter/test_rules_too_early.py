@@ -31,6 +31,7 @@ def test_a_file_that_loads_later() -> None:
         (REFUSED, "It is refused by hand, too."),
         ("/etc/nftables.conf:3:5-9: Error: syntax error, unexpected string", LATER),
         ("nft: ruleset loaded", LATER),
+        ("/etc/nftables.conf:3:5-9: Error: unknown identifier 'lan_if'", LATER),
     ],
 )
 def test_a_file_that_is_wrong(line: str, prose: str) -> None:

@@ -43,7 +43,12 @@ _KINDS = (
     MessageKind.IPTABLES_FAILED,
     MessageKind.RESTORE_FAILED,
 )
-_MISSING = re.compile(r"\b(?:no such|does not exist|not found|unknown)\b", re.IGNORECASE)
+_MISSING = re.compile(
+    r"\bno such (?:file|device|set|table|chain|object)\b|\bdoes not exist\b", re.IGNORECASE
+)
+"""What may come to exist; what a program calls unknown it does not know later either, unless it is
+another program that works by hand.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
