@@ -86,10 +86,14 @@ IDX LINK   TYPE     OPERATIONAL SETUP
     [
         (LAN.format(state="off         unmanaged"), True),
         (LAN.format(state="routable    configured"), False),
+        (
+            LAN.format(state="off         unmanaged\n  3 enp6s0 ether    routable    configured"),
+            False,
+        ),
     ],
 )
 def test_a_managers_list_shows_what_nothing_configures(text: str, *, certain: bool) -> None:
-    """It is certain where the card that is there is left alone."""
+    """It is certain where the only card that is there is left alone."""
     (finding,) = check(ticket_of(text))
 
     assert certain is (finding.certainty == 1)
@@ -100,6 +104,7 @@ def test_a_managers_list_shows_what_nothing_configures(text: str, *, certain: bo
     [
         LAN.format(state="no-carrier  configuring").replace("enp3s0", "enp5s0"),
         LAN.format(state="off         unmanaged").replace("  1 lo", "  3 en9s1"),
+        LAN.format(state="off         unmanaged").replace("networkctl", "networkctl | grep -v wl"),
     ],
 )
 def test_the_card_is_there_or_the_list_is_a_part(text: str) -> None:

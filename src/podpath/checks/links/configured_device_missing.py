@@ -3,8 +3,8 @@
 What it is
     interfaces(5), netplan, ifcfg or a .network file names a card, a bridge port or a VLAN device
     that is not among the host's devices, in a complete listing of them; or a CNI configuration
-    names such a parent (`master`) of a macvlan, ipvlan or VLAN. It is certain where the one card
-    that the host has is configured by nothing.
+    names such a parent (`master`) of a macvlan, ipvlan or VLAN. It is certain where something fails
+    and the only card that the host has is configured by nothing.
 
 Why it breaks
     Card names follow the card's position on the PCI bus: an added or moved disk or card, a new
@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.stated import statements_of
+from podpath.checks.stated import may_be_of_one_host, statements_of
 from podpath.checks.told import list_failing
 from podpath.net.provenance import Span
 from podpath.net.statements import ConfiguredDevice, ManagedDevice
@@ -84,12 +84,14 @@ def check(case: Case) -> Iterator[Finding]:
     used = {str(wanted.link) for wanted, _ in stated}
     idle = {name: span for name, span in listed.idle.items() if name not in used}
     failing = any(True for _ in list_failing(case))
+    alone = len(idle) == 1 and {one for one in listed.names if _CARD.fullmatch(one)} == idle.keys()
     for wanted, shown in stated:
         names = wanted.ports or (() if wanted.matched else (wanted.link,))
         for name in names:
             if name in listed.names or name.startswith(MADE) or not set(name).isdisjoint("*.@:$"):
                 continue
-            sure = failing and len(idle) == 1 and name == wanted.link
+            together = may_be_of_one_host((shown.span, listed.span, *idle.values()))
+            sure = failing and alone and together and name == wanted.link
             yield _report(wanted, name, shown.span, listed, tuple(idle.values()) if sure else ())
 
 
@@ -107,7 +109,11 @@ def _list_devices(case: Case) -> _DeviceList | None:
     if links.complete:
         names = frozenset(str(link.name) for link in links.items if not link.inferred)
         return _DeviceList(names, links.span, idle)
-    whole = {stated.span.source for device, stated in managed if device.link == "lo"}
+    whole = {
+        stated.span.source
+        for device, stated in managed
+        if device.link == "lo" and "|" not in (stated.span.source.command or "")
+    }
     rows = [(str(device.link), stated.span) for device, stated in managed]
     names = frozenset(name for name, span in rows if span.source in whole)
     return _DeviceList(names, None, idle) if names else None
