@@ -24,14 +24,18 @@ enp0s3           UP             {address}/24
     ("prompt", "other", "address", "certainties"),
     [
         ("root@kw2:~# ", "root@kw2:~# ", "10.0.2.15", [1.0]),
+        ("root@kw2:~# ", "root@kw2:/etc# ", "10.0.2.15", [1.0]),
         ("root@kw2:~# ", "$ ", "10.0.2.15", [LIKELY]),
+        ("root@kw2:~# ", "root@kw1:~# ", "10.0.2.15", []),
+        ("# ", "# ", "10.0.2.15", [LIKELY]),
+        ("vagrant@ubuntu:~$ ", "vagrant@ubuntu:~$ ", "10.0.2.15", [LIKELY]),
         ("root@kw2:~# ", "root@kw2:~# ", "10.0.2.16", []),
     ],
 )
 def test_an_address_of_the_machine_itself(
     prompt: str, other: str, address: str, certainties: list[float]
 ) -> None:
-    """It is certain where one prompt stands before both commands."""
+    """It is certain where the prompts before both commands name one machine."""
     case = case_of_document(JOIN.format(prompt=prompt, other=other, address=address))
 
     assert certainties == [finding.certainty for finding in check(case)]

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.stated import may_be_of_one_host, read_host
 from podpath.node.case import Attempt, Case
 from podpath.node.links import InterfaceAddress
 
@@ -34,6 +35,8 @@ CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.SOURCE_ADDRESS, Category.OTHE
 NAME = "joins-itself"
 LIKELY = 0.8
 """Whether both outputs are of one machine is not stated."""
+SHARED = frozenset({"", "localhost", "vagrant", "ubuntu", "debian"})
+"""What prompts of many machines name, as those of two guests made from one image do."""
 _JOINS = re.compile(r"\b(?:kubeadm|microk8s)\s+join\b|\bdocker\s+swarm\s+join\b|\bk3s\s+agent\b")
 
 
@@ -51,16 +54,17 @@ def check(case: Case) -> Iterator[Finding]:
 def _find_own(case: Case, attempt: Attempt) -> InterfaceAddress | None:
     """Return the listed address of the host at which it is to join."""
     for item in case.node.host.addresses.items:
-        listed = item.span is not None and not item.inferred
+        shown = item.span is not None and may_be_of_one_host((item.span, attempt.span))
+        listed = shown and not item.inferred
         if listed and item.address == attempt.probe.dst and not item.address.is_loopback:
             return item
     return None
 
 
 def _report(attempt: Attempt, own: InterfaceAddress) -> Finding:
-    prompt = attempt.span.source.prompt
     shown = own.span
-    sure = prompt is not None and shown is not None and shown.source.prompt == prompt
+    host = read_host(attempt.span)
+    sure = shown is not None and host not in SHARED and read_host(shown) == host
     ask = FollowUp(
         "whether the machine that joins has this address itself",
         f"ip -br addr; ip route get {own.address}   # on the machine that joins",
