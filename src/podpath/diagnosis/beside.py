@@ -22,6 +22,8 @@ from podpath.net.statements import BondState, LinkMode, WarningEvent
 from podpath.node.case import Case
 from podpath.node.links import Link
 
+READ = 20_000
+"""Lines of a log in which something is looked for again."""
 _NAMES = ("device", "bond", "bridge", "link")
 """Values of a message that name a device."""
 _UP = re.compile(
