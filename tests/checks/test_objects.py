@@ -9,6 +9,7 @@ from podpath.checks.objects import (
     failures,
     is_made_of,
     is_near,
+    is_of_all_nodes,
     is_ready,
     is_without_endpoints,
     pods,
@@ -118,3 +119,18 @@ def test_a_pod_is_ready_by_that_condition_alone() -> None:
     assert [("a", True), ("b", False), ("c", False)] == [
         (pod.name, is_ready(pod)) for pod in see(case, "Pod")
     ]
+
+
+def test_a_list_of_all_nodes_selects_none() -> None:
+    """Neither by a name, nor by a label or a field, nor by a filter."""
+    whole = ("kubectl get nodes", "oc get no -o wide", "kubectl get nodes --show-labels | sort")
+    part = ("kubectl get node a", "kubectl get nodes -l x=y", "kubectl get nodes | head -2")
+    field = "kubectl get nodes --field-selector=spec.unschedulable=false"
+
+    def listed(command: str) -> bool:
+        rows = "NAME STATUS ROLES AGE VERSION\na Ready <none> 2d v1.29.4\n"
+        case = case_of_document(f"```\n$ {command}\n{rows}```\n")
+        return any(is_of_all_nodes(node.span) for node in see(case, "Node"))
+
+    assert all(map(listed, whole))
+    assert not any(map(listed, (*part, field)))

@@ -30,6 +30,11 @@ _MADE = re.compile(
 """What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
 make no word and digits (`rand.SafeEncodeString` of Kubernetes).
 """
+_NODES = re.compile(
+    r"(?:kubectl|oc|k)\s+get\s+(?:nodes?|no)(?:\s+-o\s*(?:wide|name|yaml|json)|\s+--show-labels|"
+    r"\s+--no-headers|\s*\|\s*(?:sort|awk\s+'\{[^}]*\}'))*\s*"
+)
+"""Commands that list all nodes."""
 _REMEMBERED = 32
 """Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
@@ -176,6 +181,13 @@ def is_near(one: str, other: str) -> bool:
     any.
     """
     return not one or not other or one == other
+
+
+def is_of_all_nodes(span: Span) -> bool:
+    """Tell whether an output lists all nodes: its command names none, selects none and cuts nothing
+    off.
+    """
+    return _NODES.fullmatch(span.source.command or "") is not None
 
 
 def is_made_of(pod: str, workload: str) -> bool:

@@ -58,6 +58,10 @@ def test_what_is_possible(outputs: tuple[str, ...], prose: str) -> None:
         (NODES, listing("cilium-operator-6f5d8bbf4b", 1, 2)),
         (NODES, listing("cilium", 1, 2, command=f"{LISTED} | head -3")),
         (NODES, listing("cilium", 1, 2, command=f"{LISTED} | grep elm")),
+        (
+            NODES,
+            listing("cilium", 1, 2, command="$ kubectl get po -o wide cilium-4kq2x cilium-zz8lp"),
+        ),
         (NODES, listing("cilium", 1, 2, command=f"{LISTED} --field-selector a=b")),
         (NODES.replace("-o name", "-l pool=a"), listing("cilium", 1, 2)),
         (NODES.replace("\nnode/elm-1", ""), listing("cilium", 1, 2)),

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.dying import is_agent
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import ObjectSightings, is_of_all_nodes, see
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.complaints import EndKind
 from podpath.net.failures import FailureKind
@@ -44,11 +44,11 @@ _DRAWN = re.compile(r"(?P<set>[a-z0-9][a-z0-9.-]*)-[a-z0-9]{5}")
 _TEMPLATE = re.compile(r"-(?=[a-z]*\d)[bcdfghjklmnpqrstvwxz2456789]{6,10}$")
 """What a Deployment puts between its name and those letters."""
 _NETWORKING = re.compile(r"(?:^|-)(?:agent|cni|network|net|overlay|node|proxy)(?:-|$)")
-_NODES = re.compile(
-    r"(?:kubectl|oc|k)\s+(?:get\s+(?:nodes?|no))(?:\s+-o\s*(?:wide|name|yaml|json)|\s+"
-    r"--show-labels|\s*\|\s*(?:sort|awk\s+'\{[^}]*\}'))*\s*"
+_PODS = re.compile(
+    r"\bget\s+(?:pods?|po|all)(?:\s+(?:-[nlLo]\s*\S+|--(?:namespace|selector|output)\s+\S+|"
+    r"--?[\w-]+(?:=\S+)?))*\s*(?:\||$)"
 )
-"""Commands that list all nodes."""
+"""Commands that list pods and name none."""
 _CUT = re.compile(r"--field-selector|\|\s*(?:head|tail|grep\s+-v|awk\s+'[^{])")
 _GREP = re.compile(r"\|\s*e?grep\s+(?:-[iEwe]+\s+)*['\"]?(?P<word>[\w.-]+)['\"]?\s*$")
 _MEANT = frozenset({None, FailureKind.NOT_STARTED}) | LOSSES
@@ -63,19 +63,16 @@ class _Agents(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first agent that a single node lacks."""
-    nodes = {node.name: node for node in see(case, "Node") if _lists_all(node)}
+    nodes = {
+        node.name: node
+        for node in see(case, "Node")
+        if node.name and any(is_of_all_nodes(one.tree.line) for one in node.sights)
+    }
     for agents in _list_agents(case):
         lacking = [name for name in nodes if name not in agents.pods]
         if len(nodes) > 1 and len(lacking) == 1 and agents.pods.keys() <= nodes.keys():
             yield _report(case, agents, nodes[lacking[0]])
             return
-
-
-def _lists_all(node: ObjectSightings) -> bool:
-    """Tell whether it stands in a listing of all nodes."""
-    return bool(node.name) and any(
-        _NODES.fullmatch(one.tree.line.source.command or "") for one in node.sights
-    )
 
 
 def _list_agents(case: Case) -> Iterator[_Agents]:
@@ -100,7 +97,8 @@ def _is_whole(name: str, pods: list[ObjectSightings]) -> bool:
     command = next(iter(commands)) or ""
     greped = _GREP.search(command)
     narrowed = "grep" in command and (greped is None or greped["word"] not in name)
-    return len(commands) == 1 and "get" in command and not narrowed and not _CUT.search(command)
+    named = _PODS.search(command) is None
+    return len(commands) == 1 and not (named or narrowed or _CUT.search(command))
 
 
 def _report(case: Case, agents: _Agents, node: ObjectSightings) -> Finding:

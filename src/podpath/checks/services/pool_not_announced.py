@@ -29,22 +29,19 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import ObjectSightings, is_of_all_nodes, see
 from podpath.checks.stated import statements_of
-from podpath.net.provenance import Span
 from podpath.net.statements import ArpAnswer, NoObjects
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.LOAD_BALANCER, Category.ROUTE_DISTRIBUTION)
-_NODES = re.compile(r"\bget\s+(?:nodes?|no)\b(?P<rest>.*)")
 NAME = "pool-not-announced"
 ADVERTISED = ("L2Advertisement", "BGPAdvertisement")
 EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers"
@@ -108,7 +105,7 @@ def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
             if wanted is None or shown is None or _fits(shown, wanted):
                 return
     wanted, node = selectors[0], see(case, "Node")[0]
-    if wanted is not None and wanted.fields and _lists_all(node.span):
+    if wanted is not None and wanted.fields and is_of_all_nodes(node.span):
         name, value = next(iter(wanted.fields.items()))
         yield replace(
             _report(
@@ -121,14 +118,6 @@ def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
             ),
             evidence=(value.line, node.span),
         )
-
-
-def _lists_all(span: Span) -> bool:
-    """Tell whether a listing of nodes is of all: its command names none, selects none and cuts
-    nothing off.
-    """
-    found = _NODES.search(span.source.command or "")
-    return found is not None and not re.search(r"\s-l\b|--selector|\||\s[^-\s]", found["rest"])
 
 
 def _check_missing(case: Case, pools: set[str]) -> Iterator[Finding]:
@@ -181,7 +170,7 @@ def _check_label(case: Case) -> Iterator[Finding]:
         return
     names = ", ".join(node.name for node, _ in labeled[:3])
     picked = "-l" in (first.line.source.command or "").split()
-    sure = whole if picked else len(nodes) == 1 and _lists_all(first.line)
+    sure = whole if picked else len(nodes) == 1 and is_of_all_nodes(first.line)
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
