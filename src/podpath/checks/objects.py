@@ -25,7 +25,8 @@ NODE_PORTS = range(30000, 32768)
 """What --service-node-port-range is unless it is set."""
 DNS_PORT = "53"
 _MADE = re.compile(
-    r"\d+|(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{4,5}|(?=[a-z]*\d)[a-z0-9]{5}|[bcdfghjklmnpqrstvwxz]{5}"
+    r"\d+|(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{4,5}|(?=[a-z]*\d)[a-z0-9]{5}|"
+    r"[bcdfghjklmnpqrstvwxz]{5}"
 )
 """What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
 make no word and digits (`rand.SafeEncodeString` of Kubernetes).
