@@ -39,13 +39,14 @@ def test_the_way_out_is_not_listed(names: str) -> None:
     assert [1.0] == sure(STATUS.format(names.replace(",", ", ")), ROUTE, LINK.format(own=""))
 
 
-@pytest.mark.parametrize("links", ["", "bond", "slave"])
+@pytest.mark.parametrize("links", ["", "bond", "slave", "queue"])
 def test_a_way_out_that_may_be_on_a_listed_card_is_a_question(links: str) -> None:
-    """Its kind is not shown, it is a bond, or a card is its slave."""
+    """Its kind is not shown, it is a bond, a card is its slave, or it has no queue."""
     shown = {
         "": "",
         "bond": LINK.format(own="    bond mode active-backup\n"),
         "slave": LINK + SLAVE,
+        "queue": LINK.replace("-d link", "link show dev ens224").replace("mq", "noqueue"),
     }
     text = shown[links].format(own="")
 

@@ -75,6 +75,7 @@ def certain(*parts: str) -> list[float]:
     [
         ((ZONES, DOCKER, PUBLIC, RESTART, ZONES, PUBLIC), [1.0]),
         ((ZONES, DOCKER, PUBLIC, "# firewall-cmd --reload\n", ZONES, PUBLIC, CHAIN), [1.0]),
+        ((ZONES, DOCKER, PUBLIC, RESTART, ZONES[:-1], " | grep -A1 public\n", PUBLIC), [TYPED]),
         ((RESTART, CHAIN), [ABSENT]),
         ((CHAIN, RESTART), [TYPED]),
         ((RESTART, ZONES, PUBLIC), [TYPED]),

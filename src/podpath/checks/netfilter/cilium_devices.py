@@ -71,10 +71,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _is_card(case: Case, name: str) -> bool:
     """Tell whether a listing shows a device, and that it is on no other one: what leaves by a bond,
-    a bridge or a VLAN passes the card below, whose programs see it.
+    a bridge or a VLAN passes the card below, whose programs see it. Such a device has no queue,
+    which may be all that a listing shows of it.
     """
     link = find_link(case.node.host, IfName(name))
-    shown = link is not None and link.span is not None
+    shown = link is not None and link.span is not None and "noqueue" not in link.span.text
     above = any(name in {one.master, one.lower} for one in case.node.host.links.items)
     return shown and link is not None and not (link.kind or link.lower or above)
 

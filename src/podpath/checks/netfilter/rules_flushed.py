@@ -54,7 +54,7 @@ _WRITERS = re.compile(
     r"crio|libvirtd)\b|\breboot\b|\bpodman\s+network\s+reload\b"
 )
 """Commands that start again who wrote them."""
-_ALL = re.compile(r"\bfirewall-cmd\b.*--(?:get-active-zones|list-all-zones)\b")
+_ALL = re.compile(r"(?:.*\s)?firewall-cmd\b[^|]*--(?:get-active-zones|list-all-zones)\b[^|]*")
 _ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
 _TABLES = frozenset({"filter", "nat"})
 """The tables in which engines and plugins write."""
@@ -126,7 +126,7 @@ def _list_left(case: Case, flush: Span) -> Iterator[Span]:
     later = [(one, span) for one, span in zones if _is_after(span, flush)]
     kept = {device for one, _ in later for device in one.values}
     again = {one.zone for one, _ in later}
-    whole = any(_ALL.search(span.source.command or "") for _, span in later)
+    whole = any(_ALL.fullmatch(span.source.command or "") for _, span in later)
     for one, span in zones:
         lost = {device for device in one.values if is_inner_bridge(device)} - kept
         if lost and (whole or one.zone in again) and not _is_after(span, flush):
