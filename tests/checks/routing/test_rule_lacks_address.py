@@ -59,7 +59,7 @@ AMAZON = """\
 32767:	from all lookup default
 """
 BOTH = "Pods 10.7.4.160 and 10.7.4.77 of one node do not reach each other."
-OWN = "$ ip -br addr\neth0 UP 10.7.4.5/24\n"
+OWN = "$ ip -br addr\nlo UNKNOWN 127.0.0.1/8\neth0 UP 10.7.4.5/24\n"
 
 
 def test_one_pod_shows_the_habit_of_amazons_plugin() -> None:
@@ -69,6 +69,7 @@ def test_one_pod_shows_the_habit_of_amazons_plugin() -> None:
     assert [0.9] == certainties("The pod 10.7.4.77 cannot reach anything.", AMAZON)
     assert [0.9] == certainties(BOTH, AMAZON)
     assert [1.0] == certainties(BOTH, AMAZON + OWN)
+    assert [0.9] == certainties(BOTH, AMAZON + OWN.replace("addr", "addr show dev eth0"))
 
 
 @pytest.mark.parametrize(

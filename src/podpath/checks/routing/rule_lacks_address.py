@@ -87,9 +87,9 @@ def _find_left_out(case: Case, complaint: Complaint, having: set[Address]) -> Ad
 
 def _is_certain(case: Case, complaint: Complaint) -> bool:
     """Tell whether the pod is one of this node's and not on its network: it is said to be on one
-    node with a pod that has its rule, and the node's own addresses are shown.
+    node with a pod that has its rule, and all of the node's own addresses are shown.
     """
-    shown = any(item.span is not None for item in case.node.host.addresses.items)
+    shown = case.node.host.addresses.complete
     return shown and complaint.same_node is True and len(complaint.addresses) > 1
 
 
