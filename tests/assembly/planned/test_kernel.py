@@ -73,7 +73,7 @@ def predict(node: Node, text: str, *, noflush: bool = False) -> tuple[Node, bool
     return apply_changes(node, planned.changes), bool(planned.refused)
 
 
-NOT_TAKEN_OVER = "is named in a script that removes"
+NOT_TAKEN_OVER = ("is named in a script that removes", "above a command that replaces a rule")
 """Of what a file does: nobody says whether it is refused."""
 
 
@@ -323,6 +323,9 @@ def draw_script(chance: random.Random, handles: dict[str, list[tuple[str, int]]]
     return "\n".join([*lines, ""])
 
 
+REPLACED = "replace rule inet t d handle HANDLE ip saddr 10.0.3.6 drop"
+
+
 def tables_of(node: Node) -> dict[str, object]:
     """Return what the native tables hold."""
     return {
@@ -355,7 +358,7 @@ def test_nft(inside: Callable[..., str], say: Callable[[str], None]) -> None:
         predicted, refused = predict(before, text)
         loaded = inside("nft", "-f", "-", text=text)
 
-        if NOT_TAKEN_OVER in " ".join(reasons(before, text)):
+        if any(one in " ".join(reasons(before, text)) for one in NOT_TAKEN_OVER):
             continue
         assert (loaded == "!") is refused, f"{listed}\n{text}\n{reasons(before, text)}"
         if not refused:
@@ -363,3 +366,47 @@ def test_nft(inside: Callable[..., str], say: Callable[[str], None]) -> None:
             after = read_node((" ".join(show), inside(*show)))
             assert tables_of(after) == tables_of(predicted), text
     assert loads
+
+
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (("add rule inet t c index 0 accept",), 1),
+        (("add rule inet t c index 0 accept", REPLACED), 2),
+        (("insert rule inet t c index 1 accept", REPLACED), 0),
+        ((REPLACED, "add rule inet t c index 0 accept"), 1),
+        (("add rule inet t c index 7 accept", REPLACED), 2),
+    ],
+)
+def test_nft_forgets_a_number_above_a_replacement(
+    lines: tuple[str, ...], place: int, inside: Callable[..., str]
+) -> None:
+    """The rule stands at the end, or at the beginning; nothing is refused."""
+    chains = "chain c { ip saddr 10.0.0.1 drop; ip saddr 10.0.0.2 drop; }; chain d { drop; };"
+    inside("nft", "-f", "-", text=f"table inet t {{ {chains} }}\n")
+    listed = inside("nft", "-a", "list", "chain", "inet", "t", "d")
+    handle = listed.partition("drop # handle ")[2].split()[0]
+    script = "\n".join(lines).replace("HANDLE", handle)
+
+    assert inside("nft", "-f", "-", text=f"{script}\n") != "!"
+    rules = inside("nft", "list", "chain", "inet", "t", "c").splitlines()[2:-2]
+    assert rules[place].strip() == "accept"
+
+
+@pytest.mark.parametrize(
+    ("noflush", "before", "kept"),
+    [(False, "", True), (True, "", True), (True, ":U - [0:0]\n", False)],
+)
+def test_iptables_nft_may_keep_what_the_file_adds(
+    before: str, inside: Callable[..., str], *, noflush: bool, kept: bool
+) -> None:
+    """`-F` of all chains, below a rule of the same file: a new or emptied table keeps it."""
+    restore, option = "iptables-nft-restore", ["-n"] * noflush
+    if before:
+        inside(restore, text=f"*filter\n{before}COMMIT\n")
+    held = read_node(("iptables-nft-save", inside("iptables-nft-save")))
+    text = "*filter\n:U - [0:0]\n-A U -j RETURN\n-F\nCOMMIT\n"
+
+    assert inside(restore, *option, text=text) != "!"
+    assert ("-A U -j RETURN" in inside("iptables-nft-save")) is kept
+    assert predict(held, text, noflush=noflush)[1]

@@ -86,6 +86,18 @@ def test_rules_are_named_by_their_handles_and_places() -> None:
         assert (refused, rules(after)) == ([], expected), line
 
 
+def test_a_number_above_a_replacement_is_not_taken_over() -> None:
+    """The program forgets it, unless another number stands below."""
+    other = "table inet t { chain d { drop; }; }"
+    base, _ = run(given_base(), "add rule inet t c drop", other)
+    number, replaced = "add rule inet t c index 0 accept", "replace rule inet t d handle 7 accept"
+    why = "index 0 stands above a command that replaces a rule, which is not modeled"
+
+    assert [why] == run(numbered(base), number, replaced)[1]
+    assert [] == run(numbered(base), replaced, number)[1]
+    assert [] == run(numbered(base), number, replaced, number)[1]
+
+
 def test_several_rules_are_deleted_by_their_handles() -> None:
     """As a script does that somebody wrote by a listing."""
     base, _ = run(given_base(), "add rule inet t c drop", "add rule inet t c accept")

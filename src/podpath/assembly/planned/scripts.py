@@ -93,9 +93,12 @@ class _Run:
                 pass
 
     def close(self) -> None:
-        """Refuse what nobody can tell of rules that are named where the same script removes some:
-        the kernel still finds those, and nft counts them or not (seen on 6.18 with nft 1.0.6).
+        """Refuse what nobody can tell: of rules that are named where the same script removes some,
+        since the kernel still finds those, and nft counts them or not; and of places by number
+        where the script replaces a rule below the last of them, since nft forgets the numbers then
+        and adds at the end, inserts at the beginning (seen on 6.18 with nft 1.0.6).
         """
+        self._doubt_numbers()
         for record in self.placed:
             whole = (record.family, record.table, record.name)
             emptied = not self.thinned.isdisjoint({(), (record.family,), whole[:2], whole})
@@ -105,6 +108,15 @@ class _Run:
                 self.gaps = [gap for gap in self.gaps if gap.span != record.span]
                 why = f"a rule of {record.name} is named in a script that removes it or others"
                 self._refuse(record, f"{why}, which is not modeled")
+
+    def _doubt_numbers(self) -> None:
+        numbered = [at for at, one in enumerate(self.placed) if one.index is not None]
+        last = max(numbered, default=len(self.placed))
+        if any(one.verb == "replace" for one in self.placed[last:]):
+            for record in (self.placed[at] for at in numbered):
+                self.gaps = [gap for gap in self.gaps if gap.span != record.span]
+                why = "stands above a command that replaces a rule, which is not modeled"
+                self._refuse(record, f"index {record.index} {why}")
 
     def _refuse(self, record: Record, why: str) -> None:
         self.gaps.append(Gap(record.span, why))

@@ -169,6 +169,7 @@ class TableDraft:
         if name:
             self._empty(self.demand(name), line)
             return
+        self._demand_older_rules()
         for fact in list(self._chains.values()):
             if not isinstance(fact, Known):
                 raise RefusedError("outputs disagree about a chain")
@@ -277,6 +278,15 @@ class TableDraft:
         """
         if self._policies_set and self._table.flavour == "nft":
             raise RefusedError(f"{option} behind a policy: iptables-nft 1.8.9 takes that back")
+
+    def _demand_older_rules(self) -> None:
+        """Refuse what empties all chains where the same block has added rules: iptables-nft 1.8.9
+        keeps these where the table is new or the block has emptied it, and else does not.
+        """
+        known = (fact.value for fact in self._chains.values() if isinstance(fact, Known))
+        added = any(rule.span in self._new for chain in known for rule in chain.rules)
+        if added and self._table.flavour == "nft":
+            raise RefusedError("iptables-nft 1.8.9 may keep the rules that the same file adds")
 
     def _demand_count(self, name: str) -> None:
         """Refuse what counts rules of a chain that the same block emptied: iptables-nft 1.8.9 may
