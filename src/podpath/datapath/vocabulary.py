@@ -222,6 +222,7 @@ class BoundaryName(StrEnum):
     MIDWAY = "translated midway"
     PRIVATE_TUNNEL = "tunnel of a program or of keys"
     TUNNEL_TO_SELF = "tunnel to itself"
+    BRIDGE_DETOUR = "first frame to a next hop"
 
 
 class GivenSocket(StrEnum):

@@ -15,6 +15,7 @@ from podpath.datapath.neighbors.neighbour import resolve
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.nftables import netdev
 from podpath.datapath.nftables.registration import FAMILIES as NATIVE
 from podpath.datapath.reasons import bridges
 from podpath.datapath.routing.input import InputRoute, route_input
@@ -149,7 +150,9 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
             )
             return reject(walk, skb, DropCause.NEIGHBOUR_FAILED, "icmp-host-unreachable")
         skb.packet = with_macs(packet, packet.smac, found.mac)
-        _note_detour(walk, skb, namespace, bridge)
+        ended = _detour(walk, skb, namespace, bridge)
+        if ended is not None:
+            return ended
         stays = bridges.StaysOnBridge(packet.dst, bridge.name)
         walk.trace.step(
             StageName.BRIDGE_PREROUTING, skb, FINISH, packet, StepDecision.BRIDGE, stays
@@ -175,9 +178,9 @@ def _refuses(cause: DropCause, family: int) -> bool:
     return cause in _REFUSED if family == 4 else cause is not DropCause.FORWARDING_OFF
 
 
-def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> None:
-    """Say that a frame passes the bridge device itself: the first to a next hop, and each to one
-    that is known by hearsay.
+def _detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
+    """Let a frame pass the bridge device itself, with what sees it there: the first to a next hop,
+    and each to one that is known by hearsay.
 
     Only a neighbor that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
     cache.
@@ -185,6 +188,7 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
     neighbours = walk.learned.neighbours
     key = NeighbourKey(namespace.name, bridge.name, skb.packet.dst)
     if key in neighbours.heard or key not in neighbours.resolved:
+        first = key not in neighbours.heard
         neighbours.resolved[key] = True
         reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
         walk.trace.step(
@@ -196,6 +200,11 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
             reason,
             link=bridge.name,
         )
+        ended = netdev.egress(walk, skb, bridge)
+        if first and isinstance(ended, Dropped):
+            return boundary(walk, skb, BoundaryName.BRIDGE_DETOUR)
+        return ended
+    return None
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute, cause: DropCause) -> Dropped:

@@ -103,6 +103,12 @@ _ENDS = (
         "ping -M do -s SIZE ADDRESS; nstat -az 'IpFrag*' 'IpReasm*'",
     ),
     Boundary(
+        BoundaryName.BRIDGE_DETOUR,
+        "the first frame to a next hop of a bridge ends at the bridge's own device, and one that "
+        "is sent again does not pass there",
+        "ip neigh; nft list chains netdev; the same connection once more",
+    ),
+    Boundary(
         BoundaryName.MIDWAY,
         "the evidence does not show how a connection that is already open was first translated",
         "conntrack -L -o extended",
