@@ -53,6 +53,15 @@ def test_what_another_route_takes_or_another_error_tells(said: str, routes: str,
     assert not told(said, routes, show)
 
 
+def test_a_table_that_is_asked_before_main_leaves_it_open() -> None:
+    """It may have a way there."""
+    rules = "0: from all lookup local\n100: from all lookup 77\n32766: from all lookup main\n"
+
+    table = "# ip route show table 77\n10.30.0.0/16 via 10.30.1.4 dev ens3\n"
+
+    assert [0.9] == told(show=f"ip rule\n{rules}{table}# ip route")
+
+
 RANGE = "$ kubectl cluster-info dump | grep -m1 service-cluster-ip-range\n"
 SERVICES = '"--service-cluster-ip-range=10.96.0.0/16",\n'
 
@@ -64,11 +73,17 @@ SERVICES = '"--service-cluster-ip-range=10.96.0.0/16",\n'
         ("Host-network programs of the node reach no service.", "10.96.0.0/12", [0.9]),
         ("Host-network programs of the node reach no service.", "10.96.4.0/24", []),
         ("Pods reach no service.", "10.96.0.0/16", []),
+        ("Host-network programs of the node reach no service.", "10.96.0.0/16 table 100", []),
+        (
+            "Host-network programs of the node reach no service.",
+            "10.96.0.0/12 proto bird\n10.96.0.0/14 via 10.30.1.4 dev ens3",
+            [],
+        ),
     ],
 )
 def test_a_blackhole_for_all_services(said: str, route: str, certainty: list[float]) -> None:
     """What the host itself sends is looked up before it is translated."""
-    routes = f"blackhole {route} proto bird\n{RANGE}{SERVICES}"
+    routes = f"blackhole {route}\n{RANGE}{SERVICES}"
 
     assert certainty == told(said, routes, "ip route | grep bird")
 

@@ -41,7 +41,7 @@ from podpath.net.failures import FailureKind, Result
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
-from podpath.node.routing import MAIN, Route
+from podpath.node.routing import MAIN, TABLES, Route
 
 CATEGORIES = (Category.NO_ROUTE, Category.ROUTE_DISTRIBUTION, Category.WRONG_ROUTE)
 NAME = "dead-end-route"
@@ -103,7 +103,7 @@ def _find_longest(case: Case, address: Address) -> Route | None:
         for one in host.routes.items
         if one.table == MAIN and one.span is not None and one.prefix.covers(address)
     ]
-    return max(fitting, key=lambda one: (one.prefix.length, -one.metric), default=None)
+    return _take_best(fitting)
 
 
 def _find_for_services(case: Case, complaint: Complaint) -> Route | None:
@@ -115,17 +115,27 @@ def _find_for_services(case: Case, complaint: Complaint) -> Route | None:
     told = find_said(case, MessageKind.RANGE_WANTED)
     wanted = [one.values["prefix"] for one in told if one.values.get("what") in SERVICE_RANGES]
     ranges = [prefix for prefix in map(read_prefix, wanted) if prefix is not None]
-    for route in case.node.host.routes.items:
-        ends = route.type in ENDS and route.span is not None
-        if ends and any(map(route.prefix.covers, ranges)):
-            return route
-    return None
+    fitting = [
+        one
+        for one in case.node.host.routes.items
+        if one.table == MAIN and one.span is not None and any(map(one.prefix.covers, ranges))
+    ]
+    taken = _take_best(fitting)
+    return taken if taken is not None and taken.type in ENDS else None
+
+
+def _take_best(routes: list[Route]) -> Route | None:
+    """Return the route of several for one destination that the kernel takes."""
+    return max(routes, key=lambda one: (one.prefix.length, -one.metric), default=None)
 
 
 def _is_alone(case: Case, span: Span) -> bool:
-    """Tell whether nothing shows a second machine: no other namespace has routes."""
+    """Tell whether nothing shows a second machine, or that another table than main is asked: no
+    other namespace has routes, and no rule leads to a table of somebody's own.
+    """
     listed = [one for one in case.node.namespaces.values() if one.routed]
-    return len(listed) == 1 and span.source.prompt is None
+    led = any(rule.table not in TABLES.values() for rule in case.node.host.rules.items)
+    return len(listed) == 1 and span.source.prompt is None and not led
 
 
 def _report(route: Route, whom: str, said: Span, *, sure: bool) -> Finding:

@@ -36,7 +36,7 @@ from podpath.net.provenance import Span
 from podpath.net.statements import NoRoutes
 from podpath.node.case import Case
 from podpath.node.node import HOST, Netns
-from podpath.node.routing import MAIN, PolicyRule, Route
+from podpath.node.routing import MAIN, TABLES, PolicyRule, Route
 
 CATEGORIES = (Category.POLICY_ROUTING, Category.WRONG_ROUTE, Category.NO_ROUTE)
 NAME = "rule-to-empty-table"
@@ -96,7 +96,7 @@ def _is_own(host: Netns, rule: PolicyRule) -> bool:
     filled = any(
         route.table == rule.table and route.span is not None for route in host.routes.items
     )
-    return rule.family == 4 and rule.table not in {0, 253, MAIN, 255} and not filled
+    return rule.family == 4 and rule.table not in TABLES.values() and not filled
 
 
 def _is_meant(complaint: Complaint, rule: PolicyRule) -> bool:

@@ -35,7 +35,7 @@ from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint
 from podpath.node.case import Case
 from podpath.node.node import Netns
-from podpath.node.routing import MAIN, PolicyRule, Route
+from podpath.node.routing import MAIN, TABLES, PolicyRule, Route
 
 CATEGORIES = (
     Category.POLICY_ROUTING,
@@ -51,8 +51,6 @@ _ON_DEVICE = re.compile(
     r"(?P<device>(?=[\w.-]*\d)[a-z][\w.-]*\w)"
 )
 """Says of a network by which device it is reached."""
-_OWN = frozenset({0, 253, MAIN, 255})
-"""Tables of the kernel itself."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -81,7 +79,7 @@ def _list_defaults(host: Netns, rule: PolicyRule) -> list[Route]:
     own.
     """
     shown = rule.span is not None and not rule.unread and not rule.l3mdev
-    before = rule.action == "lookup" and rule.table not in _OWN and rule.family == 4
+    before = rule.action == "lookup" and rule.table not in TABLES.values() and rule.family == 4
     if not (shown and before) or rule.suppress_prefixlength is not None or rule.dst is not None:
         return []
     return [
