@@ -41,8 +41,8 @@ NAME = "node-address-differs"
 LIKELY = 0.8
 """The session may fail for another reason: nothing says that the address is not reached."""
 ANNOTATION = "projectcalico.org/IPv4Address"
-_UNREACHED = ("unreachable", "no route", "timed out")
-"""What BIRD says of an address that it does not reach."""
+_UNREACHED = ("unreachable", "no route")
+"""What BIRD says of an address that it does not reach; silence may be a firewall's, at port 179."""
 _UNKNOWN = "unknown address"
 
 
