@@ -83,3 +83,18 @@ def test_an_address_of_ipv6_that_is_given_up_breaks_ipv6(
 ) -> None:
     """One of the link alone breaks nothing that nobody says is of IPv6."""
     assert severity == find("address-given-up", line, prose=prose).severity
+
+
+@pytest.mark.parametrize(
+    ("above", "severity"),
+    [("It would print:", Severity.RISK), ("It prints:", Severity.FAULT)],
+)
+def test_what_would_be_printed_is_no_fault(above: str, severity: Severity) -> None:
+    """Nobody has seen it."""
+    text = (
+        f"The host cannot reach 10.9.9.9.\n\n{above}\n\n"
+        "```\n# ip route get 10.9.9.9\nRTNETLINK answers: Network is unreachable\n```\n"
+    )
+    (found,) = podpath.diagnose(Pasted(text, "ticket.md")).findings
+
+    assert ("route-refused", severity) == (found.check, found.severity)

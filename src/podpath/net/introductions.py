@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 
+_WIDTH = 400
+"""How much of the end of a sentence is looked at."""
+_PRINTS = r"(?:print|say|show|report|return|output|give|read|look like|see)s?\b"
+_TO_THE_END = (
+    r"(?:(?!\b(?:but|however|yet|whereas|actually|(?:and|while) (?:it|i|we|here|there))\b)"
+    r"[^.!?])*:\W*$"
+)
+"""Up to the colon, with no word of what was printed in its place."""
 _SUPPOSED = re.compile(
     r"\b(?:would|could|might|is (?:expected|supposed) to|should) (?:then |now |also |instead )*"
-    r"(?:print|say|show|report|return|output|give|read|look like|see)s?\b[^.!?]*:\W*$|"
-    r"\b(?:similar to|just like) (?:how )?\w+ (?:handles|does|prints|says)\b[^.!?]*:\W*$",
+    rf"{_PRINTS}{_TO_THE_END}|"
+    rf"\bexpect(?:s|ed)? (?:[\w-]+ ){{0,4}}to {_PRINTS}{_TO_THE_END}|"
+    r"\bexpected (?:output|listing|answer)s?(?: is| was| would be)?:\W*$|"
+    rf"\b(?:similar to|just like) (?:how )?\w+ (?:handles|does|prints|says)\b{_TO_THE_END}",
     re.IGNORECASE,
 )
 
 
 def is_supposed(sentence: str) -> bool:
     """Tell whether the sentence above an output says that it would or should be printed."""
-    return _SUPPOSED.search(sentence) is not None
+    return _SUPPOSED.search(sentence[-_WIDTH:]) is not None
