@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import podpath
+from podpath.checks.finding import Severity
 from podpath.checks.ground import Unsettling
 from podpath.library.given import Pasted
 from tests.diagnosis.tickets import find
@@ -181,3 +182,48 @@ def test_what_is_missing_for_the_pod_that_fails_is_missing_at_its_removal_too() 
 
     assert find("cni-plugin-missing", line, prose="CoreDNS does not come up.").certainty == 1
     assert find("cni-plugin-missing", line, prose="The shop does not come up.").certainty < 1
+
+
+RULES = (
+    "*filter\n:INPUT DROP [0:0]\n:OUTPUT ACCEPT [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\nCOMMIT"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "certain"),
+    [
+        ("iptables-restore < /etc/own.rules", "iptables-restore: line 3 failed", False),
+        ("nft -f /etc/own.nft", "/etc/own.nft:3:5-9: Error: syntax error, unexpected xyz", True),
+        ("uptime", "10:00:00 up 1 day", True),
+    ],
+)
+def test_rules_of_a_file_that_is_refused_may_not_be_held(
+    command: str, error: str, *, certain: bool
+) -> None:
+    """Nothing says whose rules these are: they stay a possible fault, with a question."""
+    text = (
+        "Nobody can reach the host n1 from outside on port 80.\n\n"
+        f"```\n{RULES}\n```\n\n```\nroot@n1:~# {command}\n{error}\n```\n"
+    )
+    found = podpath.diagnose(Pasted(text, "ticket.md")).findings
+    (finding,) = (one for one in found if one.check == "port-not-accepted")
+
+    assert certain is (finding.certainty == 1)
+    assert certain is (Unsettling.NOT_LOADED not in finding.reasoning)
+    assert finding.severity is Severity.FAULT
+    assert certain or finding.asks
+
+
+@pytest.mark.parametrize(("prompt", "typed"), [("root@n1:~# ", True), ("", False)])
+def test_an_answer_to_a_typed_command_is_no_component_that_fails(
+    prompt: str, *, typed: bool
+) -> None:
+    """What a log quotes is."""
+    text = (
+        "A rule is refused.\n\n```\n"
+        f"{prompt}iptables -t nat -A POSTROUTING -j MASQUERADE\n"
+        "iptables: No chain/target/match by that name.\n```\n"
+    )
+    found = podpath.diagnose(Pasted(text, "ticket.md")).findings
+
+    assert typed is any(Unsettling.TYPED in one.reasoning for one in found)

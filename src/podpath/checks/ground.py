@@ -64,7 +64,7 @@ class Unsettling(Enum):
     AGAIN = auto()
     """The same command, typed again later, does not say it."""
     NOT_LOADED = auto()
-    """The file that holds these rules is refused when it is loaded."""
+    """A file of rules is refused when it is loaded, and these may be its rules."""
     SUPPOSED = auto()
     """It is quoted as what would be printed, or should be."""
     RESCUE = auto()

@@ -67,9 +67,9 @@ def _doubt(case: Case, finding: Finding) -> Finding:
     if finding.severity not in WEIGHTY:
         return finding
     settled = finding.settled_by or finding.proves or finding.needed_for or finding.doubted_by
-    doubts = NO_FAULT
+    doubts = NOT_THERE
     if settled or finding.certainty == 1:
-        doubts = NO_FAULT | finding.doubted_by | ALWAYS
+        doubts = NOT_THERE | finding.doubted_by | ALWAYS
     for doubt in sorted(doubts, key=lambda one: one.value):
         span = next(RULES[doubt](case, finding), None)
         if span is not None:
@@ -138,8 +138,10 @@ ALWAYS = frozenset({
     Unsettling.AGAIN,
 })  # fmt: skip
 """What leaves any fault open that messages tell."""
-NO_FAULT = frozenset({Unsettling.NOT_LOADED, Unsettling.SUPPOSED})
-"""What says of anything that it is no fault, or not there."""
+NO_FAULT = frozenset({Unsettling.SUPPOSED})
+"""What says of anything that it is no fault."""
+NOT_THERE = NO_FAULT | {Unsettling.NOT_LOADED}
+"""What says of anything, a possible fault too, that it is not there, or may not be."""
 
 _NOW = FollowUp(
     "what fails now: the logged fault is over, or the device works despite it",
@@ -157,6 +159,12 @@ _REFUSED = FollowUp(
     "nft list ruleset; iptables-save; lsmod | grep -e nf_ -e xt_ -e ipt_; uname -r",
     "a module of a match or target that is not loaded, a chain of another type or hook, or a "
     "device that is not there",
+)
+_HELD = FollowUp(
+    "which rules the kernel holds",
+    "iptables-save -c; ip6tables-save -c; nft list ruleset",
+    "these rules are there: this is the cause; they are not: the refused file says nothing of what "
+    "fails",
 )
 _EARLY = FollowUp(
     "what was not there yet when it was refused",
@@ -190,6 +198,7 @@ ASKS: Mapping[Unsettling, tuple[FollowUp, ...]] = {
     Unsettling.DONE: (_SINCE,),
     Unsettling.LATER: (_EARLY,),
     Unsettling.TYPED: (_REFUSED,),
+    Unsettling.NOT_LOADED: (_HELD,),
     Unsettling.RUNS: (_SINCE,),
     Unsettling.LONG_AGO: (_SINCE,),
     Unsettling.OTHER_PROGRAM: (_SINCE,),

@@ -143,13 +143,15 @@ def _is_of_failing(case: Case, message: Message) -> bool:
 
 def find_not_loaded(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the error by which a typed restore refuses a file, where the finding is about rules
-    that no command listed: they are the file's.
+    that no command listed: they may be the file's, if they are spelled as the restore's are.
     """
     check = find_check(finding.check)
     sorts = frozenset(check.categories if check is not None else ())
     listed = any(span.source.command for span in finding.evidence)
     if listed or not finding.evidence or sorts.isdisjoint(_STOPPING):
         return
+    native = any(span.source.format.startswith("nft") for span in finding.evidence)
     for message in find_said(case, MessageKind.IPTABLES_FAILED, MessageKind.RULESET_FILE_REFUSED):
-        if _RESTORES.search(message.span.source.command or ""):
+        restore = _RESTORES.search(message.span.source.command or "")
+        if restore is not None and restore[0].startswith("nft") is native:
             yield message.span

@@ -125,7 +125,9 @@ _DOUBTS: Mapping[Unsettling, str] = {
         "with that."
     ),
     Unsettling.AGAIN: "The same command, run again later, does not report it.",
-    Unsettling.NOT_LOADED: "The file with these rules is refused: the kernel does not hold them.",
+    Unsettling.NOT_LOADED: (
+        "A file of rules is refused: if these are its rules, the kernel does not hold them."
+    ),
     Unsettling.SUPPOSED: "It is quoted as what would or should be printed, not as what was.",
     Unsettling.RESCUE: "A rescue system was running, with a kernel and devices of its own.",
     Unsettling.OTHER_PROGRAM: "It is in the log of a program that nobody says is failing.",
