@@ -63,16 +63,16 @@ class _Agents(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first agent that a single node lacks."""
-    nodes = {
-        node.name: node
-        for node in see(case, "Node")
-        if node.name and any(is_of_all_nodes(one.tree.line) for one in node.sights)
-    }
+    nodes = {node.name: node for node in see(case, "Node") if node.name and _is_of_all(node)}
     for agents in _list_agents(case):
         lacking = [name for name in nodes if name not in agents.pods]
         if len(nodes) > 1 and len(lacking) == 1 and agents.pods.keys() <= nodes.keys():
             yield _report(case, agents, nodes[lacking[0]])
             return
+
+
+def _is_of_all(node: ObjectSightings) -> bool:
+    return any(is_of_all_nodes(one.tree.line) for one in node.sights)
 
 
 def _list_agents(case: Case) -> Iterator[_Agents]:
