@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.stated import (
+    has_inner_bridge,
     is_inner_bridge,
     is_tunnel,
     is_typed_on,
@@ -49,6 +50,11 @@ def test_uplinks_are_the_devices_of_default_routes() -> None:
 ])  # fmt: skip
 def test_names_tell_what_a_device_is_for(name: str, bridge: bool, tunnel: bool) -> None:  # noqa: FBT001  # a case
     """A bridge that leads to the LAN has any name."""
+    case = case_of_document(
+        f"```\n$ ip -br link\n{name} UP 02:00:00:00:00:01 <BROADCAST,UP>\n```\n"
+    )
+
+    assert bridge is has_inner_bridge(case.node.host)
     assert (bridge, tunnel) == (is_inner_bridge(name), is_tunnel(name))
 
 

@@ -61,6 +61,11 @@ def is_inner_bridge(name: str) -> bool:
     return _INNER_BRIDGE.match(name) is not None
 
 
+def has_inner_bridge(host: Netns) -> bool:
+    """Tell whether a host is known to have a bridge for containers or guests."""
+    return any(is_inner_bridge(str(link.name)) for link in host.links.items)
+
+
 def is_tunnel(name: str) -> bool:
     """Tell whether a device's name is that of an overlay's or a VPN's device."""
     return _TUNNEL.match(name) is not None

@@ -36,7 +36,7 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
-from podpath.checks.stated import is_inner_bridge
+from podpath.checks.stated import has_inner_bridge
 from podpath.checks.told import BEHIND, find_told, is_forwarder, list_failing, may_pass
 from podpath.checks.typed_policies import TypedPolicies, has_workloads, list_typed_policies
 from podpath.net.complaints import Circumstance, EndKind
@@ -86,7 +86,9 @@ def check(case: Case) -> Iterator[Finding]:
                 and not any(map(lets_new_in, chain.rules))
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
-                if not may_pass(case, name) or (name == "FORWARD" and _is_of_own(case, table)):
+                if not may_pass(case, name) or (
+                    name == "FORWARD" and _is_of_own_traffic(case, table)
+                ):
                     yield _doubt(found)
                 elif _is_bare(case.node.host, table) and (
                     has_workloads(case) or is_forwarder(case)
@@ -103,14 +105,14 @@ def check(case: Case) -> Iterator[Finding]:
         yield _report_beside(typed.beside)
 
 
-def _is_of_own(case: Case, table: Table) -> bool:
+def _is_of_own_traffic(case: Case, table: Table) -> bool:
     """Tell whether a ticket with words is about a host that forwards for nobody, as far as anything
     says: no sentence that fails speaks of what is behind it, no chain or bridge is of what runs
     containers.
     """
     failing = tuple(list_failing(case))
     behind = any({one.source, one.target} & BEHIND for one in failing)
-    bridged = any(is_inner_bridge(str(link.name)) for link in case.node.host.links.items)
+    bridged = has_inner_bridge(case.node.host)
     runs = bridged or set(table.chains) - set(_FIRST) or len(case.node.namespaces) > 1
     told = find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None
     spoken = bool(case.complaints or case.mentions - {Technology.IPTABLES})

@@ -32,7 +32,7 @@ from itertools import chain
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.stated import is_inner_bridge, statements_of
+from podpath.checks.stated import has_inner_bridge, is_inner_bridge, statements_of
 from podpath.checks.told import is_of_cluster
 from podpath.checks.typed_policies import has_workloads
 from podpath.net.firewall import RuleEdit, TypedRule, ZoneSetting
@@ -88,11 +88,10 @@ def _has_engine(case: Case) -> bool:
     """Tell whether anything is there whose rules could be gone: the ticket speaks of containers,
     guests or a cluster, or an output shows a chain or a bridge of theirs.
     """
-    tables = case.node.host.tables
-    names = chain.from_iterable(table.chains for table in tables)
-    shown = any(name.startswith(_ENGINES) for name in names)
-    bridges = any(is_inner_bridge(str(link.name)) for link in case.node.host.links.items)
-    return has_workloads(case) or is_of_cluster(case) or shown or bridges
+    host = case.node.host
+    names = chain.from_iterable(table.chains for table in host.tables)
+    shown = any(name.startswith(_ENGINES) for name in names) or has_inner_bridge(host)
+    return shown or has_workloads(case) or is_of_cluster(case)
 
 
 def _is_undone(flush: Span, writers: Sequence[Span]) -> bool:

@@ -28,6 +28,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import (
@@ -99,10 +100,8 @@ def _check_root(
         ]
         if below and drop.rule not in told:
             told.add(drop.rule)
-            certainty = (
-                HIDDEN if _may_be_of_card(drop, above) else _judge_order(drop, below[0], asked)
-            )
-            yield _report_order(root, drop, below[0][0], certainty)
+            found = _report_order(root, drop, below[0][0], _judge_order(drop, below[0], asked))
+            yield _doubt(found) if _may_be_of_card(drop, above) else found
         elif drop.rule not in told:
             named = _find_asked(drop, above, asked)
             if named is not None:
@@ -235,6 +234,11 @@ def _is_harmless(rule: Rule) -> bool:
     return rule.target is not None and rule.target.name.startswith(_HARMLESS)
 
 
+def _doubt(found: Finding) -> Finding:
+    """Return it as a risk: what the columns that are not shown say decides."""
+    return replace(found, severity=Severity.RISK, certainty=HIDDEN)
+
+
 def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Finding:
     way = "".join(f", to which {rule.chain} jumps," for rule in drop.rules[:-1][-1:])
     target = drop.rule.target.name if drop.rule.target is not None else ""
@@ -242,7 +246,7 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
     counted = bool(drop.rule.packets) and accept.rule.packets == 0
     return Finding(
         check=NAME,
-        severity=Severity.RISK if certainty == HIDDEN else Severity.FAULT,
+        severity=Severity.FAULT,
         claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} catches with "
         f"{target} what rule {accept.rule.position} of "
         f"{accept.rule.chain}{f' ({whose})' if whose else ''} below "

@@ -89,7 +89,7 @@ def check(case: Case) -> Iterator[Finding]:
         ),
     )
     echoes = find_said(case, MessageKind.OWN_ADDRESS_RECEIVED)
-    if _is_own(case, values["src"]) or any(True for _ in echoes):
+    if echoes or _is_implied(case, values["src"]):
         yield replace(found, severity=Severity.RISK, certainty=ECHOED)
         return
     failing = {str(address) for address in list_failing_addresses(case)}
@@ -106,16 +106,16 @@ def check(case: Case) -> Iterator[Finding]:
     yield replace(found, proves=LOSSES) if proven else found
 
 
-def _is_own(case: Case, source: str) -> bool:
-    """Tell whether an output shows the source to be the host's own address."""
+def _is_implied(case: Case, source: str) -> bool:
+    """Tell whether the source is an address of the host's that no output lists, but implies."""
     address = read_address(source)
     return any(item.address == address for item in case.node.host.addresses.items)
 
 
 def _explain(case: Case, source: str) -> str:
     """Say why the kernel does not take the source: as far as routes and addresses are shown."""
-    if _is_own(case, source):
-        return "the source is an address of the host itself"
+    if _is_implied(case, source):
+        return "the source seems to be an address of the host itself"
     if case.node.host.addresses.complete:
         return "the route back uses another device"
     return "the route back uses another device, or the source is the host's own"
