@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.provenance import Known, Listing, Unknown
 from podpath.node.netfilter import Netfilter, Table
-from podpath.node.node import Netns, NetnsRole, Node
+from podpath.node.node import Netns, NetnsRole, Node, Socket
 
 NOTHING: Listing[object] = Listing((), False, "")
 
@@ -61,3 +65,25 @@ def test_tables_of_both_families_are_the_namespaces() -> None:
     filtered = replace(netns(), netfilter={6: Netfilter(tables=(table,), complete=True, ask="")})
     assert [] == netns().tables
     assert [table] == filtered.tables
+
+
+@pytest.mark.parametrize(
+    ("local", "heard"),
+    [
+        ("", {"192.0.2.1", "2001:db8::1"}),
+        ("0.0.0.0", {"192.0.2.1"}),
+        ("::", {"2001:db8::1"}),
+        ("192.0.2.1", {"192.0.2.1"}),
+        ("192.0.2.9", set()),
+    ],
+)
+def test_a_socket_takes_what_is_for_its_address_and_family(local: str, heard: set[str]) -> None:
+    """One that is bound to any address of IPv4 takes nothing of IPv6."""
+    held = Socket(protocol=protocols.TCP, local=Address.parse(local) if local else None, port=80)
+    shown = replace(netns(), sockets=Listing((held,), True, "ss -tuln"))
+
+    assert heard == {
+        each
+        for each in ("192.0.2.1", "2001:db8::1")
+        if shown.listens(protocols.TCP, Address.parse(each), 80)
+    }

@@ -49,6 +49,17 @@ class Socket:
     """
     span: Span | None = None
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether it takes what comes from anybody: of TCP only one that listens does."""
+        return self.protocol != protocols.TCP or self.state == "LISTEN"
+
+    def is_at(self, address: Address) -> bool:
+        """Tell whether it is bound to an address, or to any of that family."""
+        if self.local is None or self.local == address:
+            return True
+        return self.local.is_unspecified and self.local.family == address.family
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class XfrmPolicy:
@@ -144,10 +155,9 @@ class Netns:
         if not self.shows_sockets(protocol):
             return True
         return any(
-            socket.protocol == protocol
-            and socket.port == port
-            and (socket.local is None or socket.local.is_unspecified or socket.local == address)
-            and (protocol != protocols.TCP or socket.state == "LISTEN")
+            (socket.protocol, socket.port) == (protocol, port)
+            and socket.is_listening
+            and socket.is_at(address)
             for socket in self.sockets.items
         )
 

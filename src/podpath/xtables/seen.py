@@ -168,6 +168,13 @@ class SocketSeen(Protocol):
     def transparent(self) -> bool | None:
         """Whether it takes what is for other hosts; None where no output shows it."""
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether it takes what comes from anybody."""
+
+    def is_at(self, address: Address) -> bool:
+        """Tell whether it is bound to an address, or to any of that family."""
+
 
 class Surroundings(Protocol):
     """A packet at a hook, and what the host knows of it."""

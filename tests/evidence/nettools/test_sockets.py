@@ -24,14 +24,14 @@ def sockets(reading: Reading) -> list[tuple[int, str, str | None, int | None, st
 
 LISTENING = {
     (protocols.TCP, "LISTEN", "10.244.1.1", 53, None),
-    (protocols.TCP, "LISTEN", None, 6443, None),
-    (protocols.TCP, "LISTEN", None, 7777, "eth0"),
+    (protocols.TCP, "LISTEN", "0.0.0.0", 6443, None),
+    (protocols.TCP, "LISTEN", "0.0.0.0", 7777, "eth0"),
     (protocols.TCP, "LISTEN", None, 10250, None),
     (protocols.TCP, "LISTEN", "::1", 9099, None),
 }
 RECEIVING = {
-    (protocols.UDP, "UNCONN", None, 4789, None),
-    (protocols.UDP, "UNCONN", None, 8472, None),
+    (protocols.UDP, "UNCONN", "0.0.0.0", 4789, None),
+    (protocols.UDP, "UNCONN", "0.0.0.0", 8472, None),
     (protocols.UDP, "UNCONN", "fd00:7::5", 5353, None),
 }
 
@@ -76,15 +76,25 @@ def test_processes_are_kept() -> None:
 
 
 def test_a_socket_of_ipv6_only_is_told_from_one_of_both() -> None:
-    """ss prints `*` for both families and `[::]` for one."""
+    """ss prints `*` for both families and `[::]` for one; netstat prints `:::`, or `[::]` before a
+    name, for either.
+    """
     reading = read(
         block(
             "tcp   LISTEN 0      5        *:80            *:*\n"
             "tcp   LISTEN 0      5     [::]:81         [::]:*"
         )
     )
+    others = read(
+        block(
+            "tcp6       0      0 [::]:http    [::]:*    LISTEN\n"
+            "tcp6       0      0 :::81        :::*      LISTEN",
+            "netstat -tl",
+        )
+    )
 
     assert [None, "::"] == [address for _, _, address, _, _ in sockets(reading)]
+    assert [None, None] == [address for _, _, address, _, _ in sockets(others)]
 
 
 def test_names_of_services_are_ports_where_they_are_known() -> None:

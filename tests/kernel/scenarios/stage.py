@@ -39,10 +39,12 @@ PORTS = {HOST: (22,), "pod": (8080,), "other": (8080,), "left": (8080,), "right"
          "out": (80, 443, 53)}  # fmt: skip
 PINNED = NETNS_DIRECTORY / "bpf" / "program"
 """Where a line `pin KIND ANSWER` leaves a BPF program that gives every packet the same answer."""
-PROXY, _TRANSPARENT = "proxy ", 75
-"""Begins a line that names a port of a proxy, and what its sockets are told (IPV6_TRANSPARENT of
-linux/in6.h).
-"""
+PROXY = "proxy "
+"""Begins a line that names a port of a proxy."""
+_TRANSPARENT = {
+    socket.AF_INET: (socket.IPPROTO_IP, 19), socket.AF_INET6: (socket.IPPROTO_IPV6, 75)
+}  # fmt: skip
+"""IP_TRANSPARENT and IPV6_TRANSPARENT (linux/in.h, linux/in6.h), with their levels."""
 SMALL, BULK = 64, 20_000
 """Bytes of data where a probe names no size, by UDP and by TCP."""
 _MTU_DISCOVER, _MTU_DISCOVER6, _DONT, _DO = 10, 23, 0, 2
@@ -289,9 +291,10 @@ def _listen(port: int) -> Iterator[socket.socket]:
 
 
 def _listen_for_others(port: str, address: str = "::") -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-        server = socket.socket(socket.AF_INET6, kind)
-        server.setsockopt(socket.IPPROTO_IPV6, _TRANSPARENT, 1)
+        server = socket.socket(family, kind)
+        server.setsockopt(*_TRANSPARENT[family], 1)
         server.bind((address, int(port)))
         if kind == socket.SOCK_STREAM:
             server.listen(16)

@@ -142,7 +142,10 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
     state = found["state"] or "UNCONN"
     try:
         protocol = _protocol(found["netid"], state, asked)
-        end = read_end(found["local"])
+        local = found["local"]
+        if "six" in found.groupdict():  # netstat without -n has brackets where others have none
+            local = local.replace("[::]", "::")
+        end = read_end(local)
     except ValueError as error:
         ledger.gap(index, str(error))
         return False
@@ -194,19 +197,17 @@ def read_state(name: str) -> str:
 
 
 def read_end(text: str) -> SocketAddress:
-    """Read `10.0.0.1:80`, `[::]:80`, `:::80`, `*:80`, `127.0.0.53%lo:53`; any address is None."""
+    """Read `10.0.0.1:80`, `[::]:80`, `:::80`, `*:80`, `127.0.0.53%lo:53`; any address of either
+    family is None.
+    """
     found = _LOCAL.fullmatch(text)
     if found is None:
         raise ValueError(f"expected ADDRESS:PORT, saw {text[:60]!r}")
     host = found["v6"] if found["v6"] is not None else found["bare"]
     address = None if host in {"*", ""} else parse_address(host)
-    if (
-        address is not None
-        and address.is_unspecified
-        and not (address.family == 6 and found["v6"] is not None)
-    ):
-        # ss prints `*` for a socket of both families and `[::]` for one of IPv6 only; netstat
-        # prints `:::` for either.
+    if host == "::" and found["v6"] is None:
+        # ss prints `*` for a socket of both families and `[::]` for one of IPv6 only; older ones
+        # and netstat print `:::` for either.
         address = None
     name = found["port"]
     port = parse_number(name) if name.isdigit() else _SERVICES.get(name)

@@ -33,7 +33,7 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         if _is_under_way(packet) and state.address_type(packet.dst, "") == "local":
             return doubt if "transparent" in names else True
         found = any(
-            "nowildcard" in names if entry.local is None else entry.local == packet.dst
+            entry.is_at(packet.dst) and (entry.local == packet.dst or "nowildcard" in names)
             for entry in state.sockets_at(packet.dport)
         )
         if not found:
