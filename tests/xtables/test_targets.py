@@ -208,26 +208,35 @@ def test_a_syn_proxy_ends_undecided() -> None:
     assert "SYNPROXY" == verdict.reason.target
 
 
-def proxies(local: Address | None = None, *, transparent: bool | None) -> Listing[Socket]:
-    """List one socket of TCP, and nothing else."""
-    held = Socket(protocol=6, local=local, port=15001, transparent=transparent)
-    return Listing((held,), True, "ss")
+def proxies(
+    local: Address | None = None, *transparent: bool | None, state: str = "LISTEN"
+) -> Listing[Socket]:
+    """List sockets of TCP at one address, and nothing else."""
+    held = (
+        Socket(protocol=6, local=local, port=15001, state=state, transparent=each)
+        for each in transparent
+    )
+    return Listing(tuple(held), True, "ss")
 
 
 @pytest.mark.parametrize(
     ("sockets", "outcomes"),
     [
-        (proxies(transparent=True), [("Accept", 0x200)]),
-        (proxies(transparent=False), [("Drop", 0)]),
-        (proxies(transparent=None), [("Accept", 0x200), ("Drop", 0)]),
-        (proxies(Address.parse("10.0.0.1"), transparent=True), [("Drop", 0)]),
+        (proxies(None, True), [("Accept", 0x200)]),
+        (proxies(None, False), [("Drop", 0)]),
+        (proxies(None, None), [("Accept", 0x200), ("Drop", 0)]),
+        (proxies(None, True, False), [("Accept", 0x200), ("Drop", 0)]),
+        (proxies(None, True, state="ESTAB"), [("Drop", 0)]),
+        (proxies(Address.parse("0.0.0.0"), True), [("Accept", 0x200)]),
+        (proxies(Address.parse("::"), True), [("Drop", 0)]),
+        (proxies(Address.parse("10.0.0.1"), True), [("Drop", 0)]),
         (Listing((), True, "ss"), [("Drop", 0)]),
         (Listing((), False, "ss"), [("Accept", 0x200), ("Drop", 0)]),
     ],
 )
 def test_tproxy_needs_a_listener(sockets: Listing[Socket], outcomes: list[tuple[str, int]]) -> None:
     """With a transparent one the packet is marked for it; without, it is dropped; where that is
-    unknown, both are walked.
+    unknown, or only one of several is transparent, both are walked.
     """
     rule = "PREROUTING -p tcp -j TPROXY --on-port 15001 --on-ip 127.0.0.1 --tproxy-mark 0x200/0xf00"
     node = given(given_rules(rule, table="mangle"), sockets=sockets)

@@ -51,14 +51,15 @@ def compile_target(target: Target, context: RuleContext) -> TargetAct:
 
 def _listens(state: RuleActions, address: Address, port: int, context: RuleContext) -> bool:
     local = _local_address(state) if address.is_unspecified else address
-    found = [
-        entry
+    found = {
+        entry.transparent
         for entry in state.sockets_at(port)
-        if entry.local is None or entry.local.is_unspecified or entry.local == local
-    ]
-    shown = [entry.transparent for entry in found]
-    if None not in shown and (shown or state.shows_sockets()):
-        return True in shown
+        if entry.is_listening and entry.is_at(local)
+    }
+    if not found and state.shows_sockets():
+        return False
+    if len(found) == 1 and None not in found:
+        return True in found
     options = (
         Option(True, "a transparent socket listens there"),
         Option(False, "none listens there, or it is not transparent"),
