@@ -17,6 +17,7 @@ from podpath.flows.flow import FlowSet, FlowWitness
 from podpath.flows.judged import judge_walk
 from podpath.library.case import Case
 from podpath.library.progress import Progress
+from podpath.net.addresses import Address
 from podpath.report.escape import escape
 from podpath_fleet.alike_sources import AlikeFound
 from podpath_fleet.flow_answers import UNREADABLE
@@ -24,7 +25,13 @@ from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_answers import JudgedAnswer, ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reach_pairs import enumerate_all, group_alike, meet_regions, pair_classes
-from podpath_fleet.reach_space import MOST_WALKS, join_regions, list_spaces, spell_regions
+from podpath_fleet.reach_space import (
+    MOST_WALKS,
+    join_regions,
+    list_spaces,
+    list_unaddressed,
+    spell_regions,
+)
 from podpath_fleet.reached import spell_source
 
 
@@ -60,7 +67,8 @@ def _list(
     judge: Callable[[Case, Conversation], JudgedAnswer] | None,
 ) -> list[FlowWitness]:
     walkers = [ReachWalker(case, judge=judge) for case in cases]
-    groups = group_alike(list_spaces(asked, cases[0].node), walkers)
+    spaces = list_spaces(asked, cases[0].node)
+    groups = group_alike(spaces, walkers)
     found = [
         enumerate_all(walker, groups, number, walks or MOST_WALKS, progress)
         for number, walker in enumerate(walkers)
@@ -77,7 +85,18 @@ def _list(
     if witnesses and not any(one.walked for one in witnesses):
         converse(walkers[0].engine, witnesses[0].probe)  # says what is wrong with it
     left = [one for all_of_node in found for alike in all_of_node for one in _list_left(alike)]
+    if not asked.sources:
+        left += _list_unaddressed(cases, spaces[0])
     return [*witnesses, *dict.fromkeys(left)]
+
+
+def _list_unaddressed(cases: Sequence[Case], space: HeaderSpace) -> Iterator[FlowWitness]:
+    """Yield what pods send whose addresses no output shows."""
+    header = space.pick(space.region)
+    for case in cases:
+        for netns in list_unaddressed(case.node):
+            probe = header._replace(src=Address(header.src.family, 0), netns=netns)
+            yield FlowWitness(probe, (f"all from {netns}, no address of which is shown",), False)
 
 
 def _list_answers(

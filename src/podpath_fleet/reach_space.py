@@ -13,7 +13,7 @@ from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address, Family, Prefix
 from podpath.net.errors import UsageError
 from podpath.net.probe import EPHEMERAL, Probe
-from podpath.node.node import NetnsRole, Node
+from podpath.node.node import Netns, NetnsRole, Node
 from podpath.node.probe_names import resolve_probe
 from podpath_fleet.header_region import HeaderRegion, Ranges, join_ranges
 from podpath_fleet.reach_classes import HeaderSpace
@@ -61,14 +61,29 @@ def _list_sources(texts: Sequence[str], node: Node) -> Iterator[tuple[Probe, Ran
 
 def _list_pods(node: Node) -> Iterator[tuple[Probe, Ranges]]:
     for name, netns in node.namespaces.items():
-        if netns.role != NetnsRole.POD:
-            continue
-        for item in netns.addresses.items:
-            own = item.address
-            if item.scope == "global" and not own.is_loopback:
-                target = "ffff::" if own.family == 6 else "192.0.2.1"
-                probe = Probe(protocols.TCP, own, Address.parse(target), netns=name)
-                yield probe, ((own.value, own.value),)
+        for own in _list_own(netns) if netns.role == NetnsRole.POD else ():
+            target = "ffff::" if own.family == 6 else "192.0.2.1"
+            probe = Probe(protocols.TCP, own, Address.parse(target), netns=name)
+            yield probe, ((own.value, own.value),)
+
+
+def _list_own(netns: Netns) -> Iterator[Address]:
+    for item in netns.addresses.items:
+        if item.scope == "global" and not item.address.is_loopback:
+            yield item.address
+
+
+def list_unaddressed(node: Node) -> list[str]:
+    """Return the namespaces of pods whose addresses no output shows: of all pods, they are those
+    of which no set of headers is.
+    """
+    return [
+        name
+        for name, netns in node.namespaces.items()
+        if netns.role == NetnsRole.POD
+        and not netns.addresses.complete
+        and not any(_list_own(netns))
+    ]
 
 
 def _read_source(text: str, node: Node) -> Iterator[tuple[Probe, Ranges]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -24,6 +25,7 @@ from podpath.library.reading import read
 from podpath.net import protocols
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
+from podpath.net.provenance import Listing
 from podpath.node.case import Case as Facts
 from podpath_fleet.flow_witnesses import judge_flow, list_answered, list_judged
 from podpath_fleet.reach_answers import ReachWalker
@@ -31,7 +33,7 @@ from podpath_fleet.shared_branches import enumerate_space
 from podpath_lab.cases.generate import generate_case
 from tests.fleet.sampled import draw_probe, space_around
 from tests.fleet.served import NEIGHBOR, make_served_case
-from tests.flows.samples import DROP, given_case
+from tests.flows.samples import DROP, given_case, given_sound_node
 from tests.library.samples import NO_FORWARDING
 
 PODS_TO_WEB = Pasted(
@@ -114,6 +116,29 @@ def test_what_was_not_walked_is_undecided() -> None:
 
     assert left
     assert all("port" in line for one in left for line in one.stands_for)
+
+
+def test_pods_whose_addresses_nobody_shows_are_undecided() -> None:
+    """All pods connect, as long as the evidence shows from which addresses; what one sends that
+    has none there was not walked, whatever becomes of the others.
+    """
+    flows = Pasted(
+        '[[flow]]\nfrom = "pods"\nto = "192.0.2.2/32"\nport = 80\nexpect = "connects"\n', "s.toml"
+    )
+    node = given_sound_node()
+    pod = node.namespaces["b"]
+    hidden = replace(pod, addresses=Listing((), False, "ip addr"))
+    case = given_case(replace(node, namespaces={**node.namespaces, "b": hidden}))
+    before, after = check(given_case(), flows), check(case, flows)
+    (left,) = (one for one in after.flows if one.walk.state is FlowState.UNDECIDED)
+
+    assert [("met", 0), ("undecided", 3)] == [
+        (one.verdict, one.exit_code) for one in (before, after)
+    ]
+    assert ("all from b, no address of which is shown",) == left.flow.stands_for
+    assert "all from b" in after.text()
+    named = FlowSet(("pod/shop/web",), ("192.0.2.2",), ("tcp",))
+    assert all(one.walked for one in list_judged([case], named, 0, silent))
 
 
 def test_a_wrong_device_is_a_usage_error() -> None:
