@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from podpath.datapath.conversations.conversation import converse, script_of
+from podpath.datapath.conversations.conversation import ERRORS_AT_ONCE, converse, script_of
 from podpath.datapath.reasons.failures import EndPlace, Misdelivered, PacketDropped
 from podpath.datapath.reasons.routes import GivenToSocket
 from podpath.datapath.tracing.trace import Delivered
@@ -28,7 +29,9 @@ from podpath.testing.nodes import (
 )
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, last
+from tests.kernel.recorded_cases import build_case
 
+RECORDED = Path(__file__).resolve().parents[2] / "data/agreement"
 WORLD = probe("tcp 10.1.0.2 > 203.0.113.9:80")
 
 
@@ -337,3 +340,14 @@ def test_ipv6_is_walked_alike(text: str) -> None:
 
     assert "ALWAYS" == found.verdict, spell_failure(found.branches[0].failure)
     assert 63 == found.branches[0].traces[0].steps[-1].after.ttl
+
+
+def test_errors_about_errors_come_to_an_end() -> None:
+    """Errors that a tunnel carries to who answers them are answered as often as the kernel's rate
+    limit lets them be at once.
+    """
+    name = "error-about-errors.json"
+    case = build_case((RECORDED / name).read_text(), PurePosixPath(name))
+    (branch,) = converse(case.node, case.probe).branches
+
+    assert ["icmp-port-unreachable"] * ERRORS_AT_ONCE == [each.name for each in branch.answers]

@@ -84,6 +84,10 @@ PAYLOAD = 100
 """Bytes of data: small enough for every MTU."""
 ECHO_PAYLOAD = 56
 """Bytes of data in an echo request, as ping(8) sends them."""
+ERRORS_AT_ONCE = 6
+"""How many errors a host sends another at once, whatever a token of its rate limit takes
+(XRLIM_BURST_FACTOR, net/ipv4/inetpeer.c:inet_peer_xrlim_allow v6.12).
+"""
 RESETS_HAVE_OWNERS = (6, 13)
 """Since which kernel a listening socket's reset is that socket's."""
 
@@ -469,8 +473,23 @@ def drive_packet(  # a trace is made of these
 
 def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     """Walk what the packet's sender is told: the error of the stage that rejected it, or of the
-    host that did not want it.
+    host that did not want it; what the error's sender is told in turn, and so on.
+
+    An error that a tunnel carries is a datagram that may be answered by another without end; the
+    kernel sends one host no more at once than `ERRORS_AT_ONCE`.
     """
+    told: list[Trace] = []
+    while len(told) < ERRORS_AT_ONCE:
+        answered = _answer(walk, skb, trace)
+        if answered is None:
+            break
+        skb, trace = answered
+        told.append(trace)
+    return tuple(told)
+
+
+def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Skb, Trace] | None:
+    """Walk the one packet that answers this; None where nothing does."""
     outcome, direction = trace.outcome, trace.direction == Direction.ORIGINAL
     if isinstance(outcome, Rejected | Dropped) and skb.answer is not None:
         error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
@@ -480,23 +499,22 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         name = _name_answer(outcome)
         path = _turn_back(error, skb)
         told = drive_packet(walk, name, error, error.packet, reply=direction, path=path)
-        return (told, *answer_to(walk, error, told))
+        return error, told
     if not isinstance(outcome, Delivered | Transmitted):
-        return ()
+        return None
     if isinstance(outcome, Delivered) and _takes_datagram(walk, outcome):
-        return ()
+        return None
     if skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}:
-        return ()
+        return None
     answer = refuse(outcome.packet)
     if answer is None:
-        return ()
+        return None
     name = "RST" if answer.protocol == protocols.TCP else "icmp-port-unreachable"
     owned = isinstance(outcome, Delivered) and _resets_as_listener(walk, outcome)
     refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=not owned)
     refusal.partial = False
     refusal.transparent = isinstance(outcome, Delivered) and outcome.given is not None
-    refused = drive_packet(walk, name, refusal, answer, reply=direction)
-    return (refused, *answer_to(walk, refusal, refused))
+    return refusal, drive_packet(walk, name, refusal, answer, reply=direction)
 
 
 def _name_answer(outcome: Rejected | Dropped) -> str:

@@ -135,13 +135,13 @@ def _source_port(walk: Walk, skb: Skb) -> int:
 
     A TCP socket's own hash stays with its packets whatever is translated; of all else the headers
     are hashed, both ways alike, and that stays only where they have ports
-    (`skb_clear_hash_if_not_l4`).
+    (`skb_clear_hash_if_not_l4`): all ICMP between two addresses has one hash.
     """
     packet = skb.packet
     flow = skb.hashed
     if flow is None:
-        ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
-        flow = (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
+        ports = (packet.sport, packet.dport) if packet.has_ports else (0, 0)
+        flow = (packet.protocol, frozenset(zip((packet.src, packet.dst), ports, strict=True)))
     if packet.has_ports:
         skb.hashed = flow
     return walk.draws.flow_port(flow, _local_ports(skb), EPHEMERAL)
