@@ -445,3 +445,38 @@ def test_no_class_name_stands_twice() -> None:
     )
 
     assert SYNONYMS == {name for name, count in named.items() if count > 1}
+
+
+def list_open_fences(path: Path) -> Iterator[str]:
+    """Name the cases of a file of tickets in which a fenced block is not closed."""
+    for part in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        fences = re.findall(r"^```", part, flags=re.MULTILINE)
+        if len(fences) % 2:
+            yield part.partition("\n")[0]
+
+
+def test_every_ticket_closes_its_blocks() -> None:
+    """An open block would make the prose below it output."""
+    texts = [path for kind in ("*.md", "*.txt") for path in TESTS.rglob(kind)]
+    fenced = [path for path in texts if "\n```" in path.read_text(encoding="utf-8")]
+
+    assert len(fenced) > 5
+    assert [] == [f"{path.name}: {case}" for path in fenced for case in list_open_fences(path)]
+
+
+def test_an_open_block_is_found(tmp_path: Path) -> None:
+    """Its case is named, also where the file as a whole has an even number of fences."""
+    file = tmp_path / "tickets.txt"
+    text = "=== closed\n```\n$ ip link\n```\n=== one\n```\n$ ip addr\n=== other\n```\n"
+    file.write_text(text, encoding="utf-8")
+
+    assert ["one", "other"] == list(list_open_fences(file))
+
+
+@pytest.mark.parametrize("name", ["diagnosis/near_misses.txt", "incidents/named.txt"])
+def test_no_ticket_has_the_heading_of_another(name: str) -> None:
+    """Tests look tickets up by their headings, so the first of two alike would never be asked."""
+    text = (TESTS / name).read_text(encoding="utf-8")
+    headings = Counter(re.findall(r"^=== (.+)$", text, flags=re.MULTILINE))
+
+    assert [] == [heading for heading, count in headings.items() if count > 1]

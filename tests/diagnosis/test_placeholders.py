@@ -4,6 +4,7 @@ says what to put there.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -147,6 +148,44 @@ def test_a_whole_answer_is_filled_in() -> None:
 
     assert [] == [ask for ask in asked if uplink.name in ask]
     assert any(f"uname -r  # DEVICE: {uplink.stands_for}" in ask for ask in asked)
+
+
+def test_connections_of_an_answer_ask_for_what_can_be_typed() -> None:
+    """Only an event shows the pod, so the assembly gave it the host's end of a veth pair."""
+    case = case_of_document("""
+        # readiness probes fail on every node
+
+        ```
+        Warning  Unhealthy  49s  kubelet  Readiness probe failed: Get "http://10.77.220.9:8080/": dial tcp 10.77.220.9:8080: i/o timeout
+        ```
+    """)  # noqa: E501 - as kubectl prints it
+    made_up = [link for link in case.node.host.links.items if link.stands_for]
+    names = re.compile("|".join(re.escape(link.name) for link in made_up))
+    walked = [branch for each in diagnose(case).conversations for branch in each.branches]
+    asked = {made.ask for branch in walked for made in branch.assumptions}
+
+    assert [] == [ask for ask in asked if names.search(ask)]
+    told = "DEVICE: the host's end of the veth pair of the pod with 10.77.220.9"
+    assert f"sysctl net.ipv4.conf.DEVICE.rp_filter  # {told}" in asked
+
+
+def test_a_finding_shows_a_branch_of_a_conversation() -> None:
+    """It is the same object once both are filled in: reports mark that branch."""
+    placeholders = Placeholders(given_case(unseen("eth0", UPLINK)))
+    made = Assumption("rp_filter", "1", "strict", "sysctl net.ipv4.conf.eth0.rp_filter", 0)
+    branch = Branch(assumptions=(made,), traces=(), works=None)
+    walked = Conversation(
+        probe=probe("tcp 10.0.0.1 > 10.0.0.2:80"), branches=(branch,),
+        verdict=Reachability.UNDECIDED, truncated=False,
+    )  # fmt: skip
+    found = Finding(
+        check="rp-filter", severity=Severity.CAUSE, claim="it fails", evidence=(),
+        shown_by=branch,
+    )  # fmt: skip
+    (filled,) = placeholders.of_conversation(walked).branches
+
+    assert filled is placeholders.of_finding(found).shown_by
+    assert branch != filled
 
 
 def test_a_walk_asks_for_what_can_be_typed() -> None:

@@ -141,7 +141,7 @@ def diagnose(
         owners=_place_owners(case, (findings, forbids), conversations),
         verdict=verdict,
         findings=tuple(map(placeholders.of_finding, findings)),
-        conversations=conversations,
+        conversations=tuple(map(placeholders.of_conversation, conversations)),
         questions=tuple(map(placeholders.of_question, questions)),
         contradictions=case.contradictions,
         gaps=case.gaps,

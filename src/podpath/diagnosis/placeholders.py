@@ -57,6 +57,10 @@ class Placeholders:
         """Look at the node, and at every other that the case may be about."""
         self._nodes = (case.node, *(other.node for other in case.alternatives))
         self._stated: dict[MadeUp, bool] = {}
+        self._filled: dict[int, tuple[Branch, Branch]] = {}
+        """By identity, each branch that was filled in, and what it became: a finding shows a branch
+        of a conversation, and reports look for that very branch.
+        """
 
     def of_question(self, question: Question) -> Question:
         """Return a question with a command that can be typed."""
@@ -74,6 +78,7 @@ class Placeholders:
             claim=self._tell_chains(claim) if isinstance(claim, str) else claim,
             repairs=tuple(map(self._of_repair, finding.repairs)),
             asks=tuple(map(self._of_ask, finding.asks)),
+            shown_by=None if finding.shown_by is None else self._of_branch(finding.shown_by),
         )
 
     def _of_ask(self, ask: FollowUp) -> FollowUp:
@@ -94,6 +99,11 @@ class Placeholders:
         return replace(conversation, branches=tuple(map(self._of_branch, conversation.branches)))
 
     def _of_branch(self, branch: Branch) -> Branch:
+        if id(branch) not in self._filled:
+            self._filled[id(branch)] = (branch, self._fill_in_branch(branch))
+        return self._filled[id(branch)][1]
+
+    def _fill_in_branch(self, branch: Branch) -> Branch:
         assumed = tuple(made._replace(ask=self.fill_in(made.ask)) for made in branch.assumptions)
         traces = tuple(map(self._of_trace, branch.traces))
         return replace(branch, assumptions=assumed, traces=traces)
