@@ -20,6 +20,7 @@ from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
 from podpath.evidence.documents.inline import find_answered
 from podpath.evidence.documents.introductions import introduced_command
+from podpath.evidence.documents.numbering import strip_numbers
 from podpath.evidence.documents.places import ShellTracker
 from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
@@ -100,7 +101,8 @@ def part_document(name: str, lines: Sequence[str]) -> SplitDocument:
         numbers = {line.number for line in region.lines if line.text.strip()}
         fences -= numbers
         pasted |= numbers if region.fenced else set()
-        splitter.split(_strip_marks(_unescape_console(region)))
+        bare = region._replace(lines=strip_numbers(region.lines))
+        splitter.split(_strip_marks(_unescape_console(bare)))
     splitter.finish()
     quoted = (
         *find_quoted(name, splitter.aside, frozenset(pasted)),
