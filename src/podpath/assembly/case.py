@@ -51,6 +51,7 @@ from podpath.net.provenance import Gap, Source
 from podpath.net.settings import SettingsFile
 from podpath.net.statements import NameAnswer, NameReply, WarningEvent
 from podpath.node.case import Alternative, Attempt, Case, ConfiguredSysctl, Stated
+from podpath.node.node import HOST
 
 MOST_ALTERNATIVES = 12
 """Alternatives of a case: each costs a walk of every connection, and past these nobody reads on."""
@@ -107,6 +108,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
         configured=tuple(_list_configured(evidence)),
         files=tuple(_list_files(evidence)),
         objects=tuple(list_objects(evidence)),
+        printed=tuple(_list_printed(evidence)),
         gaps=tuple(gaps),
     )
 
@@ -124,6 +126,14 @@ def _list_statements(evidence: ReadSources) -> Iterator[Stated]:
         if event.type == "Warning" and scene.standing < StateLikelihood.GOOD:
             told = WarningEvent(event.object or "", event.reason)
             yield Stated(statement=told, span=event.span, netns=scene.netns)
+
+
+def _list_printed(evidence: ReadSources) -> Iterator[str]:
+    """Yield the commands whose outputs are there as the programs printed them."""
+    for scene in evidence.scenes:
+        in_question = scene.netns == HOST and scene.standing < StateLikelihood.AFTER
+        if scene.source.command and in_question and not scene.is_filtered:
+            yield scene.source.command
 
 
 def _list_configured(evidence: ReadSources) -> Iterator[ConfiguredSysctl]:

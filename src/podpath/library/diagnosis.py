@@ -5,7 +5,7 @@ where something is wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Conversation
@@ -16,6 +16,7 @@ from podpath.library.case import Case, NodeCase
 from podpath.library.given import Asked, Given, place_probes
 from podpath.library.logged import read_chronicle
 from podpath.library.memory import collecting_seldom
+from podpath.library.printed import leave_out_printed
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
 from podpath.library.result import DrawnResult
@@ -150,6 +151,8 @@ def _diagnose_node(node: NodeCase, asked: NodeQuestions) -> Diagnosis:
     with stage(asked.progress, f"walking {node.name}".strip()) as tell:
         probes = place_probes(asked.probes, facts_left.node)
         answer = causes.diagnose(facts_left, probes, asked.good, tell=tell)
+    questions = leave_out_printed(answer.questions, facts_left.printed)
+    answer = replace(answer, questions=questions)
     if chronicle is None:
         return answer
     from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs

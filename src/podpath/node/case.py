@@ -321,4 +321,8 @@ class Case:
     """What the prose tells beside failures: it states nothing, and joins what is stated to them."""
     mentions: frozenset[Technology] = frozenset()
     """What the evidence speaks of, to decide what is worth asking for."""
+    printed: tuple[str, ...] = ()
+    """Commands whose outputs are here unfiltered, of the host and the state in question: what they
+    print need not be asked for.
+    """
     gaps: tuple[Gap, ...] = ()

@@ -83,3 +83,46 @@ def test_one_veth_alone_is_told_beside_a_lost_neighbour(shown: str, expected: li
     """Nobody states whose end it is, so that it stays possible."""
     case = ticket_of(f"Pod api-1 does not answer.\n\n```\n{shown}```\n")
     assert expected == [one.certainty for one in check(case)]
+
+
+CUT_OFF = """\
+```
+root@n1:~# ip -br addr
+cni0             UP   10.244.1.1/24
+veth1111@if2     UP
+veth2222@if2     UP
+root@n1:~# {command}
+6: veth1111@ens3: <BROADCAST,UP,LOWER_UP> mtu 1450 master cni0 state forwarding priority 32 cost 2
+```
+
+in the pod:
+
+```
+/ # ip neigh
+{address} dev eth0  used 0/0/0 probes 6 {state}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "address", "state", "certain"),
+    [
+        ("bridge link", "10.244.1.1", "FAILED", True),
+        ("sudo bridge -c link show", "10.244.1.1", "INCOMPLETE", True),
+        ("bridge link | head -1", "10.244.1.1", "FAILED", False),
+        ("bridge link", "10.244.1.1", "REACHABLE", False),
+        ("bridge link", "10.244.1.9", "FAILED", False),
+    ],
+)
+def test_a_pod_that_lost_its_bridge_settles_it(
+    command: str,
+    address: str,
+    state: str,
+    certain: bool,  # noqa: FBT001  # a case
+) -> None:
+    """All ports are listed, one device is none, and a pod gets no answer from the bridge."""
+    ticket = CUT_OFF.format(command=command, address=address, state=state)
+    (found,) = check(case_of_document(ticket))
+
+    assert certain is (found.certainty == 1)
+    assert certain is any(address in span.text for span in found.evidence)

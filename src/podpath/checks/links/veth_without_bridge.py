@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
@@ -44,6 +45,10 @@ NAME = "veth-without-bridge"
 POSSIBLE = 0.8
 """Whose host end it is stands in no output."""
 _SILENT = frozenset({"FAILED", "INCOMPLETE"})
+_PORTS = re.compile(
+    r"(?:sudo )?bridge(?: -\S+)* l(?:i|in|ink)?(?: s(?:h|ho|how)?| l(?:s|i|is|ist)?)?"
+)
+"""What lists the ports of all bridges."""
 _WHOLE = re.compile(r"\bmtu \d")
 """What `ip -br link` does not print, nor whose port a device is."""
 
@@ -65,10 +70,42 @@ def check(case: Case) -> Iterator[Finding]:
     for attachment in find_attachments(case.node):
         if not attachment.netns.inferred:
             pods[attachment.outer.name] = attachment
-    for link in veths:
-        enslaved = link.master is not None or link.bond_slave_of is not None
-        if not enslaved and link.name not in used and not _is_paired_here(link):
-            yield _report(link, bridged[0], pods.get(link.name))
+    alone = [
+        link
+        for link in veths
+        if link.master is None
+        and link.bond_slave_of is None
+        and link.name not in used
+        and not _is_paired_here(link)
+    ]
+    for link in alone:
+        found = _report(link, bridged[0], pods.get(link.name))
+        yield _settle(case, found, bridged[0]) if len(alone) == 1 else found
+
+
+def _settle(case: Case, found: Finding, bridged: Link) -> Finding:
+    """Make it certain where all ports of bridges are listed, and a container finds its bridge no
+    more: the one device that is no port is its own.
+    """
+    listed = any(_PORTS.fullmatch(command) for command in case.printed)
+    host = case.node.host
+    own = {item.address for item in host.addresses.items if item.link == bridged.master}
+    lost = [
+        neighbour
+        for name, netns in case.node.namespaces.items()
+        for neighbour in (netns.neighbours.items if name != HOST else ())
+        if neighbour.state in _SILENT and neighbour.address in own
+    ]
+    if not listed or not lost:
+        return found
+    why = f"A container gets no answer from {lost[0].address}, the address of {bridged.master}."
+    return replace(
+        found,
+        certainty=1.0,
+        evidence=tuple(dict.fromkeys((*found.evidence, *list_spans(lost[:1])))),
+        reasoning=(*found.reasoning, why),
+        marks=(*found.marks, str(lost[0].address)),
+    )
 
 
 def _check_alone(case: Case, veths: Sequence[Link]) -> Iterator[Finding]:

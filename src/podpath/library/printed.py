@@ -1,0 +1,102 @@
+"""What the evidence prints already is not asked for again: a question loses the commands whose
+outputs are there, and one that is left without any is not asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from podpath.diagnosis.diagnosis import Question
+from podpath.evidence.commands.command import Command, asked_object, parse_command
+from podpath.evidence.kubernetes.picked import KINDS
+
+_PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_-]*")
+"""A word that the reader puts in, such as NAME."""
+_STEPS = "; "
+_DETAILS = frozenset({"-d", "-details", "-s", "-statistics", "-6"})
+"""Options of ip(8) that print more, or something else."""
+_SELECTED = frozenset({"get", "table"})
+"""What asks for another table than the plain command prints."""
+_VALUED = frozenset({"-n", "--namespace", "-l", "--selector", "-c", "--container", "--context"})
+
+
+class _Topic(NamedTuple):
+    """What a command prints, as far as two commands are compared by it."""
+
+    subject: tuple[str, ...]
+    details: frozenset[str] = frozenset()
+    """Options without which less is printed."""
+    picks: tuple[str, ...] = ()
+    """What it is about: words that select a part."""
+
+    def is_answered_by(self, other: _Topic) -> bool:
+        """Tell whether what the other prints holds all that this one asks for."""
+        alike = self.subject == other.subject and self.details <= other.details
+        return alike and (not other.picks or _agree(self.picks, other.picks))
+
+
+def leave_out_printed(
+    questions: Iterable[Question], printed: Sequence[str]
+) -> tuple[Question, ...]:
+    """Return the questions without what these commands have printed; all where nothing else is
+    left to ask.
+    """
+    asked = tuple(questions)
+    shown = [_read(parse_command(command)) for command in printed]
+    left = []
+    for question in asked:
+        steps = question.ask.split(_STEPS)
+        missing = [step for step in steps if not _is_shown(step, shown)]
+        if missing == steps:
+            left.append(question)
+        elif missing:
+            left.append(replace(question, ask=_STEPS.join(missing)))
+    return tuple(left) or asked
+
+
+def _is_shown(step: str, shown: Iterable[_Topic]) -> bool:
+    topic = _read(parse_command(step))
+    return any(topic.is_answered_by(other) for other in shown)
+
+
+def _read(command: Command) -> _Topic:
+    found = asked_object(command)
+    if found is not None:
+        subject, selectors = found
+        details = _DETAILS.intersection(command.arguments) | _SELECTED.intersection(selectors)
+        return _Topic((command.program, subject), details, selectors)
+    if command.program in {"kubectl", "oc", "k"} and len(command.arguments) > 1:
+        return _read_kubectl(command.arguments)
+    return _Topic((command.program, *command.arguments))
+
+
+def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
+    """Read `get svc web -n shop -o yaml`: its verb, its kind, its format and its names."""
+    words, picks, form = [], [], ""
+    rest = iter(arguments)
+    for word in rest:
+        if word in {"-o", "--output"}:
+            form = next(rest, "")
+        elif word.startswith("-o"):
+            form = word[2:]
+        elif word in _VALUED:
+            value = next(rest, "")
+            picks += [value] if word in {"-l", "--selector"} else []
+        elif not word.startswith("-"):
+            words.append(word)
+    verb, kind, *names = (*words, "", "")
+    kind, _, name = kind.partition("/")
+    picks += [each for each in (name, *names) if each]
+    kind = KINDS.get(kind.lower(), kind.lower().removesuffix("s"))
+    return _Topic(("kubectl", verb, kind, form), picks=tuple(picks))
+
+
+def _agree(asked: Sequence[str], printed: Sequence[str]) -> bool:
+    """Tell whether what was picked is what is asked for, or what a placeholder stands for."""
+    return len(asked) == len(printed) and all(
+        one == other or _PLACEHOLDER.fullmatch(one) is not None
+        for one, other in zip(asked, printed, strict=True)
+    )
