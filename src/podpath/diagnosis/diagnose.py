@@ -381,7 +381,12 @@ def _seen_to_work(judgement: Judgement) -> bool | None:
 def _fork(base: World, probe: Probe) -> Conversation:
     """Walk a connection under every likely answer; where all of them let it work, under every
     combination of answers.
+
+    Where the likeliest walk met nothing that is unknown, it is all of them.
     """
+    likeliest = base.converse(probe)
+    if not likeliest.pruned:
+        return likeliest
     found = converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
     if found.pruned and not found.truncated and all(branch.works for branch in found.branches):
         return converse(

@@ -55,6 +55,16 @@ def test_the_kernels_own_choices_are_no_deviation() -> None:
     assert 8 == len(set(found.results))
 
 
+def test_what_is_taken_for_granted_leaves_nothing_out() -> None:
+    """It has no other answer, so that a search without deviations is whole."""
+
+    def run(choices: Choices) -> str:
+        choices.suppose("rules", None, "no rules", ask="iptables-save")
+        return choices.choose("draw", COIN, random=True)
+
+    assert (("heads", "tails"), False, False) == explore(run, deviations=0)
+
+
 def test_the_limit_is_told() -> None:
     """Where branches are left out the answer says so."""
     found = explore(

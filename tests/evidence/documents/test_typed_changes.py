@@ -7,6 +7,7 @@ import pytest
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.documents.document import split_document
 from podpath.evidence.documents.typed_changes import FORMAT, changes_state, read_typed
+from podpath.evidence.formats import CERTAIN, NO
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, StatementRecord
@@ -76,6 +77,18 @@ def test_options_are_quoted_line_by_line() -> None:
         if isinstance(one, CiliumOptionRecord) and one.key != "version"
     )
     assert ("enable-bpf-masquerade", 3) == (option.key, option.span.line)
+
+
+def test_json_is_no_command() -> None:
+    """A line of JSON is what a command printed, whatever it holds; a command that is typed as its
+    only line is itself.
+    """
+    shown = '[{"ifname":"x/sudo" ip'
+    printed = Source(name="ip-link", lines=(shown,), command="ip -j link")
+    typed = Source(name="typed", lines=("ip -j link",), command="ip -j link")
+
+    assert NO == FORMAT.recognise(printed)
+    assert CERTAIN == FORMAT.recognise(typed)
 
 
 def test_silence_is_kept() -> None:

@@ -190,6 +190,8 @@ def explore(
         choices = Choices(prefix, settled)
         results.append(run(choices))
         for position in range(len(prefix), len(choices.made)):
+            if choices.widths[position] < 2:
+                continue  # taken for granted: no other answer is left out
             cost = count + (0 if choices.made[position].random else 1)
             if cost > deviations:
                 pruned = True

@@ -292,6 +292,11 @@ _TABLE_LISTED = re.compile(
     r"(?:(?:show|list|ls|sh|s|l)\s+)?(?:table|t)\s+(?P<table>[\w.-]+)"
 )
 
+_DATA = ("[{", '{"')
+"""What JSON begins with and no program's name does: a line of a megabyte need not be cut as a shell
+would.
+"""
+
 
 def recognise_typed(source: Source) -> int:
     """Recognize a source whose lines are the command as typed, and one that printed nothing."""
@@ -310,6 +315,8 @@ def recognise_typed(source: Source) -> int:
         .removesuffix("\\")
         .strip()
     )
+    if typed.startswith(_DATA) and not source.command.lstrip().startswith(_DATA):
+        return NO
     words = typed.split()
     return (
         CERTAIN
