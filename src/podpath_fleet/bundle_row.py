@@ -8,19 +8,17 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from podpath.checks.finding import Finding
 from podpath.library.diagnosis import diagnose
-from podpath.library.reading import read
-from podpath.net.errors import PodpathError
-from podpath.net.provenance import Source
+from podpath.library.reading import ReadEvidence, read
+from podpath.net.errors import EvidenceError, PodpathError
+from podpath.net.provenance import Gap, Source
 from podpath.report.claims import spell_claim
 from podpath.report.escape import escape
 from podpath_fleet.node_facts import Facts, list_facts
-from podpath_fleet.paths import fetch_remote
+from podpath_fleet.paths import fetch_bundle
 
 DONE, REFUSED, CRASHED, HUNG, TOO_LARGE = "done", "refused", "crashed", "hung", "too large"
 """How a bundle ends: with an answer, or with the reason why there is none."""
@@ -55,6 +53,7 @@ class BundleRow:
     """What says that it is the same bundle in another run: path, size and time."""
     state: str
     why: str = ""
+    """Why it has no answer, or of a bundle that has one: what of it a store did not give."""
     node: str = ""
     pool: str = ""
     taken: str = ""
@@ -96,24 +95,38 @@ def read_bundle(path: str, identity: str, pool: str = "") -> BundleRow:
 
 
 def _answer(path: str, identity: str, pool: re.Pattern[str] | None) -> BundleRow:
-    with TemporaryDirectory(prefix="podpath-fleet-") as folder:
-        case = read(str(fetch_remote(path, Path(folder))))
-        answer = diagnose(case)
+    with fetch_bundle(path) as bundle:
+        held = str(bundle.path)
+        try:
+            case = read(held, shared=_share(bundle.gaps))
+            answer = diagnose(case)
+        except PodpathError as error:
+            raise EvidenceError(str(error).replace(held, path)) from error
     name = case.nodes[0].name or case.node.name
     return BundleRow(
         path=path,
         identity=identity,
         state=DONE,
+        why=str(escape("; ".join(_spell_gap(gap) for gap in bundle.gaps))),
         node=str(escape(name)),
         pool=name_pool(name, pool),
         taken=_find_time(case.sources),
         verdict=str(answer.verdict),
-        findings=tuple(_row(finding) for finding in answer.findings),
+        findings=tuple(_row(finding, held, path) for finding in answer.findings),
         facts={
             str(escape(key)): str(escape(value)) for key, value in list_facts(case.node).items()
         },
         gaps=len(answer.gaps),
     )
+
+
+def _share(gaps: tuple[Gap, ...]) -> ReadEvidence | None:
+    """Return the evidence that only says what is missing."""
+    return ReadEvidence(sources=(), readings=(), gaps=gaps, kept=()) if gaps else None
+
+
+def _spell_gap(gap: Gap) -> str:
+    return f"{gap.span.source.name}: {gap.why}"
 
 
 def name_pool(node: str, pattern: re.Pattern[str] | None) -> str:
@@ -132,14 +145,16 @@ def _find_time(sources: Iterable[Source]) -> str:
     return "" if taken is None else datetime.fromtimestamp(taken, UTC).isoformat()
 
 
-def _row(finding: Finding) -> FindingRow:
+def _row(finding: Finding, held: str, path: str) -> FindingRow:
+    """Return a finding with its evidence named as the bundle is, wherever that is held."""
     span = finding.evidence[0] if finding.evidence else None
+    name = "" if span is None else span.source.name.replace(held, path)
     return FindingRow(
         check=finding.check,
         severity=str(finding.severity),
         certain=finding.certainty == 1,
         claim=str(escape(spell_claim(finding.claim)))[:_CLAIM],
-        evidence="" if span is None else f"{escape(span.source.name)}:{span.line}",
+        evidence="" if span is None else f"{escape(name)}:{span.line}",
         text="" if span is None else str(escape(span.text.partition("\n")[0]))[:_CLAIM],
         history="; ".join(map(escape, finding.history))[:_CLAIM],
     )

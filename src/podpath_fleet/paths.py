@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from podpath.net.errors import MissingExtra, UsageError
+from podpath.net.errors import UsageError
+from podpath_fleet.object_store import FetchedBundle, fetch, list_store, stamp_folder
 
 MARKS = ("bundle.json", "netns", "node")
 """What a folder has that is a bundle, and no folder of many."""
@@ -64,39 +65,27 @@ def _identify(path: Path) -> BundlePath:
     return BundlePath(str(path), f"{path} {size} {held.st_mtime_ns}")
 
 
-def load_fsspec() -> Any:  # noqa: ANN401 - a module that may be missing
-    """Import fsspec; `MissingExtra` where it is not installed."""
-    try:
-        return import_module("fsspec")
-    except ImportError as error:
-        raise MissingExtra(
-            "bundles in object storage need more: pip install 'podpath-fleet[remote]'"
-        ) from error
-
-
 def _list_remote(url: str) -> Iterator[BundlePath]:
-    files, root = load_fsspec().core.url_to_fs(url)
-    scheme = url.partition("://")[0]
-    try:
-        held = [files.info(root)] if files.isfile(root) else files.ls(root, detail=True)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{url}: {error}") from error
-    for one in sorted(held, key=lambda each: str(each["name"])):
-        if one["type"] == "file" and str(one["name"]).endswith((*PACKED, *TICKETS)):
-            stamp = one.get("ETag") or one.get("etag") or one.get("mtime") or ""
-            path = f"{scheme}://{one['name']}"
-            yield BundlePath(path, f"{path} {one['size']} {stamp}")
+    held = list_store(url)
+    if any(one.name in MARKS for one in held):
+        yield BundlePath(url, f"{url} {stamp_folder(url)}")
+        return
+    for one in held:
+        if one.name.startswith("."):
+            continue
+        if one.is_folder:
+            yield BundlePath(one.url, f"{one.url} {stamp_folder(one.url)}")
+        elif one.name.endswith((*PACKED, *TICKETS)):
+            yield BundlePath(one.url, f"{one.url} {one.stamp}")
 
 
-def fetch_remote(path: str, folder: Path) -> Path:
-    """Copy a bundle from object storage into a folder, and return where it is; one that is local
-    stays where it is.
+@contextmanager
+def fetch_bundle(path: str) -> Iterator[FetchedBundle]:
+    """Say where a bundle is read, for a block: one that is local stays where it is, one in object
+    storage is copied.
     """
     if "://" not in path:
-        return Path(path)
-    files, root = load_fsspec().core.url_to_fs(path)
-    name = Path(root).name
-    digest = blake2b(path.encode(), digest_size=4).hexdigest()
-    target = folder / f"{digest}-{name}"
-    files.get_file(root, str(target))
-    return target
+        yield FetchedBundle(Path(path))
+        return
+    with TemporaryDirectory(prefix="podpath-fleet-") as folder:
+        yield fetch(path, Path(folder))

@@ -108,7 +108,7 @@ group by "check", regexp_replace(text, '[0-9a-f.:]*[0-9][0-9a-f.:]*', '#', 'g')
 order by nodes desc, "check"
 """
 _STATES = """
-select state, verdict, count(*) as bundles, min(why) from bundles
+select state, verdict, count(*) as bundles, max(why) from bundles
 group by state, verdict, case when state = 'done' then '' else why end order by bundles desc, state, verdict
 """
 _CHANGES = """
