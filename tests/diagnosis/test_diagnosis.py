@@ -33,3 +33,27 @@ def test_a_connection_works_where_nothing_speaks_against_it(
     assert works == answer.is_shown_to_work(
         Conversation(probe=ASKED, branches=(), verdict=reachable, truncated=False)
     )
+
+
+@pytest.mark.parametrize(
+    ("reachable", "working", "seen"),
+    [
+        (Reachability.NEVER, ASKED, True),
+        (Reachability.SOMETIMES, ASKED, True),
+        (Reachability.NEVER, OTHER, False),
+        (Reachability.ALWAYS, ASKED, False),
+        (Reachability.UNDECIDED, ASKED, False),
+    ],
+)
+def test_what_the_evidence_shows_to_work_is_not_said_to_fail(
+    reachable: Reachability, working: object, *, seen: bool
+) -> None:
+    """A walk that ends elsewhere lacks a fact."""
+    answer = Diagnosis(
+        verdict=Verdict.POSSIBLE,
+        findings=(),
+        working=frozenset((working,)),  # type: ignore[arg-type]  # a probe
+    )
+    asked = Conversation(probe=ASKED, branches=(), verdict=reachable, truncated=False)
+
+    assert seen == answer.is_seen_to_work(asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from podpath.library.diagnosis import diagnose
 from podpath.library.given import Pasted
 from podpath.library.reading import read
@@ -42,3 +44,27 @@ def test_logs_tell_what_led_to_it() -> None:
     answer = diagnose([RP_FILTER / "ticket.md", LOG], when=when)
 
     assert any("tuned" in line for line in answer.findings[0].history)
+
+
+SESSION = """\
+The tenant says that it fails.
+
+```
+root@k6:~# tcpdump -ni cali9ab0 tcp port 5432
+10:40:00.118241 IP 10.8.8.20.53318 > 10.8.9.77.5432: Flags [S], seq 10, win 64860, length 0
+10:40:00.118290 IP 10.8.9.77.5432 > 10.8.8.20.53318: Flags [S.], seq 20, ack 11, win 64308, length 0
+10:40:00.118602 IP 10.8.8.20.53318 > 10.8.9.77.5432: Flags [.], ack 1, win 507, length 0
+10:40:00.118809 IP 10.8.8.20.53318 > 10.8.9.77.5432: Flags [P.], seq 1:9, ack 1, win 507, length 8
+10:40:00.119571 IP 10.8.9.77.5432 > 10.8.8.20.53318: Flags [P.], seq 1:2, ack 9, win 503, length 1
+```
+"""
+
+
+def test_a_session_that_a_capture_shows_is_not_said_to_fail() -> None:
+    """Where the walk ends elsewhere, it lacks a fact: in words as in JSON."""
+    found = diagnose(Pasted(SESSION, "ticket.md"))
+    said = " ".join(found.text().split())
+
+    assert "works, as the evidence shows" in said
+    assert "never works" not in said
+    assert ["UNDECIDED"] == [one["verdict"] for one in json.loads(found.json())["conversations"]]

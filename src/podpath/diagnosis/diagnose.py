@@ -156,6 +156,11 @@ def diagnose(
         forbids=forbids,
         complained=inquiry.complained,
         denied=_list_denied(concluded, inquiry.complained),
+        working=frozenset(
+            judgement.symptom.probe
+            for judgement in concluded.judgements
+            if judgement.symptom.fails is False
+        ),
     )
 
 

@@ -70,6 +70,10 @@ class Diagnosis:
     """Which node it is about; empty where the evidence is of one only."""
     denied: frozenset[Probe] = frozenset()
     """Connections that people say fail, whatever the walk makes of them."""
+    working: frozenset[Probe] = frozenset()
+    """Connections that the evidence shows to work: where a walk does not deliver one, it lacks a
+    fact.
+    """
     forbids: tuple[Forbids, ...] = ()
     """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause
     decides the verdict anyway.
@@ -93,6 +97,12 @@ class Diagnosis:
             and self.verdict is not Verdict.POSSIBLE
             and conversation.probe not in self.denied
         )
+
+    def is_seen_to_work(self, conversation: Conversation) -> bool:
+        """Tell whether the evidence shows a connection to work that a walk does not always
+        deliver.
+        """
+        return conversation.verdict in {"NEVER", "SOMETIMES"} and conversation.probe in self.working
 
     @property
     def exit_code(self) -> int:

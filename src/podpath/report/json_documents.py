@@ -92,6 +92,7 @@ def render_trace_json(
 def _conversation(diagnosis: Diagnosis, conversation: Conversation) -> dict[str, object]:
     branch = representative(conversation)
     open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
+    open_still |= diagnosis.is_seen_to_work(conversation)
     return {
         "probe": escape(str(conversation.probe)),
         "verdict": "UNDECIDED" if open_still else conversation.verdict,

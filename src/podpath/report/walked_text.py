@@ -28,7 +28,8 @@ def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     for conversation in walked:
         branch = representative(conversation)
         lines += render_conversation(diagnosis, conversation, style)
-        if branch is not None and branch.failure and id(branch) not in shown_already:
+        told = id(branch) in shown_already or diagnosis.is_seen_to_work(conversation)
+        if branch is not None and branch.failure and not told:
             lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
             if style.verbose:
                 lines += render_path(branch, style, INDENT)
@@ -46,8 +47,10 @@ def render_conversation(
 
 def _say(diagnosis: Diagnosis, conversation: Conversation) -> str:
     """Say what became of a connection: one that is open, or is said to fail, is never said to
-    work.
+    work; nor is one said to fail that the evidence shows to work.
     """
+    if diagnosis.is_seen_to_work(conversation):
+        return "works, as the evidence shows; the walk lacks a fact of its path"
     open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
     return "not shown to fail" if open_still else verdict_in_words(conversation)
 
@@ -56,6 +59,8 @@ def _mark(diagnosis: Diagnosis, conversation: Conversation, style: Style) -> str
     """Return the sign of a connection's end."""
     if diagnosis.is_shown_to_work(conversation):
         return style.arrived
+    if diagnosis.is_seen_to_work(conversation):
+        return style.doubtful
     return style.broken if conversation.verdict in {"NEVER", "SOMETIMES"} else style.doubtful
 
 
