@@ -52,6 +52,8 @@ WIDEST = 24
 """The first part of an engine's network, from which it gives its containers their addresses."""
 _POOLS = (Prefix.parse("172.16.0.0/12"), Prefix.parse("192.168.0.0/16"))
 """The ranges from which engines take networks where nobody says one."""
+_UNHEARD = LOSSES | {FailureKind.NO_ROUTE_TO_HOST}
+"""How a connection ends that is led to where nobody is."""
 TOLD = 0.7
 """Where prose alone says that a network is outside."""
 
@@ -195,15 +197,18 @@ def _list_shadowing(case: Case) -> Iterator[Finding]:
     """
     routes = _list_routes(case)
     failing = [one for one in list_failing(case) if _may_be_captured(one)]
+    tried = [one for one in case.attempts if one.is_bad and one.probe.netns == HOST]
+    named = [end for one in failing for end in one.addresses]
+    unheard = [one.probe.dst for one in tried if one.result in _UNHEARD]
     for route in routes:
         for other in routes if _is_of_bridge(route) and failing else ():
             apart = other.prefix.length and any(hop.gateway is not None for hop in other.nexthops)
             if not apart or not other.prefix.covers(route.prefix) or other.span is None:
                 continue
             device = route.nexthops[0].link or ""
-            named = [end for one in failing for end in one.addresses]
             asked = [end for end in named if route.prefix.covers(end)]
-            if named and not asked:
+            asked += [end for end in unheard if _is_own_network(case, route, end)]
+            if (named or unheard) and not asked:
                 continue
             finding = _report_captured(route, device, str(route.prefix), failing[0].span)
             finding = replace(finding, evidence=(finding.evidence[0], other.span))
@@ -271,7 +276,7 @@ def _is_own_network(case: Case, route: Route, address: Address) -> bool:
     """Tell whether a route is that of a container's own network, from the ranges that engines take
     by themselves, and no container is known to have the address.
     """
-    connected = all(hop.gateway is None for hop in route.nexthops)
+    connected = all(hop.gateway is None for hop in route.nexthops) and route.prefix.covers(address)
     first = Prefix.of(route.prefix.address, WIDEST)
     taken = any(pool.covers(route.prefix) for pool in _POOLS) and not first.covers(address)
     held = any(netns.holds(address) for netns in case.node.namespaces.values())
