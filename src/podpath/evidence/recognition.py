@@ -93,6 +93,7 @@ from podpath.evidence.nettools import (
     lsof,
     managers,
     networkctl,
+    strongswan,
     wireguard,
 )
 from podpath.evidence.nettools import route as route_table
@@ -149,6 +150,7 @@ FORMATS: tuple[Format, ...] = (
     arping.FORMAT,
     hops.FORMAT,
     wireguard.FORMAT,
+    strongswan.FORMAT,
     managers.FORMAT,
     networkctl.FORMAT,
     configured.FORMAT,

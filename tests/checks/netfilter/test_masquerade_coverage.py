@@ -178,6 +178,31 @@ def test_an_exception_for_the_pods_own_network_is_right(
     assert [] == list(check(ticket_of(text)))
 
 
+OFFICE = "Pods (10.155.0.0/16) reach the internet, but no machine of the office, 10.20.0.0/16."
+SERVER = "Pods of node tern-3 get no answer from the license server 10.99.9.14."
+
+
+@pytest.mark.parametrize(
+    ("said", "dst", "more", "certainties"),
+    [
+        (OFFICE, "10.0.0.0/8", "", [0.8]),
+        (SERVER, "10.96.0.0/12", "", [0.8]),
+        (SERVER, "10.112.0.0/12", "", []),
+        (SERVER, "10.96.0.0/12", "-A POSTROUTING -s 10.155.0.0/16 -j MASQUERADE\n", []),
+        (OFFICE, "10.155.0.0/16", "", []),
+    ],
+    ids=["network", "address", "elsewhere", "another", "own"],
+)
+def test_what_an_exception_leaves_out_may_be_what_fails(
+    said: str, dst: str, more: str, certainties: list[float]
+) -> None:
+    """Where workloads are said not to reach an address or a network in it."""
+    case = ticket_of(WIDE.format(said=said, src="10.155.0.0/16", dst=dst, more=more))
+
+    found = [one.certainty for one in check(case) if one.marks == (dst,)]
+    assert found == certainties
+
+
 @pytest.mark.parametrize("source", ["", "-s 10.66.0.0/16 "])
 def test_a_rule_for_another_device_is_told_as_one(source: str) -> None:
     """The range is in the rule, or in every one; packets leave by another device."""

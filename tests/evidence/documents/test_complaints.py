@@ -171,3 +171,25 @@ def test_sessions_routes_and_names(
     (found,) = read(sentence)
 
     assert (works, failure) == (found.works, found.failure)
+
+
+@pytest.mark.parametrize(
+    ("text", "works", "fails"),
+    [
+        ("The host reaches 10.31.8.20, and pods do not.", EndKind.NODE, EndKind.POD),
+        ("The node can ping 10.31.8.20 but its pods cannot.", EndKind.NODE, EndKind.POD),
+        ("Pods cannot reach 10.31.8.20, the node itself can.", EndKind.NODE, EndKind.POD),
+        ("Containers get no answer from 10.31.8.20, while the host does.",
+         EndKind.NODE, EndKind.CONTAINER),
+        ("Pods see 10.31.8.20, the guests on host b can't.", EndKind.POD, EndKind.GUEST),
+    ],
+)  # fmt: skip
+def test_a_clause_may_leave_its_verb_to_the_one_before(
+    text: str, works: EndKind, fails: EndKind
+) -> None:
+    """Who does and who does not stand in it alone; what is asked for is the same."""
+    said = {one.works: one for one in read_complaints("t", [text], ())}
+
+    assert (works, fails) == (said[True].source, said[False].source)
+    assert ["10.31.8.20"] == [str(one) for one in said[False].addresses]
+    assert not said[False].sources

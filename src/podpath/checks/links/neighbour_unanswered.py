@@ -31,6 +31,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -38,9 +39,10 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import find_said
-from podpath.checks.told import WORKLOADS, list_failing, list_failing_addresses, list_lost
+from podpath.checks.told import list_failing, list_failing_addresses, list_lost
 from podpath.checks.topology import known_sysctl
 from podpath.net.addresses import Address, read_address
+from podpath.net.complaints import Complaint
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -59,6 +61,15 @@ LEAST = 3
 """Requests for one address: the kernel sends so many before it gives up."""
 
 
+NEAR = 40
+"""Characters between the word for a workload and the address that it is said to have."""
+_WORKLOAD = re.compile(r"\b(?:pods?|containers?|guests?|vms?)\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(
+    r"[.;]\s|\b(?:reach|connect|ping|see|get|to|from|servers?|hosts?|nodes?|routers?|gateway|machine|"
+    r"nas|printer)\w*",
+    re.IGNORECASE,
+)
+"""What makes an address that of somebody else."""
 ALL_PROXY = "net.ipv6.conf.all.proxy_ndp"
 
 
@@ -75,7 +86,11 @@ def check(case: Case) -> Iterator[Finding]:
         asked[_target(one)] += one.times
         first.setdefault(_target(one), one)
     named = {str(address) for address in list_failing_addresses(case)}
-    often = [(target, times) for target, times in asked.most_common() if times >= LEAST]
+    often = [
+        (target, times)
+        for target, times in asked.most_common()
+        if times >= LEAST or (times > 1 and _is_unproxied(case, target))
+    ]
     often.sort(key=lambda found: found[0] not in named)
     for target, times in often[:1]:
         likely = target in named and _shows_both_ways(case)
@@ -84,7 +99,8 @@ def check(case: Case) -> Iterator[Finding]:
         if closed is not None:
             yield _blame_host(found, closed, target)
         else:
-            yield _settle(found) if _is_unproxied(case, target) else found
+            behind = times >= LEAST and _is_unproxied(case, target)
+            yield _settle(found) if behind else found
     if not often:
         yield from _find_listed(case, answered)
 
@@ -116,9 +132,20 @@ def _is_unproxied(case: Case, target: str) -> bool:
     if address is None or address.family != 6 or address.is_link_local:
         return False
     own = {one.address for one in case.node.host.addresses.items}
-    lost = [one for one in list_lost(case) if {one.source, one.target} & WORKLOADS]
-    named = any(address in one.addresses for one in lost)
+    own = {one.address for one in case.node.host.addresses.items}
+    named = any(address in one.addresses and _has(one, target) for one in list_lost(case))
     return named and address not in own
+
+
+def _has(complaint: Complaint, address: str) -> bool:
+    """Tell whether a sentence says of a workload that it has the address, and not that it does not
+    reach it.
+    """
+    for found in _WORKLOAD.finditer(complaint.span.text):
+        between, _, behind = complaint.span.text[found.end() :].partition(address)
+        if behind and len(between) < NEAR and not _OF_ANOTHER.search(between):
+            return True
+    return False
 
 
 def _find_closed(case: Case, asked: Message, target: str) -> tuple[str, Span] | None:

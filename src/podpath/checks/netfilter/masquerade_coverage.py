@@ -53,6 +53,8 @@ _TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
 _ENDS = frozenset({"RETURN", "ACCEPT"})
 EXCEPTED = 0.6
 """Where hosts in a wide exception may have routes to the pods, as in a cloud's own network."""
+NAMED = 0.8
+"""Where what fails lies in it: a router there may still know the pods' range."""
 WIDER = 8
 """Bits by which a cluster's network is wider than a node's: /16 and /24."""
 _INSIDE = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
@@ -97,7 +99,8 @@ def _is_whole(paths: Sequence[Path], chains: Mapping[str, Chain]) -> bool:
 
 def _find_too_wide(case: Case, chains: Mapping[str, Chain]) -> Iterator[Finding]:
     """Report the first rule that leaves out far more than its own sources' network, where something
-    is lost that may be among what it leaves out.
+    is lost that may be among what it leaves out; else the first that leaves out the very machines
+    that are said not to answer.
     """
     lost = any(one.source not in _NOT_TRANSLATED for one in list_lost(case))
     if not lost or case.mentions.isdisjoint(ROUTERS):
@@ -108,8 +111,9 @@ def _find_too_wide(case: Case, chains: Mapping[str, Chain]) -> Iterator[Finding]
     translating = [path.rule for path in found if _translates(path)]
     for rule in translating:
         covered = any(_is_wider(one, rule) for one in translating if one is not rule)
-        if _leaves_out_much(rule) and not covered:
-            yield _report_too_wide(rule)
+        missed = _find_missed(case, rule)
+        if not covered and (missed or _leaves_out_much(rule)):
+            yield _report_too_wide(rule, missed)
             return
 
 
@@ -135,9 +139,39 @@ def _leaves_out_much(rule: Rule) -> bool:
     return wider and (public or src.prefix.length - dst.prefix.length > WIDER)
 
 
-def _report_too_wide(rule: Rule) -> Finding:
+def _find_missed(case: Case, rule: Rule) -> str:
+    """Return the address or network that workloads are said not to reach, and that a rule leaves
+    out beside its own sources; empty where none is.
+    """
+    if rule.dst is None or not rule.dst.negated or _leaves_by_one(rule):
+        return ""
+    far = rule.dst.prefix
+    own = [one for told in case.told if _tells_workloads(told) for one in told.prefixes]
+    if rule.src is not None:
+        own.append(rule.src.prefix)
+    for one in list_lost(case):
+        if one.source not in _INSIDE:
+            continue
+        asked = [Prefix.of(address) for address in one.addresses if address not in one.sources]
+        for prefix in (*one.prefixes, *asked):
+            if far.covers(prefix) and own and not any(map(prefix.overlaps, own)):
+                return str(prefix)
+    return ""
+
+
+def _leaves_by_one(rule: Rule) -> bool:
+    """Tell whether a rule is for what leaves by a device that it names."""
+    return rule.out_link is not None and not rule.out_link.negated
+
+
+def _tells_workloads(told: Told) -> bool:
+    return told.circumstance is Circumstance.WORKLOAD_RANGE
+
+
+def _report_too_wide(rule: Rule, missed: str) -> Finding:
     far = str(rule.dst.prefix) if rule.dst is not None else ""
-    source = str(rule.src.prefix) if rule.src is not None else ""
+    source = str(rule.src.prefix) if rule.src is not None else "their sender"
+    reason = f"{far} is far wider than the network of the sources, {source}."
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -146,10 +180,10 @@ def _report_too_wide(rule: Rule) -> Finding:
             f"route to {source} cannot answer."
         ),
         evidence=(rule.span,),
-        reasoning=(f"{far} is far wider than the network of the sources, {source}.",),
+        reasoning=(f"{missed}, which is not reached, lies in {far}." if missed else reason,),
         breaks=(f"connections from {source} to machines in {far} that do not know the way back",),
         prevention="Exclude from translation only what routes the pods' addresses.",
-        certainty=EXCEPTED,
+        certainty=NAMED if missed else EXCEPTED,
         asks=(
             FollowUp(
                 f"whether what fails lies in {far}, and which source address its packets have",

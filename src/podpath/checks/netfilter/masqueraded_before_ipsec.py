@@ -1,9 +1,10 @@
 """masqueraded-before-ipsec: a rule rewrites the source of packets that an IPsec policy should take.
 
 What it is
-    `ip xfrm policy` has an outgoing policy for a range of containers or pods, and POSTROUTING
-    masquerades the same range, with nothing above that spares what goes to the policy's
-    destination.
+    `ip xfrm policy` or `ipsec statusall` has an outgoing policy for a range of containers or pods,
+    and POSTROUTING masquerades the same range, with nothing above that spares what goes to the
+    policy's destination. Where no policy is shown, what people say of a network behind IPsec makes
+    it possible.
 
 Why it breaks
     Policies are looked up again after POSTROUTING has changed the source. With the host's own
@@ -28,9 +29,10 @@ from podpath.checks.category import Category
 from podpath.checks.coverage import chains_in, list_paths, roots
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import tables_named
-from podpath.checks.told import list_failing
+from podpath.checks.told import WORKLOADS, list_failing, list_lost
 from podpath.net.addresses import Prefix
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Circumstance, Complaint, EndKind
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 from podpath.node.node import XfrmPolicy
@@ -48,15 +50,37 @@ def check(case: Case) -> Iterator[Finding]:
         for policy in case.node.host.policies
         if policy.direction == "out" and not policy.blocks and policy.span is not None
     ]
+    told = [] if case.node.host.policies else list(_list_told(case))
     for table in tables_named(case.node.host, "nat"):
         chains = chains_in(table)
         base = [chain for chain in roots(chains) if chain.name == "POSTROUTING"]
         rules = [path.rule for chain in base for path in list_paths(chains, chain)]
-        for policy in outgoing:
+        for policy in (*outgoing, *told):
             first = next((rule for rule in rules if _decides(rule, policy)), None)
             if first is not None and _name(first) in _REWRITES:
                 yield _report(case, first, policy)
                 return
+
+
+def _list_told(case: Case) -> Iterator[XfrmPolicy]:
+    """Yield the policies that there have to be where people say that something inside the host
+    gets no answer, and speak of IPsec and of ranges of both ends.
+    """
+    lost = [one for one in list_lost(case) if one.source in WORKLOADS]
+    if Technology.IPSEC not in case.mentions or not lost:
+        return
+    joined = [one for one in case.told if one.circumstance is Circumstance.IPSEC_BETWEEN]
+    near = {prefix for told in case.told for prefix in told.prefixes}
+    far = {prefix: told.span for told in joined for prefix in told.prefixes}
+    for one in lost:
+        near |= set(one.prefixes)
+        far |= dict.fromkeys(one.prefixes, one.span)
+        asked = (address for address in one.addresses if address not in one.sources)
+        far |= dict.fromkeys(map(Prefix.of, asked), one.span)
+    for src in sorted(near):
+        for dst, span in far.items():
+            if not src.overlaps(dst):
+                yield XfrmPolicy(src=src, dst=dst, direction="out", blocks=False, span=span)
 
 
 def _name(rule: Rule) -> str:
@@ -89,8 +113,10 @@ def _is_about(complaint: Complaint, remote: Prefix) -> bool:
 
 
 def _report(case: Case, rule: Rule, policy: XfrmPolicy) -> Finding:
-    failing = [one for one in list_failing(case) if _is_about(one, policy.dst)]
+    told = (one for one in list_failing(case) if one.source is not EndKind.NODE)
+    failing = [one for one in told if _is_about(one, policy.dst)]
     assert policy.span is not None  # noqa: S101  # `check` takes no other
+    sure = bool(failing) and policy in case.node.host.policies
     ask = FollowUp(
         f"whether packets to {policy.dst} leave in the clear",
         f"tcpdump -ni any net {policy.dst}; iptables -t nat -vnL POSTROUTING",
@@ -115,7 +141,7 @@ def _report(case: Case, rule: Rule, policy: XfrmPolicy) -> Finding:
             ),
         ),
         prevention="Write the exception where the tunnel is configured.",
-        certainty=1.0 if failing else 0.7,
-        asks=() if failing else (ask,),
+        certainty=1.0 if sure else 0.7,
+        asks=() if sure else (ask,),
         marks=(_name(rule),),
     )

@@ -10,6 +10,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+_WHO = (
+    r"(?:(?!(?:those|that|which|what|than|as|if|when|how|so|to|of|from|by|and|but)\b)"
+    r"[\w.'-]+ ){0,3}"
+    r"(?:pods?|nodes?|hosts?|containers?|guests?|machines?|vms?|clients?)(?: itself| themselves)?"
+    r"(?: (?:on|in|of|behind|inside) (?:[\w.'-]+ ){0,3}?[\w.'-]+)?"
+)
+_AUXILIARY = (
+    r"(?:do(?:es)?|did|ca(?=n['\u2019])|can|could|is|are|will)(?P<denied>n['\u2019]t| ?not)?"
+    r"(?: (?:so|at all|any ?more|either|fine|just fine))?(?=[.,;:!]|$)"
+)
+_ELIDED = rf"{_WHO} {_AUXILIARY.replace('?P<denied>', '?:')}"
 MOST = 12
 """Clauses of a sentence that are looked at."""
 _JOINT = re.compile(
@@ -18,6 +29,7 @@ _JOINT = re.compile(
     r"\s+(?=and (?:nothing|nobody|none|not)\b)|;\s+(?=\w)|"
     r",?\s+(?=and (?:hangs?|fails?|times? out|is (?:lost|refused)|gets? no|never|cannot|"
     r"does not)\b)|"
+    rf",?\s+(?=(?:and|but|whereas|while) {_ELIDED})|,\s+(?={_ELIDED})|"
     r",\s+(?=(?:one|that|those) (?:to|from|on|of|at) )|"
     r",\s+(?=(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does|works?)\b)",
     re.IGNORECASE,
@@ -30,6 +42,8 @@ _DENIAL = re.compile(
     r"change|difference)))\b",
     re.IGNORECASE,
 )
+_DOES = re.compile(_AUXILIARY, re.IGNORECASE)
+_WHO_DOES = re.compile(rf"{_WHO} (?P<does>{_AUXILIARY})", re.IGNORECASE)
 
 
 class Clause(NamedTuple):
@@ -37,6 +51,14 @@ class Clause(NamedTuple):
 
     text: str
     works: bool
+
+
+def find_elision(text: str) -> re.Match[str] | None:
+    """Return what a clause has of its verb where it leaves the verb itself to the clause before,
+    its group `denied` where it denies it: `pods do not`, `the node itself can`.
+    """
+    found = _WHO_DOES.match(text)
+    return None if found is None else _DOES.match(text, found.start("does"))
 
 
 def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Clause, ...]:
@@ -47,6 +69,12 @@ def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Claus
     before = ""
     for part in _cut(text):
         works = judge(part)
+        elided = find_elision(_OPENING.sub("", part))
+        if works is None and elided is not None:
+            works = elided["denied"] is None
+        if works is False and before and elided is not None:
+            clauses.append(Clause(before.removesuffix("; "), works=True))
+            before = ""
         if works is None and _DENIAL.match(_OPENING.sub("", part)):
             works = False
         if works is None and clauses:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.documents.circumstances import find_circumstances, find_prefixes
-from podpath.evidence.documents.clauses import Clause, split_clauses
+from podpath.evidence.documents.clauses import Clause, find_elision, split_clauses
 from podpath.evidence.documents.ends import (
     HOME,
     Ends,
@@ -113,8 +113,6 @@ _WORKS = re.compile(
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
     r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
-    r"^(?:(?:all|the|its) )?(?:pods|nodes|hosts?|containers|guests|machines)(?: itself)? "
-    r"(?:can|do|does)(?=[.,;!]|$)|"
     r"^(?:but )?(?:from|by|over|inside) [^;,]{1,50} (?:it|they) (?:can|do|does|is|are)(?=[.,;!]|$)|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b|\b(?:reach|ping|see)(?:es|s)? (?:one another|"
     r"each other|the|its|their|it|them)\b",
@@ -142,12 +140,15 @@ _ELLIPSIS = re.compile(
 """A clause that leaves out what the one before it says."""
 _OTHERS = re.compile(r"^(?:(?:all|the) )?(?:others?|other \w+|rest) ", re.IGNORECASE)
 """A clause about whoever else does what the one before it speaks of."""
-_WHO_DOES = re.compile(
-    r"^(?:(?:all|the|its) )?(?:pods|nodes|hosts?|containers|guests|machines)(?: itself)? "
-    r"(?:can|do|does)(?=[.,;!]|$)",
-    re.IGNORECASE,
+_REACHES = re.compile(
+    r"\b(?:reach|get|see|ping|open|resolve|access|connect)(?:e?s)?\b", re.IGNORECASE
 )
-"""A clause that says who does what the one before it says that somebody does not."""
+"""What a clause says of which the next one says that somebody else does not."""
+_SUBJECT = re.compile(
+    r"[`'\"]?,? (?:(?:itself|then|always|still) )?"
+    r"(?:answers?|repl(?:y|ies)|responds?|is|works?|can)\b"
+)
+"""What follows an address of which a clause says something."""
 _DENIAL = re.compile(r"\b(?:no|not|nothing|nobody|none|neither|never)\b", re.IGNORECASE)
 
 
@@ -212,7 +213,9 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _WAY = re.compile(
-    r"\b(?P<way>from|to|reach|reaches|ping|curl|at|on|into|towards|connect)\b", re.IGNORECASE
+    r"\b(?P<way>(?:answers?|reply|replies|responses?|lease) (?:back )?from|"
+    r"from|to|reach|reaches|ping|curl|at|on|into|towards|connect)\b",
+    re.IGNORECASE,
 )
 _WORD = re.compile(
     r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
@@ -282,8 +285,9 @@ def _take_ends(complaint: Complaint, before: Complaint | None, text: str) -> Com
     """Return what a clause says of the same ends as the one before it, where one is about two nodes
     and the other about one; where it names but the place, it is about the same target.
     """
-    if before is not None and complaint.works and not before.works and _WHO_DOES.match(text):
-        return replace(complaint, source=complaint.target or complaint.source, target=before.target)
+    if before is not None and complaint.works != before.works and find_elision(text):
+        target = before.target if before.source is not None else None
+        return replace(complaint, source=complaint.source or complaint.target, target=target)
     if before is None or complaint.target is not None or before.target is None:
         return complaint
     if {before.same_node, complaint.same_node} == {True, False}:
@@ -319,7 +323,9 @@ def _read_clause(
     """
     text, works = clause
     fails = find_fault(text)
-    verb = fails or _WORKS.search(text) or (None if works else _DENIAL.search(text))
+    elided = find_elision(text)
+    verb = fails or _WORKS.search(text) or elided
+    verb = verb or (_REACHES if works else _DENIAL).search(text)
     if verb is None:
         return None
     ends = find_ends(text, verb, None if _STARTS.search(text) else carried)
@@ -332,7 +338,7 @@ def _read_clause(
     elif there is not None:
         ends = find_ends_elsewhere(text, there)
         same_node = False if same_node else None
-    telling = text if fails is not None else sentence
+    telling = text if fails is not None and elided is None else sentence
     failure = None if works else _find_failure(telling)
     whole = text if works or (clause.text != sentence and _GETS_OUT.search(text)) else sentence
     return Complaint(
@@ -400,7 +406,7 @@ def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
     for place, address in found:
         ways = [way["way"].lower() for way in _WAY.finditer(text, 0, place)]
         if ways[-1:] == ["from"]:
-            behind.append(address)
+            behind += [] if _SUBJECT.match(text, place + len(str(address))) else [address]
         elif not ways and place < verb.start():
             before.append(address)
     later = any(place > verb.start() for place, _ in found)
