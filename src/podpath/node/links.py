@@ -42,6 +42,8 @@ class BridgePort:
     pvid: int | None = 1
     """VLAN of untagged frames; None: it takes none."""
     vlans: frozenset[int] = frozenset({1})
+    vlan_span: Span | None = field(default=None, compare=False)
+    """The first of the lines that list its VLANs; None where none does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

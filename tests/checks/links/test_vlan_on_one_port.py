@@ -58,3 +58,38 @@ def test_what_only_looks_like_it_is_let_be(said: str, uplink: str, guest: str, m
     text = TICKET.format(said=said, uplink=uplink, guest=guest, more=more)
 
     assert [] == list(check(ticket_of(text)))
+
+
+LISTED = """\
+{said}
+
+```
+# bridge vlan show
+port              vlan-id
+{port:<18}{own} PVID Egress Untagged
+                  {more}
+```
+"""
+WANTED = "Guest pike is to be in VLAN 60 alone and gets nothing."
+
+
+@pytest.mark.parametrize(
+    ("said", "port", "own", "more", "expected"),
+    [
+        (WANTED, "vnet9", "1", "60", [(0.8, ("vnet9",))]),
+        (WANTED, "veth11", "20", "60", [(0.8, ("veth11",))]),
+        (WANTED, "vnet9", "60", "70", []),
+        (WANTED, "vnet9", "1", "61", []),
+        (WANTED, "eno2", "1", "60", []),
+        ("Guest pike in VLAN 60 gets all that it should.", "vnet9", "1", "60", []),
+    ],
+    ids=["default", "another", "own", "other-vlan", "uplink", "works"],
+)
+def test_a_guests_port_may_carry_its_vlan_with_a_tag_only(
+    said: str, port: str, own: str, more: str, expected: list[tuple[float, tuple[str, ...]]]
+) -> None:
+    """Where people name the VLAN, and one guest's port is listed."""
+    found = list(check(ticket_of(LISTED.format(said=said, port=port, own=own, more=more))))
+
+    assert expected == [(one.certainty, one.marks) for one in found]
+    assert all("bridge vlan add" in one.repairs[0].commands[0] for one in found)

@@ -11,7 +11,7 @@ from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.node_records import BridgeVlanRecord, FdbRecord, LinkRecord
 from podpath.net.addresses import IfName
-from podpath.net.provenance import Basis, Inferred
+from podpath.net.provenance import Basis, Inferred, Span
 from podpath.node.links import BridgePort, FdbEntry, Link
 
 
@@ -62,12 +62,14 @@ def _assemble_fdb(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -
 def _assemble_vlans(draft: NodeDraft, evidence: ReadSources) -> None:
     vlans: dict[tuple[str, IfName], set[int]] = {}
     pvids: dict[tuple[str, IfName], int] = {}
+    spans: dict[tuple[str, IfName], Span] = {}
     for scene, record in evidence.records(BridgeVlanRecord):
         if scene.is_elsewhere:
             continue
         key = (scene.netns, record.port)
         last = min(record.last or record.vlan, 4094)
         vlans.setdefault(key, set()).update(range(record.vlan, last + 1))
+        spans.setdefault(key, record.span)
         if record.pvid:
             pvids[key] = record.vlan
     for (name, port), members in vlans.items():
@@ -77,6 +79,9 @@ def _assemble_vlans(draft: NodeDraft, evidence: ReadSources) -> None:
         )
         if link.kind != "bridge":
             options = replace(
-                link.port or BridgePort(), vlans=frozenset(members), pvid=pvids.get((name, port))
+                link.port or BridgePort(),
+                vlans=frozenset(members),
+                pvid=pvids.get((name, port)),
+                vlan_span=spans[name, port],
             )
             netns.links[port] = replace(link, port=options)
