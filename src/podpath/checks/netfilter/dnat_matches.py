@@ -53,7 +53,7 @@ _CONDITIONS = frozenset({"tcp", "udp", "comment"})
 """Matches that leave a rule open for every packet of its protocol."""
 
 
-class _Asked(NamedTuple):
+class UnservedPort(NamedTuple):
     """A port that people say cannot be reached."""
 
     port: int
@@ -85,13 +85,13 @@ def check(case: Case) -> Iterator[Finding]:
                 return
 
 
-def _list_asked(case: Case) -> Iterator[_Asked]:
+def _list_asked(case: Case) -> Iterator[UnservedPort]:
     for one in list_failing(case):
         if one.source in WORKLOADS or Circumstance.OUTGOING in one.circumstances:
             continue
         asked = next((each for each in one.addresses if each not in one.sources), None)
         for port in one.ports:
-            yield _Asked(port, asked, _list_devices(case, one), one.span)
+            yield UnservedPort(port, asked, _list_devices(case, one), one.span)
 
 
 def _list_devices(case: Case, complaint: Complaint) -> frozenset[str]:
@@ -107,7 +107,7 @@ def _is_for(rule: Rule, port: int) -> bool:
     return bool(spelled) and holds_port(spelled, port)
 
 
-def _misses(case: Case, rule: Rule, asked: _Asked) -> bool:
+def _misses(case: Case, rule: Rule, asked: UnservedPort) -> bool:
     """Tell whether what fails may not meet a rule: by its device, or since no card of the host has
     its address, so that packets may arrive with another.
     """
@@ -129,7 +129,7 @@ def _is_of_nobody(case: Case, rule: Rule) -> bool:
     return single and not any(prefix.covers(one.address) for one in shown)
 
 
-def _is_taken(rule: Rule, asked: _Asked) -> bool:
+def _is_taken(rule: Rule, asked: UnservedPort) -> bool:
     """Tell whether a rule takes every port of its protocol, and so the one that fails."""
     plain = all(match.name in _CONDITIONS and not match.options for match in rule.matches)
     tcp = rule.protocol is None or rule.protocol.number == protocols.TCP
@@ -139,7 +139,7 @@ def _is_taken(rule: Rule, asked: _Asked) -> bool:
     return plain and tcp and whole and not port_of(rule) and rule.in_link is None
 
 
-def _report_narrow(rule: Rule, asked: _Asked) -> Finding:
+def _report_narrow(rule: Rule, asked: UnservedPort) -> Finding:
     if rule.in_link is not None:
         what = f"for packets that come in by {rule.in_link.name} alone"
         decides = "they come by another device: the rule is not met"
@@ -167,7 +167,7 @@ def _report_narrow(rule: Rule, asked: _Asked) -> Finding:
     )
 
 
-def _report_wide(rule: Rule, destination: Address, asked: _Asked) -> Finding:
+def _report_wide(rule: Rule, destination: Address, asked: UnservedPort) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
