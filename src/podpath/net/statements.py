@@ -242,6 +242,8 @@ class NameReply(NamedTuple):
     """`A`, `AAAA`."""
     code: str
     """`NOERROR`, `NXDOMAIN`, `SERVFAIL`, `REFUSED`, `NOTIMP`."""
+    empty: bool = False
+    """True where it says that it has no record of that type: `ANSWER: 0`, `No answer`."""
 
 
 class NothingFound(NamedTuple):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from podpath.capture.connections import gather_traffic
+from podpath.checks.captures.path_mtu import look
 from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, found, handshake, tcp
+from tests.checks.pasted import ticket_of
 
 FORTH, BACK = f"{CLIENT} > {SERVER}", f"{SERVER} > {CLIENT}"
 
@@ -64,3 +69,39 @@ def test_path_that_loses_what_is_small_too_is_no_black_hole() -> None:
     assert found(case_of(*sorted(silent)), "path-mtu-black-hole") == []
     heard = (*silent, tcp(1.6, FORTH, ".", 0, 401))
     assert len(found(case_of(*sorted(heard)), "path-mtu-black-hole")) == 1
+
+
+SENT = "08:01:11.{} IP6 2001:db8:1::10.50871 > 2001:db8:7::20.443: Flags [.], seq 1429:{}, {}\n"
+MORE = "ack 210, win 501, length {}"
+REFUSES = "08:01:11.{} IP6 2001:db8:ff::1 > 2001:db8:1::10: ICMP6, packet too big, mtu 1420, length 1240\n"
+LARGE = SENT.format("{0}", 2857, MORE.format(1428))
+SMALL = SENT.format("{0}", 2777, MORE.format(1348))
+TO_ANOTHER = (
+    "08:01:11.900000 IP6 2001:db8:1::10.50900 > 2001:db8:7::21.443: Flags [.], seq 1:1429, ack 1, "
+    "win 501, length 1428\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "certainties"),
+    [
+        ((LARGE, REFUSES, LARGE, REFUSES), [1.0]),
+        ((LARGE, REFUSES, LARGE), []),
+        ((LARGE, REFUSES, SMALL, REFUSES), []),
+        ((LARGE, LARGE, REFUSES, REFUSES), []),
+        ((LARGE, REFUSES, LARGE, REFUSES, TO_ANOTHER), []),
+    ],
+    ids=["unheeded", "once", "heeded", "both-before", "of-whom"],
+)
+def test_a_sender_that_does_not_heed_what_fits_hangs(
+    lines: tuple[str, ...], certainties: list[float]
+) -> None:
+    """The same size again after a router said that it does not fit, and that once more: one answer
+    is how a path is learned, and what is cut by the card looks large.
+    """
+    text = "".join(line.format(f"{place}10000") for place, line in enumerate(lines, 1))
+    said = f"Uploads to 2001:db8:7::20 stop.\n\n```\n{text}```\n"
+
+    case = ticket_of(said)
+    findings = look(case, gather_traffic(case.sightings))
+    assert certainties == [one.certainty for one in findings]

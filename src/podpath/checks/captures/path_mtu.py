@@ -2,7 +2,8 @@
 
 What it is
     A capture shows a connection whose handshake and small packets arrive, while a full-sized
-    segment is retransmitted again and again and never acknowledged.
+    segment is retransmitted again and again and never acknowledged; or a segment is sent again
+    after a router said that it does not fit, and the router says so again.
 
 Why it breaks
     Some hop on the path has a smaller MTU than the sender assumes (a tunnel, a VPN, a cloud
@@ -38,6 +39,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.packet import Packet
 from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.MTU,)
@@ -58,10 +60,12 @@ ASK = FollowUp(
 
 
 class _Stuck(NamedTuple):
-    """A large segment that does not get through, and a smaller one that does."""
+    """A large segment that does not get through, and a smaller one that does; none where a router
+    says again and again that it does not fit.
+    """
 
     copies: Sequence[Sighting]
-    passed: Sighting
+    passed: Sighting | None
     heard: bool
     """True where the other side is heard after the segment was first sent."""
 
@@ -73,7 +77,7 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         if flow.protocol != protocols.TCP:
             continue
         for frames, back in ((flow.forward, flow.backward), (flow.backward, flow.forward)):
-            stuck = _find_stuck(traffic, flow, frames, back)
+            stuck = _find_stuck(traffic, flow, frames, back) or _find_unheeded(case, flow, frames)
             ends = (frames[0].packet.src, frames[0].packet.dst) if frames else None
             if stuck is not None and ends is not None and ends not in told:
                 told.add(ends)
@@ -106,6 +110,40 @@ def _find_stuck(
     if not passed or (not heard and _is_small_lost(frames, copies, smallest_lost)):
         return None
     return _Stuck(copies, passed[-1], heard)
+
+
+def _find_unheeded(
+    case: Case, flow: CapturedFlow[Sighting], frames: Sequence[Sighting]
+) -> _Stuck | None:
+    """Return the segment that is sent again after a router said that it does not fit, and of which
+    it then says so again. One such answer is how a sender learns the path's MTU; and what a card
+    is to cut may look as large as before.
+    """
+    for copies in repeated_data(frames):
+        sender = copies[0].packet.src
+        if flow.acknowledges(copies[0]):
+            continue
+        errors = _list_size_errors(case, copies[0].packet)
+        asked = {one.packet.dst for one in case.sightings if one.packet.src == sender}
+        if len(asked) > 1 and any(one.packet.quoted is None for one in errors):
+            continue
+        between = [one for one in errors if order_of(copies[0]) < order_of(one)]
+        again = [seen for seen in copies if between and order_of(between[0]) < order_of(seen)]
+        if again and order_of(again[0]) < order_of(between[-1]):
+            return _Stuck(copies, None, heard=True)
+    return None
+
+
+def _list_size_errors(case: Case, packet: Packet) -> list[Sighting]:
+    """Return the errors that say of a packet like this one that it does not fit."""
+    errors = [
+        seen
+        for seen in errors_about(case.sightings)
+        if is_size_error(seen.packet)
+        and seen.packet.dst == packet.src
+        and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
+    ]
+    return sorted(errors, key=order_of)
 
 
 def _is_small_lost(frames: Sequence[Sighting], copies: Sequence[Sighting], size: int) -> bool:
@@ -158,24 +196,19 @@ def _arrived(flow: CapturedFlow[Sighting], seen: Sighting, frames: Sequence[Sigh
 def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
     packet = stuck.copies[0].packet
     size = packet.payload + (40 if packet.family == 4 else 60)
-    errors = [
-        seen
-        for seen in errors_about(case.sightings)
-        if is_size_error(seen.packet)
-        and seen.packet.dst == packet.src
-        and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
-    ]
+    errors = _list_size_errors(case, packet)
     sent = (
         f"{packet.payload} bytes ({size} or more with headers) is sent "
         f"{times(len(stuck.copies))} at {flow.where}"
     )
-    reasons = [
-        f"A segment of {sent}, and is never acknowledged.",
-        (
+    reasons = [f"A segment of {sent}, and is never acknowledged."]
+    small = ""
+    if stuck.passed is not None:
+        small = " while small ones do"
+        reasons.append(
             "Smaller packets in the same direction arrive, with up to "
             f"{stuck.passed.packet.payload} bytes of payload."
-        ),
-    ]
+        )
     if errors:
         limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
         reasons.append(
@@ -190,16 +223,17 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
     if not stuck.heard and not errors:
         reasons.append("Nothing at all comes back since: the path or the host may be gone instead.")
     sure = stuck.heard or bool(errors)
+    passed = [stuck.passed] if stuck.passed is not None else []
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),
         claim=(
-            f"Large packets from {packet.src} to {packet.dst} do not get through while small ones "
-            f"do: {flow.words} hangs."
+            f"Large packets from {packet.src} to {packet.dst} do not get through{small}: "
+            f"{flow.words} hangs."
         ),
-        evidence=quote(stuck.copies, [stuck.passed], errors),
+        evidence=quote(stuck.copies, passed, errors),
         reasoning=tuple(reasons),
         breaks=(f"{flow.words}: it hangs at its first full-sized segment",),
         prevention="Set the CNI plugin's MTU to the path's MTU minus the tunnel's headers.",

@@ -70,7 +70,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _is_found(reply: NameReply) -> bool:
-    return reply.type == "A" and reply.code == "NOERROR"
+    return reply.type == "A" and reply.code == "NOERROR" and not reply.empty
 
 
 def _report(reply: NameReply, spans: tuple[Span, Span], *, sure: bool) -> Finding:

@@ -47,6 +47,9 @@ _NAMED = re.compile(
 )
 _TYPE = re.compile(r" -(?:t(?:ype)?|q(?:uery)?(?:type)?)[= ](\w+)")
 _STATUS = re.compile(r";; ->>HEADER<<-.* status: ([A-Z]+)")
+_NO_RECORD = re.compile(r";; flags:.* ANSWER: 0\b")
+_NO_ANSWER = re.compile(r"\*\*\* Can't find (?P<name>[\w.-]+?)\.?: No answer")
+_TYPES = frozenset({"A", "AAAA", "SRV", "MX", "TXT", "PTR", "NS", "SOA", "CNAME"})
 _QUESTION = re.compile(r";([\w.-]+?)\.?\s+IN\s+([A-Z]+)\s*$")
 _DENIED = re.compile(
     r"\*\* server can't find (?P<name>[\w.-]+?)\.?: (?P<code>[A-Z]{5,8})\s*$|"
@@ -117,12 +120,17 @@ def _list_replies(command: str, lines: Sequence[str]) -> Iterator[tuple[int, Nam
     typed = _TYPE.search(command)
     asked = typed[1].upper() if typed is not None else "A"
     status: tuple[int, str] | None = None
-    known = ""
+    known, empty = "", False
     for index, line in enumerate(lines):
         if (code := _STATUS.search(line)) is not None:
-            status = index, code[1]
+            status, empty = (index, code[1]), False
+        elif _NO_RECORD.match(line) is not None:
+            empty = True
         elif (question := _QUESTION.match(line)) is not None and status is not None:
-            yield status[0], NameReply(question[1], question[2], status[1])
+            yield status[0], NameReply(question[1], question[2], status[1], empty)
+            status = None
+        elif (none := _NO_ANSWER.match(line)) is not None:
+            yield index, NameReply(none["name"], asked, "NOERROR", empty=True)
         elif (named := _NAMED.match(line)) is not None and not named["listed"]:
             known = (named["name"] or named["told"]).rstrip(".")
             yield index, NameReply(known, asked, "NOERROR")
@@ -131,6 +139,20 @@ def _list_replies(command: str, lines: Sequence[str]) -> Iterator[tuple[int, Nam
             code_of = denied["code"] or denied["number"]
             second = "AAAA" if name == known and typed is None else asked
             yield index, NameReply(name, second, code_of)
+    name, kind = _find_dug(command)
+    if status is not None and name:
+        yield status[0], NameReply(name, kind, status[1], empty)
+
+
+def _find_dug(command: str) -> tuple[str, str]:
+    """Return the name that dig was asked for, and of which type; empty where it asks for none."""
+    typed = parse_typed(command)
+    if typed.program != "dig" or not typed.commands:
+        return "", ""
+    words = [word for word in typed.commands[0].arguments if word[:1] not in {"-", "+", "@"}]
+    kind = next((word.upper() for word in words if word.upper() in _TYPES), "A")
+    names = [word for word in words if "." in word and parse_host(word) is None]
+    return (names[0].rstrip("."), kind) if len(names) == 1 else ("", "")
 
 
 def _find_asked(command: str) -> str:
