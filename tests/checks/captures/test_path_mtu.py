@@ -73,7 +73,10 @@ def test_path_that_loses_what_is_small_too_is_no_black_hole() -> None:
 
 SENT = "08:01:11.{} IP6 2001:db8:1::10.50871 > 2001:db8:7::20.443: Flags [.], seq 1429:{}, {}\n"
 MORE = "ack 210, win 501, length {}"
-REFUSES = "08:01:11.{} IP6 2001:db8:ff::1 > 2001:db8:1::10: ICMP6, packet too big, mtu 1420, length 1240\n"
+REFUSES = (
+    "08:01:11.{} IP6 2001:db8:ff::1 > 2001:db8:1::10: ICMP6, packet too big, mtu 1420, "
+    "length 1240\n"
+)
 LARGE = SENT.format("{0}", 2857, MORE.format(1428))
 SMALL = SENT.format("{0}", 2777, MORE.format(1348))
 TO_ANOTHER = (
