@@ -1,18 +1,26 @@
-"""The bundles that paths name: files, folders, folders of many, and object storage by fsspec."""
+"""The bundles that paths name: files, folders, folders of many, object storage by fsspec, and the
+nodes of a live cluster.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import NamedTuple
 
-from podpath.net.errors import UsageError
+from podpath.net.errors import MissingExtra, UsageError
 from podpath_fleet.object_store import FetchedBundle, fetch, list_store, stamp_folder
 
 MARKS = ("bundle.json", "netns", "node")
 """What a folder has that is a bundle, and no folder of many."""
+LIVE = "cluster://"
+"""What a path begins with that names a cluster by its context (`cluster://` is the current one's),
+or a node of one.
+"""
 PACKED = (".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar", ".zip")
 TICKETS = (".md", ".txt", ".log")
 
@@ -22,7 +30,9 @@ class BundlePath(NamedTuple):
 
     path: str
     identity: str
-    """The path with size and time: another one stands for another bundle."""
+    """The path with size and time: another one stands for another bundle. A node of a cluster has
+    none, since its snapshot is taken when it is read.
+    """
 
 
 def list_bundles(paths: Iterable[str]) -> Iterator[BundlePath]:
@@ -31,11 +41,32 @@ def list_bundles(paths: Iterable[str]) -> Iterator[BundlePath]:
     """
     seen: set[str] = set()
     for path in paths:
-        found = _list_remote(path) if "://" in path else _list_local(Path(path))
-        for bundle in found:
+        for bundle in _list(path):
             if bundle.path not in seen:
                 seen.add(bundle.path)
                 yield bundle
+
+
+def _list(path: str) -> Iterator[BundlePath]:
+    if path.startswith(LIVE):
+        return _list_live(path.removeprefix(LIVE))
+    return _list_remote(path) if "://" in path else _list_local(Path(path))
+
+
+def _list_live(context: str) -> Iterator[BundlePath]:
+    for node in _load_live_nodes().list_nodes(context):
+        path = f"{LIVE}{context}/{node}"
+        yield BundlePath(path, path)
+
+
+def _load_live_nodes() -> ModuleType:
+    """Import what asks clusters; `MissingExtra` where its libraries are not installed."""
+    try:
+        return import_module("podpath_fleet.live_nodes")
+    except ImportError as error:
+        raise MissingExtra(
+            f"bundles of {LIVE} need an extra: pip install 'podpath[k8s]'"
+        ) from error
 
 
 def _list_local(path: Path) -> Iterator[BundlePath]:
@@ -82,10 +113,14 @@ def _list_remote(url: str) -> Iterator[BundlePath]:
 @contextmanager
 def fetch_bundle(path: str) -> Iterator[FetchedBundle]:
     """Say where a bundle is read, for a block: one that is local stays where it is, one in object
-    storage is copied.
+    storage is copied, and of a node of a cluster a snapshot is taken.
     """
     if "://" not in path:
         yield FetchedBundle(Path(path))
         return
     with TemporaryDirectory(prefix="podpath-fleet-") as folder:
-        yield fetch(path, Path(folder))
+        if path.startswith(LIVE):
+            context, _, node = path.removeprefix(LIVE).rpartition("/")
+            yield FetchedBundle(_load_live_nodes().fetch_snapshot(context, node, Path(folder)))
+        else:
+            yield fetch(path, Path(folder))

@@ -128,10 +128,11 @@ SLICES = ApiKind(
 )
 PODS = ApiKind(resource="pods", kind="Pod", required=True, keep=keep_pod)
 ENDPOINTS = ApiKind(resource="endpoints", kind="Endpoints", required=True, keep=keep_changes)
+NODES = ApiKind(resource="nodes", kind="Node", namespaced=False, required=True, keep=keep_node)
 KINDS: tuple[ApiKind, ...] = (
     PODS,
     ApiKind(resource="services", kind="Service", required=True),
-    ApiKind(resource="nodes", kind="Node", namespaced=False, required=True, keep=keep_node),
+    NODES,
     ENDPOINTS,
     SLICES,
     ApiKind(resource="networkpolicies", kind="NetworkPolicy", group="networking.k8s.io"),

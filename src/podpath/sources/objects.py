@@ -126,12 +126,18 @@ def read_objects(
 
 def read_pods(client: Client, namespace: str, *, seconds: float = SECONDS) -> ApiObjects:
     """List the pods of one namespace; `SourceError` says what would allow it."""
+    return ApiObjects(items={PODS.resource: read_kind(client, PODS, namespace, seconds=seconds)})
+
+
+def read_kind(
+    client: Client, kind: ApiKind, *namespaces: str, seconds: float = SECONDS
+) -> Sequence[ApiItem]:
+    """List the objects of one kind; `SourceError` says what would allow it."""
     budget = _Budget(time.monotonic() + seconds, seconds)
     try:
-        items = _list_kind(client, PODS, (namespace,), budget)
+        return _list_kind(client, kind, namespaces, budget)
     except Refused as refused:
-        raise SourceError(_say_missing(PODS, refused)) from refused
-    return ApiObjects(items={PODS.resource: items})
+        raise SourceError(_say_missing(kind, refused)) from refused
 
 
 def read_again(
