@@ -4,6 +4,10 @@ one in a hundred with one of twenty planted faults.
     python -m bench.made_fleet FOLDER --nodes 1000 --pods 100
 
 writes FOLDER/*.tar.gz and FOLDER/planted.csv (node, fault, and words that the report has to say).
+
+    python -m bench.made_fleet FOLDER --check OUT
+
+says which of them the run in OUT names (`podpath fleet FOLDER --out OUT`), and which other nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +21,9 @@ import random
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from podpath_fleet.questions import FleetTables
 
 POOLS = ("web", "batch", "db")
 SYSCTLS = {
@@ -294,11 +300,40 @@ def write_fleet(folder: Path, nodes: int, pods: int, share: float = 0.01, seed: 
             (folder / f"{node['name']}.tar.gz").write_bytes(pack(node))
 
 
+class PlantedCheck(NamedTuple):
+    """What a run's outliers say of what was planted."""
+
+    planted: int
+    missed: tuple[str, ...]
+    """The nodes whose fault no outlier names."""
+    wrong: tuple[str, ...]
+    """The nodes that are named though nothing was planted there."""
+
+
+def check_planted(folder: Path, out: str) -> PlantedCheck:
+    """Compare the outliers of a run with what was planted, of which no more than ten nodes of a
+    pool have the same.
+    """
+    with (folder / "planted.csv").open(encoding="utf-8", newline="") as file:
+        words = {row["node"]: row["words"] for row in csv.DictReader(file)}
+    told: dict[str, str] = {}
+    for one in FleetTables(out).list_outliers():
+        for node in one.names.split(", "):
+            told[node] = f"{told.get(node, '')}\n{one.fact} {one.value} {one.usual}"
+    missed = [node for node, said in words.items() if said not in told.get(node, "")]
+    return PlantedCheck(len(words), tuple(missed), tuple(sorted(told.keys() - words.keys())))
+
+
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("--nodes", type=int, default=1000)
     options.add_argument("--pods", type=int, default=100)
     options.add_argument("--share", type=float, default=0.01)
+    options.add_argument("--check", metavar="OUT")
     given = options.parse_args()
-    write_fleet(given.folder, given.nodes, given.pods, given.share)
+    if given.check is None:
+        write_fleet(given.folder, given.nodes, given.pods, given.share)
+    else:
+        found = check_planted(given.folder, given.check)
+        print(f"{found.planted} planted, missed: {found.missed}, wrong: {found.wrong}")

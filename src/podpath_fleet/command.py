@@ -37,6 +37,7 @@ def fleet() -> None:
     Examples:
       podpath fleet bundles/ --out fleet/          every bundle of a folder; again to go on
       podpath fleet s3://bucket/today --out fleet/ --engine dask://scheduler:8786
+      podpath fleet cluster:// --out fleet/        every node of kubectl's cluster, by its agent
       podpath fleet report fleet/ --html fleet.html
       podpath fleet compare yesterday/ today/
     """  # noqa: D301  # click wants the backspace itself

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.made_fleet import draw_node, pack
+from bench.made_fleet import (
+    FAULTS,
+    PlantedCheck,
+    check_planted,
+    draw_node,
+    pack,
+    write_fleet,
+)
 from podpath_fleet.bundle_row import REFUSED, read_bundle
 from podpath_fleet.fleet_report import list_changes, render_text
 from podpath_fleet.paths import list_bundles
@@ -20,6 +27,20 @@ def test_the_node_that_differs_is_named_and_no_other(out: Path) -> None:
     assert (outlier.pool, outlier.fact) == ("web", "sysctl net.ipv4.conf.all.rp_filter")
     assert (outlier.value, outlier.usual, outlier.nodes, outlier.of) == ("1", "0", 1, NODES)
     assert outlier.names == f"web-{3 * BROKEN:05d}"
+
+
+def test_each_kind_of_planted_fault_is_named(tmp_path: Path) -> None:
+    """Of twenty kinds, each on one node of sixty, every one by its fact, and no node without one:
+    the sample of the runs of `docs/fleet.md`.
+    """
+    made, out = tmp_path / "made", str(tmp_path / "out")
+    write_fleet(made, 60, 2, share=len(FAULTS) / 60)
+    with open_journal(out) as journal:
+        for bundle in list_bundles([str(made)]):
+            journal.write(read_bundle(*bundle))
+    write_tables(out)
+
+    assert PlantedCheck(len(FAULTS), (), ()) == check_planted(made, out)
 
 
 def test_a_bundle_that_is_none_is_a_row_with_the_reason(out: Path) -> None:
