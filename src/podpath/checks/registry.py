@@ -38,6 +38,7 @@ from podpath.checks.captures import (
 from podpath.checks.category import Category
 from podpath.checks.cni import (
     address_in_no_set,
+    addresses_leaked,
     agent_absent,
     agent_dies,
     cilium_denies,
@@ -560,6 +561,7 @@ MODULES: tuple[ModuleType, ...] = (
     node_address_of_bridge,
     runtime_configuration,
     runtime_network,
+    addresses_leaked,
     two_plugins,
     written_in_turn,
     allowed_twice,

@@ -52,6 +52,7 @@ from podpath.evidence.iptables.command import LISTING_ACTIONS, parse_iptables_co
 from podpath.evidence.iptables.ruleset import NetfilterNoteRecord
 from podpath.evidence.kernel import (
     date,
+    folder,
     lsmod,
     netstat,
     nstat,
@@ -156,6 +157,7 @@ FORMATS: tuple[Format, ...] = (
     configured.FORMAT,
     sysctl.FORMAT,
     totals.FORMAT,
+    folder.FORMAT,
     sysfs.FORMAT,
     procnet.FORMAT,
     lsmod.FORMAT,

@@ -273,9 +273,31 @@ class NoRoutes(NamedTuple):
     """Its name or number, as the command says it."""
 
 
+class FolderListing(NamedTuple):
+    """The names in a folder, as `ls` prints them."""
+
+    path: str
+    names: tuple[str, ...]
+    whole: bool
+    """False where something behind ls leaves some out."""
+
+
+class LineCount(NamedTuple):
+    """How many lines a program printed, as somebody counted them."""
+
+    program: str
+    words: tuple[str, ...]
+    """Its arguments."""
+    picked: str
+    """What filters before the count, or the count itself, picked lines by; empty where all
+    counted.
+    """
+    value: int
+
+
 Statement = (
     RouteAnswer | OffloadFeature | DeviceCount | LinkMode | ArpAnswer | Hop | WireguardInterface
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
-    | NothingFound | NoObjects | NoRoutes | NameReply
+    | NothingFound | NoObjects | NoRoutes | NameReply | FolderListing | LineCount
 )  # fmt: skip

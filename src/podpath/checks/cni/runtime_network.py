@@ -3,7 +3,8 @@
 What it is
     CRI-O logs which networks it finds in /etc/cni/net.d and which of them becomes the default. Here
     that is a sample of the runtime or of an engine (bridge, ptp), although the configuration of a
-    cluster's plugin (flannel, Calico, Cilium) is found, too.
+    cluster's plugin (flannel, Calico, Cilium) is found, too. Or a list of the folder has the file
+    of such a sample before every other one.
 
 Why it breaks
     The file whose name sorts first counts. Pods get addresses of the sample's range, which other
@@ -22,17 +23,30 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import find_said
+from podpath.checks.stated import statements_of
+from podpath.checks.told import WORKLOADS, list_failing
+from podpath.cni.conf import EXTENSIONS
+from podpath.net.complaints import Complaint
+from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
+from podpath.net.statements import FolderListing
 from podpath.node.case import Case
 
 CATEGORIES = (Category.CNI_CONFIGURATION,)
 NAME = "runtime-network"
 _SAMPLES = frozenset({"bridge", "ptp"})
+FOLDER = "/etc/cni/net.d"
+LIKELY = 0.8
+"""A runtime may be told another folder, or a file by name."""
+_SAMPLE = re.compile(r"(?:crio|podman|containerd-net|(?:crio|docker)-bridge|nerdctl|loopback)")
+"""Names of the files that runtimes and engines bring."""
 _CLUSTERS = frozenset({
     "flannel", "calico", "cilium-cni", "weave-net", "kube-ovn", "antrea", "ovn-k8s-cni-overlay",
     "aws-cni", "azure-vnet",
@@ -44,6 +58,7 @@ def check(case: Case) -> Iterator[Finding]:
     chosen = find_said(case, MessageKind.DEFAULT_NETWORK_CHOSEN)
     found = find_said(case, MessageKind.NETWORK_FOUND)
     if not chosen:
+        yield from _find_listed(case)
         return
     last = max(chosen, key=lambda one: one.span.line)
     name = last.values["network"]
@@ -65,4 +80,65 @@ def check(case: Case) -> Iterator[Finding]:
         breaks=("connections to and from pods of other nodes",),
         prevention="Remove the samples that come with a runtime before the plugin is installed.",
         marks=(name,),
+    )
+
+
+def _find_listed(case: Case) -> Iterator[Finding]:
+    """Report the sample that a folder's list has before another file, where pods do not start or
+    have addresses of its range.
+    """
+    for listing, stated in statements_of(case, FolderListing):
+        loaded = sorted(name for name in listing.names if name.endswith(EXTENSIONS))
+        if listing.path != FOLDER or len(loaded) < 2 or not _SAMPLE.search(loaded[0]):
+            continue
+        others = [name for name in loaded if not _SAMPLE.search(name)]
+        failing = [one for one in list_failing(case) if _may_be_of_network(one)]
+        if not others or (not failing and any(True for _ in list_failing(case))):
+            return
+        taken = _find_range(case, loaded[0])
+        yield _report_listed(loaded[0], others[0], (stated.span, *taken))
+        return
+
+
+def _may_be_of_network(complaint: Complaint) -> bool:
+    """Tell whether what fails may be that pods are on another network: something of theirs."""
+    pods = bool({complaint.source, complaint.target} & WORKLOADS)
+    return pods or complaint.failure in {None, FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS}
+
+
+def _find_range(case: Case, name: str) -> tuple[Span, ...]:
+    """Return the line that states a file's range; none where no output shows it."""
+    files = [file for file in case.files if file.path == f"{FOLDER}/{name}"]
+    spans = [one.span for file in files for one in file.settings if one.name == "subnet"]
+    return tuple(spans[:1])
+
+
+def _report_listed(sample: str, other: str, spans: tuple[Span, ...]) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The file of a runtime's own sample, {sample}, sorts before {other}: pods are added "
+            "to the sample's network."
+        ),
+        evidence=spans,
+        reasoning=("Of several configurations, the one whose file name sorts first counts.",),
+        breaks=("connections to and from pods of other nodes",),
+        repairs=(
+            Repair(
+                title="take the sample away",
+                commands=(f"mv {FOLDER}/{sample} {FOLDER}/{sample}.disabled",),
+            ),
+        ),
+        prevention="Remove the samples that come with a runtime before the plugin is installed.",
+        certainty=LIKELY,
+        asks=(
+            FollowUp(
+                "which network the runtime takes, and whose range pods' addresses are of",
+                f"crictl info | grep -A3 lastCNILoadStatus; grep -h subnet {FOLDER}/{sample}; "
+                "kubectl get pods -A -o wide",
+                "pods have addresses of the sample's range: it is taken",
+            ),
+        ),
+        marks=(sample,),
     )

@@ -13,7 +13,7 @@ from podpath.net.provenance import Source
 from podpath.net.word_file import read_word_file
 
 _PATH = re.compile(
-    r"(?<![\w.:/-])(?P<path>(?:~|/)?(?:[\w.@%+-]+/)+[\w.@%+-]+|"
+    r"(?<![\w.:/-])(?P<path>(?:~|/)?(?:[\w.@%+-]+/)+[\w.@%+*-]+|"
     r"[\w-]+\.(?:conf|cfg|cnf|ini|toml|ya?ml|json|service|network|netdev|link|zone|db|rules|env))"
     r"(?![\w/])"
 )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from podpath.evidence.configuration.kinds import find_kind, find_path
-from podpath.evidence.configuration.statements import Statement, read_statements
+from podpath.evidence.configuration.statements import MEMBER, Statement, read_statements
 from podpath.evidence.configuration.zone_file import is_zone, read_zone
 from podpath.evidence.records import SettingsRecord
 from podpath.evidence.text.line_ledger import clip_lines
@@ -31,7 +31,7 @@ _LEAST = 0.6
 _BLANK = re.compile(r"\s*(?:[#;!].*|//.*)?$")
 _YAML = re.compile(r"\s*(?:- )*[\"']?[\w./-]+[\"']?:(?:\s+\S.*)?$|\s*- \S|---$|\s*\.{3}$")
 _SETTING = re.compile(
-    r"(?:\[[^\[\]]+\]$|(?:export\s+)?[\w./-]+\s*=\s*\S.*|[\w./-]+:(?:\s+\S.*)?$|"
+    r"(?:\[[^\[\]]+\]$|(?:export\s+)?[\w./-]+\s*=\s*\S.*|[\w./-]+:(?:\s+\S.*)?$|\"[\w./-]+\"\s*:\s*\S.*|"
     r"[\w./*\"-]+(?:\s[^;{}]*)?[;{]$|[{}]+;?$|\|[^|]*\|[^|]*\|$|[a-z][\w-]*(?:\s+\S+){0,8}$)"
 )
 _LOG = re.compile(
@@ -109,7 +109,7 @@ def _is_yaml(filled: Sequence[str]) -> bool:
 def _read(
     source: Source, lines: Sequence[str], filled: Sequence[str]
 ) -> tuple[list[Setting], list[Statement]]:
-    if _is_json(filled) or _is_yaml(filled):
+    if _is_json(filled) or (_is_yaml(filled) and not all(map(MEMBER.match, filled))):
         settings = [
             setting
             for tree in read_tree(source, lines, source.first_line).trees

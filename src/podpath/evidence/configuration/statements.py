@@ -23,6 +23,8 @@ _ASSIGNED = re.compile(
     r"(?P<value>.*?)\s*$"
 )
 _COLON = re.compile(r"\s*(?:- )?(?P<name>[A-Za-z_][\w./-]*):(?:\s+(?P<value>\S.*?))?\s*$")
+MEMBER = re.compile(r"\s*(?P<name>\"[\w./-]+\")\s*:\s*(?P<value>\"[^\"]*\"|[\w.+-]+)\s*,?\s*$")
+"""A line of a JSON text of which grep prints no more."""
 _WORDS = re.compile(r"\s*(?P<name>[\w*./@:-]+|\"[^\"]*\"|'[^']*')(?:\s+(?P<value>\S.*?))?\s*$")
 _ROW = re.compile(r"\s*\|\s*(?P<name>[\w.:-]+)\s*\|\s*(?P<value>[^|]*?)\s*\|\s*$")
 """A row of the tables of two columns that clients of clouds print."""
@@ -153,9 +155,8 @@ def _read_lines(lines: Sequence[str]) -> Iterator[Statement]:
         text = _TRAILING.sub("", line).expandtabs(4).rstrip()
         indent = len(text) - len(text.lstrip())
         above = _enclose(above, indent, text)
-        found = (
-            _ROW.match(text) or _ASSIGNED.match(text) or _COLON.match(text) or _WORDS.match(text)
-        )
+        forms = (_ROW, MEMBER, _ASSIGNED, _COLON, _WORDS)
+        found = next(filter(None, (form.match(text) for form in forms)), None)
         if found is None:
             continue
         path = (*section, *(name for _, name in above))[:DEEPEST]
