@@ -68,8 +68,13 @@ No pod starts.
 last_reserved_ip.0
 lock
 # cat /etc/cni/net.d/10-a.conflist
-{{"cniVersion": "0.4.0", "name": "podnet", "plugins": [
-  {{"type": "bridge", "ipam": {{"type": "host-local", "subnet": "10.64.9.0/28"}}}}]}}
+{{
+  "cniVersion": "0.4.0",
+  "name": "podnet",
+  "plugins": [
+    {{"type": "bridge", "ipam": {{"type": "host-local", "subnet": "10.64.9.0/28"}}}}
+  ]
+}}
 # crictl pods -q | wc -l
 2
 ```
