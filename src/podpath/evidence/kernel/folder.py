@@ -92,6 +92,8 @@ def _find_folder(typed: TypedCommand) -> str:
     """Return the one folder that ls lists, without a slash at its end; empty where it lists others
     or none that is named from the root.
     """
+    if not typed.commands:
+        return ""
     listing = typed.commands[0]
     options = {letter for word in listing.arguments if word[:1] == "-" for letter in word[1:]}
     paths = [word for word in listing.arguments if not word.startswith("-")]
@@ -101,8 +103,8 @@ def _find_folder(typed: TypedCommand) -> str:
 
 
 def _is_counted(typed: TypedCommand) -> bool:
-    last = typed.commands[-1]
-    return len(typed.commands) > 1 and last.operator == "|" and _counts(last)
+    last = typed.commands[1:][-1:]
+    return any(one.operator == "|" and _counts(one) for one in last)
 
 
 def _counts(command: SimpleCommand) -> bool:
