@@ -104,3 +104,33 @@ def test_a_chain_that_people_fill_leaves_a_doubt() -> None:
 
     assert end is not None
     assert not end.sure
+
+
+@pytest.mark.parametrize(
+    ("entered", "accepted", "dropped", "sure"),
+    [
+        (11034, 57, 10977, True),
+        (11034, 50, 10977, False),
+        (11034, 0, 11034, True),
+        (0, 0, 0, False),
+        (57, 57, 0, False),
+    ],
+)
+def test_counters_tell_that_a_chain_ended_nothing(
+    entered: int, accepted: int, dropped: int, *, sure: bool
+) -> None:
+    """Whoever fills DOCKER-USER, what entered it met the rules below or the policy."""
+    text = (
+        "```\n# iptables -L FORWARD -n -v\n"
+        f"Chain FORWARD (policy DROP {dropped} packets, 903K bytes)\n"
+        " pkts bytes target     prot opt in     out     source               destination\n"
+        f"{entered:5}  908K DOCKER-USER  0 -- *      *       0.0.0.0/0            0.0.0.0/0\n"
+        f"{accepted:5}  2811 ACCEPT     0 --  *      docker0  0.0.0.0/0            0.0.0.0/0\n"
+        "```\n"
+    )
+    host = read_together([Pasted(text, "ticket.md")]).facts.node.host
+    ((table, chain),) = chains_named(host, "filter", "FORWARD")
+    end = find_end(table, chain, BRIDGED)
+
+    assert end is not None
+    assert sure is end.sure

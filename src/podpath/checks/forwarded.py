@@ -93,12 +93,30 @@ def find_end_between(table: Table, chain: Chain, comes: str, leaves: str) -> For
 def _find_end(walk: _ForwardWalk, chain: Chain) -> ForwardEnd | None:
     if not chain.complete or walk.may_accept(chain, DEEPEST):
         return None
+    doubts = [
+        rule for rule in walk.doubts if rule not in chain.rules or not _comes_back(chain, rule)
+    ]
     last = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
     if last is not None:
         target = last.target.name if last.target is not None else ""
-        return ForwardEnd(last.span, not walk.doubts, target)
+        return ForwardEnd(last.span, not doubts, target)
     dropped = chain.policy == "DROP" and chain.span is not None
-    return ForwardEnd(chain.span, not walk.doubts) if dropped and chain.span else None
+    return ForwardEnd(chain.span, not doubts) if dropped and chain.span else None
+
+
+def _comes_back(chain: Chain, jump: Rule) -> bool:
+    """Tell whether counters show that a chain that is not shown ended none of the packets that
+    entered it: as many were ended here, or met the policy.
+    """
+    if not jump.packets or not chain.packets or not is_plain(jump):
+        return False
+    here = (rule for rule in chain.rules if ends(rule) or _accepts(rule))
+    ended = sum(rule.packets or 0 for rule in here)
+    return jump.packets == ended + chain.packets
+
+
+def _accepts(rule: Rule) -> bool:
+    return rule.target is not None and rule.target.name == "ACCEPT"
 
 
 class _ForwardWalk:

@@ -20,6 +20,11 @@ _DETAILS = frozenset({"-d", "-details", "-s", "-statistics", "-6"})
 """Options of ip(8) that print more, or something else."""
 _SELECTED = frozenset({"get", "table"})
 """What asks for another table than the plain command prints."""
+_IPTABLES = re.compile(r"(?P<family>ip6?tables)(?:-nft|-legacy)?(?P<saved>-save)?")
+_LONG = {"--list": "L", "--list-rules": "S", "--verbose": "v"}
+_CHANGES = frozenset("ADIRFXNPZ")
+_SAME = {"podman": "docker", "nerdctl": "docker"}
+"""Programs that print what another one prints."""
 _VALUED = frozenset({"-n", "--namespace", "-l", "--selector", "-c", "--container", "--context"})
 
 
@@ -35,7 +40,7 @@ class _Topic(NamedTuple):
     def is_answered_by(self, other: _Topic) -> bool:
         """Tell whether what the other prints holds all that this one asks for."""
         alike = self.subject == other.subject and self.details <= other.details
-        return alike and (not other.picks or _agree(self.picks, other.picks))
+        return alike and _agree(self.picks, other.picks)
 
 
 def leave_out_printed(
@@ -70,7 +75,13 @@ def _read(command: Command) -> _Topic:
         return _Topic((command.program, subject), details, selectors)
     if command.program in {"kubectl", "oc", "k"} and len(command.arguments) > 1:
         return _read_kubectl(command.arguments)
-    return _Topic((command.program, *command.arguments))
+    rules = _IPTABLES.fullmatch(command.program)
+    listed = (
+        _read_iptables(rules["family"], command.arguments, saved=bool(rules["saved"]))
+        if rules is not None
+        else None
+    )
+    return listed or _Topic((_SAME.get(command.program, command.program), *command.arguments))
 
 
 def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
@@ -94,9 +105,31 @@ def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
     return _Topic(("kubectl", verb, kind, form), picks=tuple(picks))
 
 
+def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _Topic | None:
+    """Read `iptables -t nat -nvL POSTROUTING` or what iptables-save is asked for: a table and a
+    chain, with devices and counters; None for what lists nothing.
+    """
+    table, chain, flags = "" if saved else "filter", "", "c" if "-c" in arguments else ""
+    rest = iter(arguments)
+    for word in rest:
+        if word in {"-t", "--table"}:
+            table = next(rest, "")
+        elif not word.startswith("-"):
+            chain = f"chain {word}"
+        else:
+            flags += _LONG.get(word, word).removeprefix("-")
+    lists = not set(flags) & _CHANGES and (saved or bool(set(flags) & {"L", "S"}))
+    devices = {"devices"} if saved or set(flags) & {"S", "v"} else set()
+    counters = {"counters"} if set(flags) & {"c", "v"} else set()
+    picks = tuple(each for each in (table, chain) if each)
+    return _Topic((family,), frozenset(devices | counters), picks) if lists else None
+
+
 def _agree(asked: Sequence[str], printed: Sequence[str]) -> bool:
-    """Tell whether what was picked is what is asked for, or what a placeholder stands for."""
-    return len(asked) == len(printed) and all(
+    """Tell whether what was picked, if anything, is what is asked for, or what a placeholder stands
+    for.
+    """
+    return len(printed) <= len(asked) and all(
         one == other or _PLACEHOLDER.fullmatch(one) is not None
-        for one, other in zip(asked, printed, strict=True)
+        for one, other in zip(asked, printed, strict=False)
     )
