@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from bench.acl_diagrams import Diagrams, count_by_diagrams, count_by_walks, draw_lines
 from podpath.flows.flow import FlowSet
 from podpath.library.given import Pasted
 from podpath.library.reading import read
@@ -89,3 +90,29 @@ def test_a_namespace_of_any_name_does_no_harm() -> None:
 
     assert told.startswith("tcp 10.0.0.2 from web\\x1b[2J\\u202e: 0 classes")
     assert told.replace("\n", "").isprintable()
+
+
+def test_each_line_drops_the_headers_of_its_decision_diagram() -> None:
+    """Counted by an independent account of the same list, one diagram for each line: the sample of
+    `bench/acl_diagrams.py`.
+    """
+    lines = draw_lines(12, seed=7)
+    counts, result = count_by_walks(lines)
+    drawn, _ = count_by_diagrams(lines, [space.region for space, _ in result.enumerations])
+
+    assert result.complete
+    assert sum(map(bool, counts)) >= 3
+    assert [size if line.drops else 0 for size, line in zip(drawn, lines, strict=True)] == counts
+
+
+def test_diagrams_count_as_sets_do() -> None:
+    """Ranges of one field, what they have in common and what they do not."""
+    made = Diagrams()
+    one, other = made.of_range("dport", 10, 99), made.of_range("dport", 50, 65535)
+    rest = 2 ** (32 + 32 + 16)
+
+    assert 90 * rest == made.count(one)
+    assert 50 * rest == made.count(made.both(one, other))
+    assert 40 * rest == made.count(made.without(one, other))
+    assert made.without(one, made.both(one, other)) == made.without(one, other)
+    assert (0, 1) == (made.both(one, 0), made.of_range("src", 0, 2**32 - 1))
