@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podpath.datapath.conversations.conversation import ECHO_PAYLOAD, PAYLOAD
+from podpath.datapath.conversations.acts import ECHO_PAYLOAD, PAYLOAD
 from podpath.net import protocols
 from podpath.net.addresses import Family
 from podpath.net.probe import Probe, Sending

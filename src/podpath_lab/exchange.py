@@ -4,7 +4,7 @@ usual ones.
 
 from __future__ import annotations
 
-from podpath.datapath.conversations.conversation import PAYLOAD, Act, script_of
+from podpath.datapath.conversations.acts import PAYLOAD, Act, script_of
 from podpath.datapath.conversations.own_address import name_answering
 from podpath.net import protocols
 from podpath.node.node import HOST

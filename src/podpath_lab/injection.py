@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.conntrack.remains import list_entries
-from podpath.datapath.conversations.conversation import answer_to, drive_packet
+from podpath.datapath.conversations.single_packet import answer_to, drive_packet
 from podpath.datapath.reasons.failures import FrameEnded
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podpath.datapath.conversations import conversation
-from podpath.datapath.conversations.conversation import Act
+from podpath.datapath.conversations.acts import Act
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.tracing.trace import Branch
 from podpath.datapath.walk.compiled import Engine

@@ -32,7 +32,7 @@ def test_each_random_header_is_walked_as_its_class_says() -> None:
     tally = sample_nodes(range(seed, seed + 4), 4)
 
     assert tally.wrong == []
-    assert tally.moved > tally.classes
+    assert tally.moved > tally.nodes  # where most classes are single headers, few are others
 
 
 def test_so_it_is_on_nodes_of_both_families() -> None:

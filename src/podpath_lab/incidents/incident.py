@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from podpath.datapath.conversations.conversation import PAYLOAD
+from podpath.datapath.conversations.acts import PAYLOAD
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
 from podpath_lab.draft import Draft

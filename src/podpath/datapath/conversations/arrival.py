@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.conversations.conversation import drive_packet
+from podpath.datapath.conversations.single_packet import drive_packet, is_heard
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
@@ -57,14 +57,7 @@ def _run(engine: Engine, place: PacketPlace, packet: Packet, choices: Choices) -
         skb = Skb(packet, netns, link=link, mark=place.mark)
     path = paths.OUTPUT if place.link is None else paths.RECEIVE
     trace = drive_packet(walk, "packet", skb, packet, reply=False, path=path)
-    unheard = None
-    outcome = trace.outcome
-    if (
-        isinstance(outcome, Delivered)
-        and outcome.given is None
-        and not engine.node.namespaces[outcome.netns].listens(
-            outcome.packet.protocol, outcome.packet.dst, outcome.packet.dport
-        )
-    ):
+    unheard, outcome = None, trace.outcome
+    if isinstance(outcome, Delivered) and not is_heard(walk, outcome):
         unheard = NobodyListens(trace.name, outcome.netns, outcome.packet)
     return ArrivalBranch(trace=trace, assumptions=tuple(choices.made), unheard=unheard)
