@@ -2,9 +2,9 @@
 
 What it is
     A capture shows DNS queries or echo requests, and no answer to them, though it goes on long
-    enough, or they are sent again. Those to one address are counted together. Where a client keeps
-    its port for all queries, each is held against the answers by its identifier: three or more
-    without an answer, and a tenth of all, are told.
+    enough, or they are sent again. Those to one address are counted together. If a client uses one
+    port for all its queries, each is matched with the answers by its identifier, and the fault is
+    reported if at least three, and a tenth of all, have no answer.
 
 Why it breaks
     The request or its answer is lost, or the server does not answer. Programs wait for name lookups

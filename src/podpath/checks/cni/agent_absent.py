@@ -7,8 +7,8 @@ What it is
 
 Why it breaks
     Without the agent, nobody writes the plugin's configuration there, gives pods their devices and
-    addresses, or sets the routes and tunnels to other nodes, so that pods do not start, or reach
-    their own node only. Other nodes do not learn of this one either.
+    addresses, or sets the routes and tunnels to other nodes, so pods do not start, or reach only
+    their own node. Other nodes do not learn of this one either.
 
 How to confirm
     kubectl get nodes; kubectl -n kube-system get pods -o wide | grep AGENT

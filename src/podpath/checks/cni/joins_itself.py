@@ -2,8 +2,8 @@
 
 What it is
     `kubeadm join ADDRESS:6443` (or docker swarm join, microk8s join, k3s agent) fails on a machine
-    that holds ADDRESS. VirtualBox gives each guest with a NAT card 10.0.2.15, so that the address
-    which the first machine advertises is that of every other one, too.
+    that holds ADDRESS. VirtualBox gives each guest with a NAT card 10.0.2.15, so the address that
+    the first machine advertises is every other machine's, too.
 
 Why it breaks
     What a host sends to one of its own addresses stays on it (table local comes first): the new

@@ -1,10 +1,10 @@
-"""runtime-network: the runtime adds pods to another network than that of the cluster's plugin.
+"""runtime-network: the runtime adds pods to a network other than that of the cluster's plugin.
 
 What it is
     CRI-O logs which networks it finds in /etc/cni/net.d and which of them becomes the default. Here
-    that is a sample of the runtime or of an engine (bridge, ptp), although the configuration of a
-    cluster's plugin (flannel, Calico, Cilium) is found, too. Or a list of the folder has the file
-    of such a sample before every other one.
+    it is a sample that came with the runtime or an engine (bridge, ptp), although the configuration
+    of a cluster's plugin (flannel, Calico, Cilium) is found, too. Or a listing of the folder has
+    such a sample's file before every other one.
 
 Why it breaks
     The file whose name sorts first counts. Pods get addresses of the sample's range, which other

@@ -2,12 +2,12 @@
 asked for an IPv6 address.
 
 What it is
-    The question for A is answered, the one for AAAA of the same name with NXDOMAIN, SERVFAIL,
-    REFUSED or NOTIMP, where the right answer is NOERROR without a record.
+    The query for A is answered; the one for AAAA of the same name gets NXDOMAIN, SERVFAIL, REFUSED
+    or NOTIMP, where the right answer is NOERROR without a record.
 
 Why it breaks
     Resolvers ask for both at once. NXDOMAIN says that nothing of that name exists at all (RFC
-    8020): musl, the C library of Alpine, then takes the name for unknown, and gives up on any other
+    8020): musl, the C library of Alpine, then treats the name as unknown, and gives up on any other
     error, too; caches keep the denial for both. glibc uses the address that it got, so the same
     name works in other images.
 
@@ -17,8 +17,8 @@ How to confirm
 
 How to fix
     Let the server answer NOERROR without a record: a newer dnsmasq, CoreDNS's `template` with
-    `rcode NOERROR`, a firewall or load balancer in front of it that knows AAAA. In between, a
-    record of that type, or a client with glibc.
+    `rcode NOERROR`, a firewall or load balancer in front of it that knows AAAA. Until then, add a
+    record of that type, or use a client with glibc.
 
 References
     RFC 2308, 2.2; RFC 8020; musl, src/network/lookup_name.c:name_from_dns (v1.2.5)

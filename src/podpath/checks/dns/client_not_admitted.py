@@ -1,13 +1,13 @@
-"""client-not-admitted: a resolver's access list does not have the network that its client is in.
+"""client-not-admitted: a resolver's access list does not include its client's network.
 
 What it is
-    `access-control` of unbound.conf allows some networks, none of them holds the network of those
-    who get no names, and a query is answered with REFUSED.
+    `access-control` in unbound.conf allows some networks, but not that of the clients whose lookups
+    fail, and a query is answered with REFUSED.
 
 Why it breaks
-    unbound refuses queries from whatever no `allow` covers; without any line it answers its own
-    host alone. Clients of a VPN, of a container's bridge or of a new subnet come from other
-    addresses than those that it was configured for.
+    unbound refuses queries from every address that no `allow` covers; without any such line, it
+    answers only its own host. Clients of a VPN, of a container's bridge or of a new subnet come
+    from other addresses than those that it was configured for.
 
 How to confirm
     grep -rn access-control /etc/unbound

@@ -5,10 +5,9 @@ What it is
     else: the API server's service, a health check outside, a name server of another network.
 
 Why it breaks
-    Two servers that have nothing to do with each other are hardly silent at the same time. What
-    both need is the pod's way out of its node: forwarding, FORWARD's policy and the host's
-    firewall, translation to the node's address, the plugin's routes. The name server itself may be
-    well.
+    Two unrelated servers are unlikely to be silent at the same time. What both need is the pod's
+    way out of its node: forwarding, FORWARD's policy and the host's firewall, translation to the
+    node's address, the plugin's routes. The name server itself may be fine.
 
 How to confirm
     iptables -nvL FORWARD; nft list ruleset; sysctl net.ipv4.ip_forward; iptables -t nat -S

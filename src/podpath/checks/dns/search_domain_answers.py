@@ -2,15 +2,15 @@
 answers.
 
 What it is
-    With `options ndots:5`, which pods have, a resolver tries a name with fewer than five dots below
-    each search domain first. A wildcard record in one of these domains answers for every name: for
-    the short name of a service of another namespace, too, when a pod asks for it. Or it says of
-    every name that it exists and has no record (NOERROR with ANSWER: 0 where NXDOMAIN is right).
+    With `options ndots:5`, which pods have, a resolver tries a name with fewer than five dots under
+    each search domain first. A wildcard record in one of these domains answers for every name,
+    including the short name of a service in another namespace. Or it says of every name that it
+    exists but has no record (NOERROR with ANSWER: 0 where NXDOMAIN is right).
 
 Why it breaks
     The program connects to the wildcard's address instead of the server that it asked for: it is
-    refused, sees a foreign certificate, or times out. Where only one of several name servers knows
-    the wildcard, it happens at times only. An answer without a record ends the search, too, for
+    refused, sees a foreign certificate, or times out. If only one of several name servers has the
+    wildcard, it happens only some of the time. An answer without a record also ends the search for
     musl, the C library of Alpine: it reports that the name has no address and does not try the name
     itself. glibc goes on.
 
@@ -19,8 +19,8 @@ How to confirm
     cat /etc/resolv.conf
 
 How to fix
-    Ask for the name with a dot at its end, set dnsConfig.options ndots: "1" for the pod, or take
-    the domain with the wildcard out of the node's search list.
+    Ask for the name with a trailing dot, set dnsConfig.options ndots: "1" for the pod, or take the
+    domain with the wildcard out of the node's search list.
 
 References
     resolv.conf(5), ndots; musl, src/network/lookup_name.c:name_from_dns_search (v1.2.5);

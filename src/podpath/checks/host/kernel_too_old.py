@@ -16,8 +16,8 @@ How to confirm
     kubectl logs -n kube-system AGENT-POD --previous
 
 How to fix
-    Boot a kernel of the named version, or choose a mode that the present one has. Of one that is
-    new enough, build it with the options, or mount what is missing.
+    Boot a kernel of the named version, or choose a mode that the present one supports. If the
+    kernel is new enough, rebuild it with the missing options, or mount what is missing.
 
 References
     Cilium, System Requirements; kube-proxy, nftables mode

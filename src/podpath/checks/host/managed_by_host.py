@@ -4,10 +4,10 @@ plugin or container engine.
 What it is
     `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_...,
     veth...) as connected with its own profile, or `networkctl` lists it (or docker0, or another
-    engine's bridge) as configuring or configured, by a file whose [Match] fits it, too; or the log
-    of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked) shows that
-    it requests a lease on the device, sets its addresses and routes, or changes its state; or that
-    it deletes the host's default route right after such a device came or went.
+    engine's bridge) as configuring or configured, by a file whose [Match] also matches it; or the
+    log of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked) shows
+    that it requests a lease on the device, sets its addresses and routes, or changes its state; or
+    that it deletes the host's default route right after such a device came or went.
 
 Why it breaks
     The manager treats such a device as its own: it removes addresses, routes and rules that it did

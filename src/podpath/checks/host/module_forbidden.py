@@ -1,4 +1,4 @@
-"""module-forbidden: a line of modprobe's configuration keeps out a module that something lacks.
+"""module-forbidden: a line of modprobe's configuration blocks a module that something needs.
 
 What it is
     Something says that the kernel lacks a module, a table, a match, a device type or a protocol,
@@ -17,7 +17,7 @@ How to confirm
 
 How to fix
     Delete the install line (a file of the same name in /etc/modprobe.d replaces one of the
-    distribution's), then run modprobe MODULE. If the initial RAM disk has a copy, build it anew.
+    distribution's), then run modprobe MODULE. If the initial RAM disk has a copy, rebuild it.
 
 References
     modprobe.d(5); kmod, kmod_module_probe_insert_module (libkmod/libkmod-module.c)

@@ -4,7 +4,7 @@ the next.
 What it is
     The same listing was taken twice, before and after something was started, or while it works and
     while it does not, and an address, route, policy rule, listener or zone setting disappeared or
-    changed in between; or a route appeared that takes what fails.
+    changed in between; or a route appeared that covers the address that fails.
 
 Why it breaks
     Without the address, nothing answers for it and packets leave with another source; without the

@@ -1,4 +1,4 @@
-"""address-not-held: a flag or file takes an address for the host's own, and no device has it.
+"""address-not-held: a flag or file treats an address as the host's own, but no device has it.
 
 What it is
     A configuration file gives a device an address, or a program is told that an address is the

@@ -7,7 +7,7 @@ What it is
 Why it breaks
     The kernel lets nobody bind an IPv6 address before duplicate address detection has passed. That
     takes a second or two after the device is up, and servers that start at boot are faster. It
-    never ends on a device without a carrier. Where somebody else answers for the address, it fails
+    never ends on a device without a carrier. If another host answers for the address, it fails
     (`dadfailed`), and the address is not used until it is set again.
 
 How to confirm

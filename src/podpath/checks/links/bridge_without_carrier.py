@@ -5,9 +5,9 @@ What it is
     `linkdown`, and what fails is an address of the bridge's own network.
 
 Why it breaks
-    A bridge that had ports has a carrier while one of them has one. Without it no container hangs
-    on it: NetworkManager or systemd-networkd took their host ends (veth...) out of it, or the
-    bridge was deleted and created again under the same name. Nobody answers there.
+    A bridge that had ports has a carrier while one of them has one. Without it, no container is
+    attached to it: NetworkManager or systemd-networkd took their host ends (veth...) out of it, or
+    the bridge was deleted and created again under the same name. Nobody answers there.
 
 How to confirm
     bridge link; ip link show master BRIDGE; ip -br link show type veth

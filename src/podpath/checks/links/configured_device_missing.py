@@ -3,8 +3,8 @@
 What it is
     interfaces(5), netplan, ifcfg or a .network file names a card, a bridge port or a VLAN device
     that is not among the host's devices, in a complete listing of them; or a CNI configuration
-    names such a parent (`master`) of a macvlan, ipvlan or VLAN. It is certain where something fails
-    and the only card that the host has is configured by nothing.
+    names such a parent (`master`) of a macvlan, ipvlan or VLAN. The finding is certain if something
+    fails and no file configures the only card that the host has.
 
 Why it breaks
     Card names follow the card's position on the PCI bus: an added or moved disk or card, a new

@@ -5,10 +5,10 @@ What it is
     and the device's disable_ipv6 is 1.
 
 Why it breaks
-    The kernel sets no IPv6 address on such a device and no route by it, and answers EACCES: root
-    may do it no more than anybody else. Newer kernels and tools say why (`IPv6 is disabled on this
-    device`), older ones say `Permission denied`, which looks like a missing right. Somebody without
-    rights gets `Operation not permitted`.
+    The kernel sets no IPv6 address on such a device and no route through it, and answers EACCES,
+    even to root. Newer kernels and tools say why (`IPv6 is disabled on this device`), older ones
+    say `Permission denied`, which looks like a missing right. Somebody without rights gets
+    `Operation not permitted`.
 
 How to confirm
     sysctl net.ipv6.conf.DEVICE.disable_ipv6

@@ -5,10 +5,10 @@ What it is
     or that its speed is a tenth or less of what the card supports.
 
 Why it breaks
-    Without a link nothing leaves. In a duplex mismatch, the half-duplex side takes the full-duplex
-    side's frames for collisions: small packets pass, and throughput collapses. A speed far below
-    the card's maximum points to a cable with only two working pairs, a damaged port, or a partner
-    that does not negotiate.
+    Without a link nothing leaves. In a duplex mismatch, the half-duplex side treats the full-duplex
+    side's frames as collisions: small packets pass, and throughput collapses. A speed far below the
+    card's maximum points to a cable with only two working pairs, a damaged port, or a partner that
+    does not negotiate.
 
 How to confirm
     ethtool DEVICE; ethtool -S DEVICE | grep -i -e err -e coll; ip -s link show DEVICE

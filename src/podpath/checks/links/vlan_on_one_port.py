@@ -1,9 +1,9 @@
 """vlan-on-one-port: the VLAN of one bridge port is not allowed on any other, or not untagged on it.
 
 What it is
-    `bridge vlan` lists the VLANs of each port. A port takes untagged frames into a VLAN (PVID)
-    that no other listed port of the bridge is a member of. Or a guest's port is a tagged member of
-    the VLAN that people want it in, and still takes untagged frames into another one (VLAN 1, the
+    `bridge vlan` lists the VLANs of each port. A port puts untagged frames into a VLAN (PVID) that
+    no other listed port of the bridge is a member of. Or a guest's port is a tagged member of the
+    VLAN that people want it in, but still puts untagged frames into another one (VLAN 1, the
     default).
 
 Why it breaks

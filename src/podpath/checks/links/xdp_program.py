@@ -1,19 +1,19 @@
-"""xdp-program: a program of XDP sees every frame of a device before the kernel does.
+"""xdp-program: an XDP program sees every frame of a device before the kernel does.
 
 What it is
     `ip link` shows `xdp`, `xdpgeneric` or `xdpoffload` and `prog/xdp` with the program's number.
 
 Why it breaks
     What the program drops or redirects reaches neither tcpdump on the device nor netfilter: it is
-    lost without a trace there. Load balancers and firewalls of several projects attach one, and
-    some leave it behind when they are removed.
+    lost without a trace there. Several load balancers and firewalls attach one, and some leave it
+    behind when they are removed.
 
 How to confirm
     bpftool net show dev DEVICE
     ethtool -S DEVICE | grep -i xdp
 
 How to fix
-    Find out which program owns it (bpftool prog show id NUMBER); a left-over one goes with
+    Find out which program owns it (bpftool prog show id NUMBER); remove one that is left over with
     ip link set dev DEVICE xdp off.
 
 References

@@ -6,14 +6,14 @@ What it is
 
 Why it breaks
     Nothing that the client sends gets in, while everybody else is served. Programs that ban
-    addresses take many failed logins, or many requests by one proxy, NAT gateway or balancer, for
+    addresses treat many failed logins, or many requests by one proxy, NAT gateway or balancer, as
     an attack.
 
 How to confirm
     iptables -L -n -v --line-numbers | grep ADDRESS; fail2ban-client status; ipset test SET ADDRESS
 
 How to fix
-    fail2ban-client unban ADDRESS, and name the address in ignoreip; or delete the rule.
+    fail2ban-client unban ADDRESS, and add the address to ignoreip; or delete the rule.
 
 References
     jail.conf(5), ignoreip; iptables(8)

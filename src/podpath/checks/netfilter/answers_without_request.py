@@ -1,20 +1,22 @@
-"""answers-without-request: a router sees only the answers of connections, and calls them INVALID.
+"""answers-without-request: a router sees only the replies of connections, which conntrack therefore
+calls INVALID.
 
 What it is
     The kernel logged a SYN,ACK that a rule for INVALID packets took. It came in on a device and
     was to leave by the same one, or the SYN was never seen by this host.
 
 Why it breaks
-    Requests go directly, or by another router, and only answers pass here. conntrack has never
-    seen the SYN, calls the SYN,ACK INVALID, and a rule drops it. Pings pass where such a rule is
-    for TCP alone.
+    Requests go directly or through another router; only replies pass here. conntrack has never seen
+    the SYN, calls the SYN,ACK INVALID, and a rule drops it. Pings get through if the rule covers
+    only TCP.
 
 How to confirm
     ip route get CLIENT (on the server); tcpdump -eni DEVICE host SERVER: who sends the frames
 
 How to fix
-    Give the server a route to the client's network by the router that the requests use, or let the
-    middle router pass INVALID packets of that network (or mask them from conntrack with NOTRACK).
+    Give the server a route to the client's network through the router that the requests use, or let
+    the router in between pass INVALID packets from that network (or exempt them from tracking with
+    NOTRACK).
 
 References
     net/netfilter/nf_conntrack_proto_tcp.c:nf_conntrack_tcp_packet v6.12

@@ -7,7 +7,7 @@ What it is
 
 Why it breaks
     With br_netfilter (bridge-nf-call-iptables) packets between two ports of one bridge pass
-    FORWARD, too: containers of the network reach the outside, and not each other.
+    FORWARD, too: the network's containers reach the outside, but not each other.
 
 How to confirm
     iptables -vnL FORWARD --line-numbers; docker network inspect NETWORK | grep icc

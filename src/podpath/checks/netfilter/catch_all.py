@@ -1,11 +1,10 @@
-"""catch-all: a rule that matches every packet drops or rejects what rules below it, or none, would
-have accepted.
+"""catch-all: a rule that matches every packet drops or rejects whatever no rule above it accepts.
 
 What it is
     INPUT, FORWARD or OUTPUT contains a REJECT or DROP without any condition. On Fedora, CentOS and
     RHEL without firewalld it is the default: `-A FORWARD -j REJECT --reject-with
     icmp-host-prohibited`. Elsewhere an admin, a security agent, libvirt or LXD put it there. ufw's
-    jump to ufw-reject-forward does the same where it is set to reject what is routed.
+    jump to ufw-reject-forward does the same if ufw is set to reject routed traffic.
 
 Why it breaks
     Rules are tried in order. What Docker, kube-proxy or the CNI plugin append later comes below it

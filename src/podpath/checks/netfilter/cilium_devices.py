@@ -1,14 +1,14 @@
 """cilium-device-missing: Cilium's programs are not on the device by which packets leave the node.
 
 What it is
-    `devices` of cilium-config, or the brackets behind `Masquerading: BPF` in its status, name other
-    devices than the one of the node's default route.
+    `devices` of cilium-config, or the brackets behind `Masquerading: BPF` in its status, do not
+    include the device of the node's default route.
 
 Why it breaks
     BPF masquerading, and NodePorts without kube-proxy, are done by programs on the listed devices
-    alone. A packet that a pod sends to the world by another device keeps the pod's address, and
-    nobody can answer it; a NodePort is closed on that device. The list was written for other
-    hardware, or the version does not know its separator and takes it for one name.
+    alone. A packet that a pod sends to the outside through another device keeps the pod's address,
+    and nobody can reply to it; a NodePort is closed on that device. The list was written for other
+    hardware, or this version does not know its separator and takes the whole list as one name.
 
 How to confirm
     cilium status | grep Masquerading; cilium config view | grep devices

@@ -1,11 +1,11 @@
-"""exempt-from-snat: a rule keeps pods' packets to what fails from being translated, and the node
-itself reaches it.
+"""exempt-from-snat: a rule exempts pods' packets to the failing destination from translation, while
+the node itself reaches it.
 
 What it is
     Above the rule that translates sources, another one returns or accepts packets to a range that
-    holds the address which pods do not reach (ip-masq-agent's nonMasqueradeCIDRs, the AWS plugin's
-    VPC ranges, an admin's exception). From the node, with its own address, the same connection
-    works.
+    contains the address that pods cannot reach (ip-masq-agent's nonMasqueradeCIDRs, the AWS
+    plugin's VPC ranges, an admin's exception). From the node, with its own address, the same
+    connection works.
 
 Why it breaks
     Pods' packets to that range leave with the pods' own addresses. Hosts there need a route back to

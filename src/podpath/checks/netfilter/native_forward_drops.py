@@ -3,14 +3,14 @@
 What it is
     `nft list ruleset` shows a chain at the hook forward whose policy is drop, or whose last rule
     drops or rejects everything, and no rule in it accepts a new connection: only replies, loopback
-    or ICMP. Or its rules accept connections of other devices and to other ports alone: those of a
-    router's cards, while what is cut off comes from a container's bridge.
+    or ICMP. Or its rules accept connections only from other devices or to other ports: those of a
+    router's NICs, while the traffic that is cut off comes from a container's bridge.
 
 Why it breaks
     Each base chain at a hook decides for itself: a drop in one is final, whatever Docker's or
     kube-proxy's chains accept. Packets of pods, containers, guests and machines behind the host end
     here. Distributions' and administrators' files (/etc/nftables.conf) often have such a chain for
-    hosts that are no routers.
+    hosts that are not routers.
 
 How to confirm
     nft list ruleset | grep -A8 'hook forward'

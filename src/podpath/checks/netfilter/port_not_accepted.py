@@ -1,4 +1,5 @@
-"""port-not-accepted: the host's own rules take the port that fails before anything accepts it.
+"""port-not-accepted: the host's own rules drop or reject the port that fails, and nothing above
+accepts it.
 
 What it is
     INPUT accepts a few ports (often only SSH) and ends with a REJECT or DROP of everything, or has

@@ -7,7 +7,7 @@ What it is
     that it works without the firewall.
 
 Why it breaks
-    Firewalls of hosts admit what is for the host's own services. Traffic of pods and containers is
+    A host's firewall admits what is for the host's own services. Traffic of pods and containers is
     forwarded, comes in by bridges that belong to no zone, or uses ports of overlays and NodePorts
     that nobody opened: the firewall drops it, or rejects it with host-prohibited, which programs
     report as "no route to host".
@@ -19,7 +19,7 @@ How to confirm
 How to fix
     Turn the firewall on again, and admit what fails in its own configuration: the bridges and
     ranges of containers in firewalld's zone trusted, `ufw route allow`, an accepting rule above the
-    one that takes everything.
+    one that drops or rejects everything.
 
 References
     firewalld.zones(5); ufw(8), "ROUTE"; iptables-extensions(8), REJECT

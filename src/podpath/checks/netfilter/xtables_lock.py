@@ -5,20 +5,20 @@ What it is
     to use the -w option?`, `Stopped waiting after 5s`, exit status 4), or waits on.
 
 Why it breaks
-    One iptables at a time may change the tables: each takes a lock on /run/xtables.lock. Where
-    somebody else has it, an old iptables without -w gives up at once, one with -w and a number
-    after so many seconds, and the rule is missing; others wait without end. That happens where two
-    services start together, once, or all the time where a program never lets go: it hangs in the
-    kernel, or writes a very large ruleset.
+    One iptables at a time may change the tables: each takes a lock on /run/xtables.lock. If another
+    program holds it, an old iptables without -w gives up at once, one with -w N after N seconds,
+    and the rule is missing; others wait forever. This happens once if two services start together,
+    or all the time if a program never lets go: it hangs in the kernel, or writes a very large
+    ruleset.
 
 How to confirm
     fuser -v /run/xtables.lock; lslocks | grep xtables
     ps -eo pid,ppid,stat,etime,args | grep ptables
 
 How to fix
-    Give every iptables of scripts and units -w (wait), and order units that write rules one after
-    the other; run again what gave up. If one holder stays, find out what started it and why it does
-    not end; in containers mount /run/xtables.lock from the host, so that all use one lock.
+    Add -w (wait) to every iptables call in scripts and units, start units that write rules one
+    after the other, and rerun what gave up. If one holder stays, find out what started it and why
+    it does not end; in containers mount /run/xtables.lock from the host, so that all use one lock.
 
 References
     iptables(8), -w; iptables/xshared.c, xtables_lock

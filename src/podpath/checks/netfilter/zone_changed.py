@@ -1,8 +1,9 @@
 """zone-changed: a firewalld zone has lost a device, a source or a service between two listings.
 
 What it is
-    `firewall-cmd --list-all` of one zone was taken twice, as it works and as it fails, and the
-    second lists fewer interfaces, sources, services, ports or rich rules, or no longer masquerades.
+    `firewall-cmd --list-all` of one zone was taken twice, while it worked and when it failed, and
+    the second lists fewer interfaces, sources, services, ports or rich rules, or no longer
+    masquerades.
 
 Why it breaks
     A zone does not admit what it does not list. A device that left its zone goes to the default

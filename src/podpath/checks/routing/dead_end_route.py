@@ -1,24 +1,25 @@
-"""dead-end-route: a route of type unreachable, blackhole or prohibit takes what fails.
+"""dead-end-route: a route of type unreachable, blackhole or prohibit covers the address that fails.
 
 What it is
-    The longest route that fits an address which is not reached, or the range of the services, is of
-    type unreachable, blackhole or prohibit: BIRD writes `unreachable RANGE proto bird` where it has
-    no way to the next hop, and `blackhole RANGE proto bird` for what its node announces, such as
+    The most specific route to an address that cannot be reached, or to the services' range, is of
+    type unreachable, blackhole or prohibit: BIRD writes `unreachable RANGE proto bird` when it
+    cannot reach the next hop, and `blackhole RANGE proto bird` for what its node announces, such as
     its own block of addresses, or the services' range (Calico's serviceClusterIPs).
 
 Why it breaks
     The kernel looks the route up before it translates what a process of the host itself sends, and
     ends there: connect fails with `No route to host` (unreachable), `Invalid argument` (blackhole)
     or `Permission denied` (prohibit). What is forwarded is dropped, for an unreachable route with
-    an ICMP error. Pods are translated before the lookup, so the host's own programs fail alone.
+    an ICMP error. Pods' packets are translated before the lookup, so only the host's own programs
+    fail.
 
 How to confirm
     ip route get ADDRESS; ip route show root RANGE; birdc show route all for ADDRESS
 
 How to fix
-    Unreachable: let BIRD know a way to the next hop, or filter the range where it comes from. A
+    Unreachable: give BIRD a way to the next hop, or filter the range where it is announced. A
     blackhole for a range of services: give the host a route to it, or do not announce it from
-    there. Of a block that no pod of the node has any more, release it (calicoctl ipam check).
+    there. Release a block that no pod of the node uses any more (calicoctl ipam check lists them).
 
 References
     fib_props (net/ipv4/fib_semantics.c v6.12): the error of each type; BIRD, protocol kernel;

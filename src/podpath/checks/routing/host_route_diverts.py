@@ -1,8 +1,8 @@
-"""host-route-diverts: a route to one address takes another way than its network's route.
+"""host-route-diverts: a route to a single address diverts it from its network's route.
 
 What it is
     The routing table holds a route to a single address (/32, /128) through a gateway or a device
-    other than that of the network that holds the address, by the same table.
+    other than that of the address's network in the same table.
 
 Why it breaks
     The longest prefix wins. Such a route is often left behind by a node, pod or VPN server that

@@ -13,8 +13,8 @@ How to confirm
     ip route get ADDRESS; ip neigh show to ADDRESS; arping -I DEVICE ADDRESS
 
 How to fix
-    Give the device the netmask of its real network, or the address a route of its own by the router
-    that leads to it.
+    Give the device the netmask of its real network, or give the address a route of its own through
+    the router that leads to it.
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c v6.12); ip-route(8), scope link

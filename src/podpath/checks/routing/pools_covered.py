@@ -6,8 +6,8 @@ What it is
     does not start, or cannot make a network.
 
 Why it breaks
-    Docker takes a range for its bridge only where no route of the host overlaps it. A default route
-    does not count, each longer one does, whatever its type. (Newer versions count routes to
+    Docker uses a range for its bridge only if no route of the host overlaps it. A default route
+    does not count; every longer one does, whatever its type. (Newer versions count routes to
     connected networks only.)
 
 How to confirm
@@ -15,8 +15,8 @@ How to confirm
     journalctl -u docker | grep -i -e overlap -e pool
 
 How to fix
-    Name the range yourself: "bip" and "default-address-pools" in /etc/docker/daemon.json. Or start
-    the engine before the VPN, or take the routes away.
+    Set the range yourself: "bip" and "default-address-pools" in /etc/docker/daemon.json. Or start
+    the engine before the VPN, or delete the routes.
 
 References
     moby, libnetwork/netutils CheckRouteOverlaps; docs.docker.com, daemon.json

@@ -1,15 +1,15 @@
 """range-by-default: only the default route leads to the pods of another node.
 
 What it is
-    The whole `ip route` of a node has the route of its own pods' bridge, and none for the range of
-    another node's pods that is said not to be reached: packets to it take the default route.
+    A node's complete `ip route` has a route to its own pods' bridge, but none to the range of
+    another node's pods that are reported unreachable: packets to it take the default route.
 
 Why it breaks
-    Pods' addresses are known to nodes only, unless somebody announces them: a router that does not
-    know them drops the packets or sends them to the Internet. A plugin's agent (flannel, Calico's
-    BIRD, kube-router) adds a route for each node's range, and lost or never made this one. In
-    clouds that route pods themselves (GKE, kubenet with cloud routes), the table looks like this,
-    and the cloud's own table has the ranges.
+    Only nodes know pods' addresses, unless somebody announces them: a router that does not know
+    them drops the packets or sends them to the Internet. A plugin's agent (flannel, Calico's BIRD,
+    kube-router) adds a route for each node's range, and lost or never made this one. In clouds that
+    route pods themselves (GKE, kubenet with cloud routes), the table looks like this, and the
+    cloud's own table has the ranges.
 
 How to confirm
     ip route get POD; ip route show table all | grep RANGE

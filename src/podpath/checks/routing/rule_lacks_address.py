@@ -4,8 +4,8 @@ one that fails.
 What it is
     `ip rule` lists rules for single addresses, as plugins write one or two for each pod (`from all
     to 10.0.1.5 lookup main`, `from 10.0.1.5 lookup 3`), and none of them is for the address of the
-    pod that fails. Where Amazon's plugin wrote them, which shows by its mark 0x80, one pod with a
-    rule is enough to miss that of another.
+    pod that fails. If Amazon's plugin wrote them (its mark 0x80 shows that), a rule for one pod is
+    enough to tell that another's is missing.
 
 Why it breaks
     The pod's packets take the main table's default route, through the node's first card, although

@@ -1,15 +1,15 @@
-"""rule-lacks-range: the policy rules of a pod's address are for some networks only, and what fails
-is with another one.
+"""rule-lacks-range: a pod's policy rules cover only some networks, and what fails is with another
+one.
 
 What it is
     `ip rule` sends what an address sends to its own table only if the destination is in a network
-    that a rule names (`from 10.0.4.20 to 10.0.0.0/16 lookup 2`), and no rule for the address is
-    without one. Plugins of clouds write such a rule for each network that they know of.
+    that a rule names (`from 10.0.4.20 to 10.0.0.0/16 lookup 2`), and no rule for the address covers
+    every destination. Plugins of clouds write such a rule for each network that they know of.
 
 Why it breaks
     What goes to another network takes main, so it leaves by the host's first card, where it is also
-    translated to the host's own address. A client of a peered network that asks the pod by its
-    second card gets its answers by the first one, with another source, and drops them.
+    translated to the host's own address. A client in a peered network that reaches the pod through
+    its second card gets the answers from the first one, with another source, and drops them.
 
 How to confirm
     ip rule | grep ADDRESS; ip route get PEER from ADDRESS iif DEVICE

@@ -1,20 +1,20 @@
 """rule-to-empty-table: a policy rule leads to a table without a route.
 
 What it is
-    `ip rule` sends packets (of a source, or with a mark) to a table of their own, and a listing of
-    that table prints nothing, or says `FIB table does not exist`.
+    `ip rule` sends packets (from a source, or with a mark) to a table of their own, and a listing
+    of that table prints nothing, or says `FIB table does not exist`.
 
 Why it breaks
-    Where a table has no route that fits, the kernel goes on to the next rule, and so to main. The
-    packets for which the table was meant take main's default route, by the wrong device and, once
-    they were given a source, with one that the next router does not know. The route was added
+    If no route of a table matches, the kernel goes on to the next rule, and so to main. The packets
+    that the table was meant for take main's default route, through the wrong device and, if their
+    source was already chosen, with one that the next router does not know. The route was added
     without `table`, went away with its device, or is set at boot before the device is up.
 
 How to confirm
     ip rule; ip route show table TABLE; ip route get DESTINATION from SOURCE
 
 How to fix
-    ip route add default via GATEWAY dev DEVICE table TABLE, and the networks that are near.
+    ip route add default via GATEWAY dev DEVICE table TABLE, and routes to the local networks.
 
 References
     fib_rules_lookup (net/core/fib_rules.c v6.12); ip-rule(8)

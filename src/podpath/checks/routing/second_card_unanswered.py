@@ -1,5 +1,5 @@
-"""second-card-unanswered: what asks by the host's second card is answered by the first one's
-default route.
+"""second-card-unanswered: requests that come in by the host's second card are answered through the
+first one's default route.
 
 What it is
     A host has addresses on two cards in different networks, one default route, and no policy rule
@@ -9,7 +9,7 @@ What it is
 Why it breaks
     The kernel looks the way back up by the destination alone: the answer takes the default route of
     the first card, with the second one's address as its source. The provider or router there drops
-    it, or a strict rp_filter drops the request. DNAT to a container changes nothing of that: the
+    it, or a strict rp_filter drops the request. DNAT to a container does not change that: the
     answer is routed before its source is translated back.
 
 How to confirm
@@ -17,7 +17,7 @@ How to confirm
 
 How to fix
     Give the second card a table of its own: ip route add default via GATEWAY dev DEVICE table 100;
-    ip rule add from ADDRESS lookup 100. For what is forwarded to containers mark the connections
+    ip rule add from ADDRESS lookup 100. For what is forwarded to containers, mark the connections
     that come in by it (CONNMARK), and add ip rule add fwmark 1 lookup 100.
 
 References

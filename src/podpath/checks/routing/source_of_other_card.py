@@ -1,14 +1,15 @@
 """source-of-other-card: packets leave by one card with the address of another one.
 
 What it is
-    A capture on a card shows the host's own requests with the address of another of its cards, to
-    a destination that a route leads to by this one, and no answer comes.
+    A capture on a card shows the host's own requests with the address of another of its cards, to a
+    destination whose route leaves by this card, and no answer to them.
 
 Why it breaks
-    The source is chosen when a program connects, by the route to the address that it asks for. If
-    that is a service's address, which only the default route covers, the source is that of the
-    default route's card. Then the packet is translated to a pod, whose route leaves by another
-    card, and keeps its source: the other end answers by another way, or not at all.
+    The kernel chooses the source when a program connects, by the route to the address that the
+    program asks for. If that is a service's address, which only the default route covers, the
+    source is that of the default route's card. Then the packet is translated to a pod, whose route
+    leaves by another card, and keeps its source: the other end answers by another way, or not at
+    all.
 
 How to confirm
     ip route get SERVICE; ip route get POD; tcpdump -ni CARD host POD

@@ -7,8 +7,8 @@ What it is
 Why it breaks
     Routes of a table count only for packets that a rule sends there. Whatever created the table
     (the AWS plugin for the pods on a second interface, a script for a second card, a VPN) also
-    creates the rules; where they are gone, the packets take the main table's default by the wrong
-    device, and the network behind it drops their source.
+    creates the rules; if they are gone, the packets take the main table's default route through the
+    wrong device, and the network behind it drops their source.
 
 How to confirm
     ip rule; ip route show table all | grep 'table NUMBER'

@@ -6,8 +6,9 @@ What it is
 
 Why it breaks
     VPN clients set both halves instead of replacing the default route (OpenVPN's redirect-gateway
-    def1). Whatever has no longer prefix goes into the VPN, forwarded packets of pods included: the
-    other end does not know their addresses. A VPN's 10.0.0.0/8 takes a cluster's ranges likewise.
+    def1). Every destination without a more specific route goes into the VPN, including what is
+    forwarded for pods: the other end does not know their addresses. A VPN's route for 10.0.0.0/8
+    takes a cluster's ranges in the same way.
 
 How to confirm
     ip route get ADDRESS
@@ -15,7 +16,8 @@ How to confirm
 
 How to fix
     Leave the ranges out of what the VPN pushes (pull-filter ignore "redirect-gateway"; AllowedIPs
-    without them), or add longer routes for them; or translate what pods send by the VPN.
+    without them), or add more specific routes for them; or masquerade what pods send through the
+    VPN.
 
 References
     openvpn(8), --redirect-gateway def1; fib_table_lookup (net/ipv4/fib_trie.c v6.12)

@@ -7,10 +7,10 @@ What it is
 
 Why it breaks
     In IPVS mode kube-proxy binds each external IP to kube-ipvs0 on all nodes. The other nodes then
-    take that node's address for their own: what they send to it never leaves them, so kubelet, etcd
+    treat that node's address as their own: what they send to it never leaves them, so kubelet, etcd
     and pods on that node are out of their reach and nodes become NotReady. The same holds for any
-    other machine: no node reaches it. The iptables and
-    nftables modes only write rules for the service's port.
+    other machine: no node reaches it. The iptables and nftables modes only write rules for the
+    service's port.
 
 How to confirm
     kubectl get nodes -o wide; kubectl get svc -A -o wide; ip addr show kube-ipvs0

@@ -1,8 +1,8 @@
 """listener-gone: a port that has a listener in one output has none in the next.
 
 What it is
-    `ss -lnt` or `netstat -lnt` was taken twice on one host, as it works and as it fails, and the
-    port that clients connect to is missing in the second.
+    `ss -lnt` or `netstat -lnt` was taken twice on one host, while it worked and when it failed, and
+    the port that clients connect to is missing from the second.
 
 Why it breaks
     Nobody accepts the connection: the kernel answers a SYN with a reset, clients are refused.

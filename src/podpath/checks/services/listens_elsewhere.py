@@ -1,16 +1,16 @@
-"""listens-elsewhere: a container's program listens on another port than clients are sent to, or on
-its loopback only.
+"""listens-elsewhere: a container's program listens only on its loopback, or on a port other than
+the one that clients are sent to.
 
 What it is
     A log says `listening on 127.0.0.1:8000`, or names one port, or a listing of the container's
-    sockets shows so; and the service's targetPort, the endpoint, the published port or the probe
+    sockets shows it, while the service's targetPort, the endpoint, the published port or the probe
     leads to another one, or to the address of the pod or container. Clients are refused or reset.
 
 Why it breaks
     The kernel answers a connection to a port without a listening socket with a reset. A socket on
     127.0.0.1 takes only what comes from its own network namespace: a container has a loopback of
-    its own, so neither other pods nor the host nor a published port reach it. What stands in
-    containerPort or EXPOSE opens no port.
+    its own, so neither other pods nor the host nor a published port reach it. containerPort and
+    EXPOSE do not open a port.
 
 How to confirm
     kubectl exec POD -- ss -ltn; docker exec NAME netstat -ltn

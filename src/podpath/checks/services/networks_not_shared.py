@@ -5,9 +5,9 @@ What it is
     common, not even the default one.
 
 Why it breaks
-    Docker's own DNS server (127.0.0.11) knows the names of the containers in the networks of who
-    asks, and no others: the name is unknown. By its address the other one is not reached either,
-    since the engine drops what goes from one of its bridges to another.
+    Docker's own DNS server (127.0.0.11) knows only the names of containers that share a network
+    with the one that asks. The other container cannot be reached by its address either, since the
+    engine drops traffic from one of its bridges to another.
 
 How to confirm
     docker inspect CONTAINER --format '{{json .NetworkSettings.Networks}}'

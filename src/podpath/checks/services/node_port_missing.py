@@ -2,8 +2,8 @@
 
 What it is
     A packet for one of the node's addresses and a node port passed the node's rules untranslated,
-    so it came to the node itself instead of an endpoint. Either a service shown has that port, and
-    kube-proxy has not written its rule on this node, or none has it.
+    so it came to the node itself instead of an endpoint. Either a service in the evidence has that
+    port and kube-proxy has not written its rule on this node, or no service has it.
 
 Why it breaks
     Rules serve a node port, not a program. A connection to the node itself is refused, or accepted

@@ -1,8 +1,8 @@
 """node-port-unwritten: this host's chain of node ports lacks a service's node port.
 
 What it is
-    KUBE-NODEPORTS, shown whole, has no rule for the node port of a service that is shown, while
-    connections to node ports fail.
+    KUBE-NODEPORTS is shown in full and has no rule for the node port of a service in the evidence,
+    while connections to node ports fail.
 
 Why it breaks
     No rule, no translation: the packet comes to the node itself, where nobody listens on the port,
@@ -15,7 +15,7 @@ How to confirm
     kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=50; curl -s localhost:10256/healthz
 
 How to fix
-    Take away what keeps kube-proxy from writing its rules, then restart it on this node.
+    Remove whatever keeps kube-proxy from writing its rules, then restart it on this node.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go, syncProxyRules (kubeNodePortsChain)

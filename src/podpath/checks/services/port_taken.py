@@ -6,8 +6,9 @@ What it is
 Why it breaks
     A port on an address belongs to one listener. Another container, a host service
     (systemd-resolved or dnsmasq on 53, a web server on 80) or an old process holds it, so the new
-    one does not start, and clients reach the other one. A listener on all addresses keeps one of
-    them from everybody else, and one on a single address keeps all from a program that wants them.
+    one does not start, and clients reach the other one. A listener on all addresses blocks the port
+    on each single address, and a listener on one address blocks a program that wants the port on
+    all.
 
 How to confirm
     ss -ltnup | grep ':PORT '; docker ps --filter publish=PORT

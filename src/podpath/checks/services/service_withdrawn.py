@@ -1,14 +1,14 @@
-"""service-withdrawn: MetalLB's speaker takes a service's announcement back, and says why.
+"""service-withdrawn: MetalLB's speaker withdraws a service's announcement, and says why.
 
 What it is
     A line of the speaker with `serviceWithdrawn` and a reason, and no later line that announces the
     same service.
 
 Why it breaks
-    An address that no speaker announces is answered by nobody: no ARP, no route at the peers.
-    `notOwner` is what every speaker but one says of a sound service in layer 2 mode. It is a fault
-    where all of them say it: no node is left to choose from (the label that keeps nodes from
-    balancers, no ready endpoint, memberlist switched off).
+    Nobody answers for an address that no speaker announces: no ARP, no route at the peers. In layer
+    2 mode, every speaker but one says `notOwner` of a healthy service. It is a fault only if all of
+    them say it: no node is left to choose from (the label that keeps nodes from balancers, no ready
+    endpoint, memberlist switched off).
 
 How to confirm
     kubectl -n metallb-system logs -l component=speaker --prefix --tail=-1 | grep serviceA

@@ -1,8 +1,9 @@
-"""allowed-lacks-route: a route leads into a WireGuard device, but no peer may have its addresses.
+"""allowed-lacks-route: a route leads into a WireGuard device, but no peer's allowed IPs cover its
+addresses.
 
 What it is
-    `ip route` sends a range by a WireGuard device, or people say that it is behind one, and `wg
-    show` lists the device's peers: none of their allowed IPs includes an address in that range.
+    `ip route` sends a range through a WireGuard device, or people say that it is behind one, and
+    `wg show` lists the device's peers: none of their allowed IPs includes an address in that range.
 
 Why it breaks
     WireGuard chooses the peer by allowed IPs. Without one it drops the packet: the sender gets

@@ -1,13 +1,13 @@
 """destination-unlisted: no peer of the WireGuard interface has allowed IPs for the destination.
 
 What it is
-    Whoever sends into the interface is answered `Required key not available` (ENOKEY), or the
+    A program that sends into the interface gets `Required key not available` (ENOKEY), or the
     kernel logs `No peer has allowed IPs matching`.
 
 Why it breaks
     A route leads into the interface, and the allowed IPs of its peers decide to which of them a
-    packet goes. Where none of them holds the destination, the packet is not sent. That is of this
-    end alone: keys, proposals and the other end are no matter of it.
+    packet goes. If none of them contains the destination, the packet is not sent. The fault is at
+    this end alone: keys, proposals and the other end have nothing to do with it.
 
 How to confirm
     wg show DEVICE allowed-ips; ip route get ADDRESS

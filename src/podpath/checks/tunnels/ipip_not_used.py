@@ -1,13 +1,13 @@
-"""ipip-not-used: a pool of Calico says IPIP, and the routes to its blocks leave by the card.
+"""ipip-not-used: a pool of Calico uses IPIP, but the routes to its blocks bypass the tunnel.
 
 What it is
     An IPPool has `ipipMode: Always`, and `ip route` shows routes of BIRD (`proto bird`) to blocks
-    of that pool with a gateway by the host's card, where `dev tunl0 ... onlink` should stand.
+    of that pool with a gateway on the host's card, where `dev tunl0 ... onlink` should be.
 
 Why it breaks
     The packets leave with pods' addresses. A router between the nodes, or a cloud's network, does
-    not know the pool's range and drops them. The mode was changed and the agent has not taken it
-    over, or the routes are left from before.
+    not know the pool's range and drops them. The mode was changed and the agent has not picked it
+    up, or the routes are left over from before.
 
 How to confirm
     ip route | grep bird; calicoctl get ippool -o yaml; ip -d link show tunl0

@@ -1,14 +1,14 @@
-"""other-device-used: an agent takes another device than the one that it was told to use.
+"""other-device-used: an agent uses a device other than the one it was told to use.
 
 What it is
     A flag names the device or address of a node (--iface, --flannel-iface, --node-ip, Calico's
     IP_AUTODETECTION_METHOD), and the agent's own log says that it uses another one.
 
 Why it breaks
-    Other nodes send tunneled packets and routes to the address that the agent took. On a network
-    that they do not share, or that is slow or filtered, pods of this node are not reached. The flag
-    did not get to the agent: a wrong escape at a line's end, a flag of another program, a file that
-    is not read, or the agent was not restarted.
+    Other nodes send tunneled packets and routes to the address that the agent took. If it belongs
+    to a network that they do not share, or that is slow or filtered, they cannot reach this node's
+    pods. The flag did not get to the agent: a wrong escape at a line's end, a flag of another
+    program, a file that is not read, or the agent was not restarted.
 
 How to confirm
     ps -ef | grep -e flannel -e k3s; the agent's log right after its start

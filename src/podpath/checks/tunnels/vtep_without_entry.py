@@ -2,12 +2,12 @@
 
 What it is
     `ip neigh` has a permanent entry on the tunnel's device with a MAC for which `bridge fdb show
-    dev DEVICE`, shown in full, has no entry, and none for all others (00:00:00:00:00:00).
+    dev DEVICE`, shown in full, has no entry, nor one for all others (00:00:00:00:00:00).
 
 Why it breaks
     A VXLAN device that does not learn asks its forwarding entries where a MAC is. Without one it
     drops the frame silently. An agent writes neighbor and forwarding entry together; when a node is
-    set up again with another MAC and only one of the two is renewed, they do not fit.
+    set up again with another MAC and only one of the two is renewed, they do not match.
 
 How to confirm
     ip neigh show dev DEVICE; bridge fdb show dev DEVICE
