@@ -35,7 +35,7 @@ def fleet() -> None:
 
     \b
     Examples:
-      podpath fleet bundles/ --out fleet/          every bundle of a folder; again to go on
+      podpath fleet bundles/ --out fleet/          every bundle of a folder; run again to continue
       podpath fleet s3://bucket/today --out fleet/ --engine dask://scheduler:8786
       podpath fleet cluster:// --out fleet/        every node of kubectl's cluster, by its agent
       podpath fleet report fleet/ --html fleet.html
@@ -45,7 +45,9 @@ def fleet() -> None:
 
 @fleet.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
-@click.option("--out", required=True, metavar="DIR", help="Where the rows go; a run goes on there.")
+@click.option(
+    "--out", required=True, metavar="DIR", help="Where the rows go; a run continues there."
+)
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option(
     "--timeout",
@@ -85,7 +87,7 @@ def run(  # noqa: PLR0913 - click gives each option as one argument
     """Read every bundle that PATHS name, each in at most one row of DIR.
 
     A bundle that crashes its process, does not end or needs too much memory costs one row with the
-    reason. What has a row is not read again: the same command goes on where it was ended.
+    reason. What has a row is not read again: the same command continues where it stopped.
 
     \b
     Exit codes: 0 every bundle has an answer, 1 some have none, 2 usage error.

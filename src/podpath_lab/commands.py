@@ -104,7 +104,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
 @progress_option
 def replay(kept: Path, *, model_only: bool) -> None:
     """Ask again about a drop that `podpath watch --save` has kept: the model, and this kernel with
-    the saved node built anew and the saved packet sent into it.
+    the saved node rebuilt and the saved packet sent into it.
 
     \b
     Examples:

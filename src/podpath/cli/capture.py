@@ -58,7 +58,7 @@ def _filter(
 @_filter(
     "--filter",
     "EXPRESSION",
-    "Only connections that fit, in tcpdump's words: 'host 10.0.0.1 and tcp port 443'.",
+    "Only connections that match, in tcpdump's syntax: 'host 10.0.0.1 and tcp port 443'.",
 )
 @click.option(
     "--from",
@@ -124,9 +124,9 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     is named. Capture files need an extra (pip install 'podpath[capture]'); printed captures do not.
 
     A capture may be of any length. Above 2,000 packets, only those that show a failure or were
-    asked about are printed; above 2,000,000, packets are followed from point to point some
-    connections after the others. --filter takes host, net, port, portrange, tcp, udp, sctp, icmp,
-    icmp6, ip, ip6, and, or, not and parentheses, and keeps both directions of what fits.
+    asked about are printed; above 2,000,000, packets are followed from point to point for some
+    connections at a time. --filter takes host, net, port, portrange, tcp, udp, sctp, icmp, icmp6,
+    ip, ip6, and, or, not and parentheses, and keeps both directions of what matches.
 
     \b
     Examples:

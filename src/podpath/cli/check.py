@@ -100,13 +100,13 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     brief: bool,
     **cluster: Any,  # noqa: ANN401  # the options of LiveOptions
 ) -> None:
-    """Hold a node or a cluster against the flows that must and must not connect, also with a
+    """Check a node or a cluster against the flows that must and must not connect, also with a
     change not made yet.
 
-    FLOWS.toml states flows by pod, service or address. Each is walked, there and back; a flow that
-    nobody can tell of is never taken to be as expected. A network, a range of ports or `pods`
-    stands for a set of flows, which is walked by classes (podpath[fleet]). The faults that podpath
-    knows by name are another thing: `podpath checks` lists them.
+    FLOWS.toml states flows by pod, service or address. Each is walked, there and back; an undecided
+    flow never counts as expected. A network, a range of ports or `pods` stands for a set of flows,
+    which is walked by classes (podpath[fleet]). The faults that podpath knows by name are another
+    thing: `podpath checks` lists them.
 
     \b
       [[flow]]

@@ -158,15 +158,15 @@ def watch(  # noqa: PLR0913 - click gives each option as one argument
     """Watch kernels drop packets, and name the rule, route, sysctl or device that did it: this
     node's, or with POD (pod/shop/web-0) or NODE (node/node1) those of a cluster.
 
-    Each flow is told of once, with the kernel's reason and function, and the line of the node's own
-    state that decides it; then its rate. What is the daily life of a node (packets of closed
-    connections, multicast that nobody wants) is counted and left out: --all shows it.
+    Each flow is reported once, with the kernel's reason and function, and the line of the node's
+    own state that decides it; then its rate. A node's normal drops (packets of closed connections,
+    multicast that nobody wants) are counted and left out: --all shows them.
 
     On this node it needs root, attaches a BPF program to the kernel's tracepoint skb:kfree_skb
     until it ends, and changes nothing. In a cluster the nodes' agents do that ([drops] in their
-    configuration), and stream what concerns the pod to whoever may have it; kubectl podpath watch
-    without POD watches every node with an agent. Another thing is `podpath protect`, which keeps
-    settings as they should be.
+    configuration), and stream what concerns the pod to whoever is allowed to see it; kubectl
+    podpath watch without POD watches every node with an agent. `podpath protect` is something else:
+    it keeps settings as they should be.
 
     \b
     Examples:

@@ -80,8 +80,8 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     """Say why SOURCE cannot reach DESTINATION, in whatever nodes lie between.
 
     Reads what it needs from the cluster that kubectl speaks to: objects of the API, and a snapshot
-    of each node concerned, from its agent or, with --collect, by a pod that lives for it. With
-    --node and --objects it asks no cluster.
+    of each node concerned, from its agent or, with --collect, from a pod that exists only for that.
+    With --node and --objects, it contacts no cluster.
 
     The connection is walked from node to node and back. The answer names the node, the line and the
     fix, as `podpath diagnose` does for one node.
@@ -93,8 +93,8 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
       deploy/shop/api, sts/..., ds/...  one of its pods, a ready one first
       node/node1, node/node1:30080      a node
       10.244.1.5, 10.96.0.10:53         an address
-      outside                           a client that is not of the cluster
-    A name without a namespace is of -n, else of the kubeconfig's context, else of any.
+      outside                           a client outside the cluster
+    A name without a namespace is looked for in -n, else in the kubeconfig's context, else in all.
 
     \b
     Examples:
