@@ -105,20 +105,41 @@ def find_namespaces(
     own = {name for inode, name in names.items() if candidates[inode].keeper == host.inode}
     others = {each.keeper for each in candidates.values()} | {machine}
     apart = frozenset() if whole else _list_apart(found, uplinks, _pick(names, others), own)
-    reached = _spread(found, {HOST}, apart)
-    collected = [CollectedNamespace(name=HOST, path=str(home), role="host")]
+    belonging = _spread(found, {HOST}, apart) | own
+    taken, left_out = _part_candidates(candidates, names, belonging, frozenset(wanted))
+    return FoundNamespaces(
+        collected=(CollectedNamespace(name=HOST, path=str(home), role="host"), *taken),
+        left_out=left_out,
+        node=_name_node(proc, node, host),
+    )
+
+
+def _part_candidates(
+    candidates: Mapping[int, _MachineNamespace],
+    names: Mapping[int, str],
+    belonging: Collection[str],
+    wanted: frozenset[str],
+) -> tuple[list[CollectedNamespace], tuple[str, ...]]:
+    """Return the namespaces that are the node's or asked for, and the names of the others."""
+    taken: list[CollectedNamespace] = []
     left_out: list[str] = []
     for inode, name in names.items():
         each = candidates[inode]
         called = {name, each.called, each.pod, str(each.process)}
-        if name in reached | own or called & set(wanted):
-            collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
+        if name in belonging or called & wanted:
+            taken.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
         else:
             left_out.append(name)
+    return taken, tuple(left_out)
+
+
+def _name_node(proc: Path, node: str | None, host: _MachineNamespace) -> str | None:
+    """Return what a process in the node's own namespace calls the node: the one that was asked
+    for, else the oldest one.
+    """
     asked = node is not None and node.isdigit() and (proc / node).exists()
     holder = int(node) if node is not None and asked else host.process
-    node = None if holder is None else _host_name(holder)
-    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=node or None)
+    return None if holder is None else _host_name(holder) or None
 
 
 def find_own(node: str | None = None) -> str:

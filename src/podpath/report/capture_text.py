@@ -42,43 +42,48 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     weighty = [finding for finding in answer.findings if finding.severity in WEIGHTY]
     lesser = [finding for finding in answer.findings if finding.severity not in WEIGHTY]
     lines = [*_headline(answer, weighty, style), *_count_failing(answer, weighty, style)]
-    first = weighty[0] if weighty else None
-    spans = (
-        first.evidence
-        if first is not None
-        else tuple(span for one in answer.forbids for span in one.spans)
-    )
-    fix = first.repairs[0].commands if first is not None and first.repairs else ()
-    ask = f"podpath explain {first.check}" if first is not None else ""
+    spans = [span for one in answer.forbids for span in one.spans]
+    fix: Sequence[str] = ()
+    ask = ""
+    if weighty:
+        first = weighty[0]
+        spans = list(first.evidence)
+        fix = first.repairs[0].commands if first.repairs else ()
+        ask = f"podpath explain {first.check}"
     if style.brief:
         return render_brief_answer(lines, spans, fix=fix, ask=ask)
     lines += render_decisive(spans, style, fix=fix, ask=ask)
+    lines += _faults(weighty, style)
+    for drawing in drawings:
+        lines += ["", *drawing.rstrip("\n").split("\n")]
+    lines += _lesser(lesser, style)
+    lines += _points(answer.points, style)
+    lines += _connections(answer, style)
+    lines += render_gaps(answer.gaps, style)
+    return "\n".join(lines) + "\n"
+
+
+def _faults(weighty: Sequence[Finding], style: Style) -> list[str]:
+    """Render each fault in full; the first one's head stands above already."""
     shown = weighty if style.verbose else weighty[:LISTED]
+    lines: list[str] = []
     for number, finding in enumerate(shown):
         if number:
             lines += ["", *render_head(style, "bad", "FAULT", spell_claim(finding.claim))]
-        lines += [
-            *render_finding(finding, style),
-            "",
-            f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}",
-        ]
-    lines += left_out(len(weighty) - len(shown), "fault", style)
-    for drawing in drawings:
-        lines += ["", *drawing.rstrip("\n").split("\n")]
-    if lesser:
-        few = lesser if style.verbose else lesser[:LISTED]
-        lines += [
-            "",
-            style.paint("head", "Also seen"),
-            *(line for finding in few for line in render_short(finding, style)),
-        ]
-        lines += left_out(len(lesser) - len(few), "note", style)
-    lines += (
-        _points(answer.points, style)
-        + _connections(answer, style)
-        + render_gaps(answer.gaps, style)
-    )
-    return "\n".join(lines) + "\n"
+        more = style.paint("dim", f"more: podpath explain {escape(finding.check)}")
+        lines += [*render_finding(finding, style), "", f"  {more}"]
+    return [*lines, *left_out(len(weighty) - len(shown), "fault", style)]
+
+
+def _lesser(lesser: Sequence[Finding], style: Style) -> list[str]:
+    """Render in short what is no fault."""
+    if not lesser:
+        return []
+    shown = lesser if style.verbose else lesser[:LISTED]
+    lines = ["", style.paint("head", "Also seen")]
+    for finding in shown:
+        lines += render_short(finding, style)
+    return [*lines, *left_out(len(lesser) - len(shown), "note", style)]
 
 
 def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:

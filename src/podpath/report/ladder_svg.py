@@ -112,6 +112,7 @@ def _x(post: int) -> int:
 
 
 def _step(step: LadderStep, y: int) -> Iterator[str]:
+    """Draw one packet: when it was, its arrows from point to point, where it was lost."""
     yield f'<text class="small" x="16" y="{y + 4}">{step.time / 1e9:.6f} s</text>'
     yield f'<text x="{LEFT - 24}" y="{y + 4}" text-anchor="end">{_safe(clip(step.what, 24))}</text>'
     kind, turn = ("way", 1) if step.forward else ("back", -1)
@@ -120,21 +121,28 @@ def _step(step: LadderStep, y: int) -> Iterator[str]:
         past = " past" if abs(stop - start) > 1 else ""
         yield from _arrow(f"{kind}{past}", (_x(start), _x(stop)), y, turn)
     for number, (after, before, what) in enumerate(step.lost, 1):
-        x = _x(after) + turn * COLUMN // 2
         words = f"{what} lost between {letter(after)} and {letter(before)}"
-        yield f'<line class="lost" x1="{_x(after)}" x2="{x}" y1="{y}" y2="{y}"/>'
-        yield (
-            f'<path class="lost" d="M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} '
-            f'{y - 6}"/>'
-        )
-        low = y + LINE * number
-        yield f'<text class="bad" x="{x}" y="{low}" text-anchor="middle">{_safe(words)}</text>'
+        yield from _loss(after, turn, (y, y + LINE * number), words)
     for at in seen:
-        numbers = step.packets[at]
-        text = f"#{numbers[0]}" + (f" +{len(numbers) - 1}" if len(numbers) > 1 else "")
-        title = _safe(", ".join(f"#{number}" for number in numbers[:40]))
-        yield f'<circle cx="{_x(at)}" cy="{y}" r="3" fill="#37474f"><title>{title}</title></circle>'
-        yield f'<text class="small" x="{_x(at) + 5}" y="{y - 6}">{text}</text>'
+        yield from _sighting(at, y, step.packets[at])
+
+
+def _loss(after: int, turn: int, heights: tuple[int, int], words: str) -> Iterator[str]:
+    """Draw a cross behind the last point that saw the packet, and below it what was lost."""
+    y, low = heights
+    x = _x(after) + turn * COLUMN // 2
+    cross = f"M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} {y - 6}"
+    yield f'<line class="lost" x1="{_x(after)}" x2="{x}" y1="{y}" y2="{y}"/>'
+    yield f'<path class="lost" d="{cross}"/>'
+    yield f'<text class="bad" x="{x}" y="{low}" text-anchor="middle">{_safe(words)}</text>'
+
+
+def _sighting(at: int, y: int, numbers: Sequence[int]) -> Iterator[str]:
+    """Draw a dot where a point saw the packet, with its numbers in the capture."""
+    more = f" +{len(numbers) - 1}" if len(numbers) > 1 else ""
+    title = _safe(", ".join(f"#{number}" for number in numbers[:40]))
+    yield f'<circle cx="{_x(at)}" cy="{y}" r="3" fill="#37474f"><title>{title}</title></circle>'
+    yield f'<text class="small" x="{_x(at) + 5}" y="{y - 6}">#{numbers[0]}{more}</text>'
 
 
 def _arrow(kind: str, ends: tuple[int, int], y: int, turn: int) -> Iterator[str]:

@@ -55,35 +55,23 @@ def generate_case(
     are sent by it.
     """
     chance = Random(seed)
-    topology = chance.choice(TOPOLOGIES)()
-    topology = draw_addresses(chance, topology)
+    topology = draw_addresses(chance, chance.choice(TOPOLOGIES)())
     probe = _draw_probe(chance, topology)
     host = topology.draft.namespaces[HOST]
     host.sets = make_sets(sorted({address for _, address in topology.speakers}))
     draw_sysctls(chance, topology)
     draw_routing(chance, host, topology)
     nat = chance.random() < 0.6
-    flavour = chance.choice(("nft", "legacy"))
+    flavour = chance.choice(_FLAVOURS)
     if nat:
         probe = draw_nat(chance, host, topology, probe, flavour)
-    for name in ("raw", "mangle", "filter", "security"):
-        if chance.random() < {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}[name]:
-            draw_table(
-                chance,
-                host,
-                topology,
-                name,
-                flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")),
-            )
+    _draw_tables(chance, host, topology, flavour)
     native = Random(f"{seed} native")
     if native.random() < NATIVE_SHARE:
         draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
-    frame = (
-        draw_frame(chance, topology, probe)
-        if probe.netns != HOST and chance.random() < 0.2
-        else None
-    )
+    crafted = probe.netns != HOST and chance.random() < 0.2
+    frame = draw_frame(chance, topology, probe) if crafted else None
     edges = Random(f"{seed} boundaries")
     if edges.random() < SHARE:
         draw_settings(edges, host, topology)
@@ -97,11 +85,29 @@ def generate_case(
     _leave_out_sets(host)
     if both_families:
         probe, frame = _widen(Random(f"{seed} families"), topology, probe, frame)
-    node = topology.draft.freeze(kernel, () if frame else PORTS)
     return GeneratedCase(
-        seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault,
-        frame=frame, families=_name_families(probe, both=both_families),
-    )  # fmt: skip
+        seed=seed,
+        topology=topology.name,
+        node=topology.draft.freeze(kernel, () if frame else PORTS),
+        probe=probe,
+        nat=nat,
+        fault=fault,
+        frame=frame,
+        families=_name_families(probe, both=both_families),
+    )
+
+
+_FLAVOURS = ("nft", "legacy")
+_TABLES = {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}
+"""How often each table has rules."""
+
+
+def _draw_tables(chance: Random, host: DraftNetns, topology: Topology, flavour: str) -> None:
+    """Draw the tables without NAT, most of them in the flavor of the others."""
+    for name, share in _TABLES.items():
+        if chance.random() < share:
+            own = flavour if chance.random() < 0.8 else chance.choice(_FLAVOURS)
+            draw_table(chance, host, topology, name, own)
 
 
 def generate_mixed(seed: int, kernel: str | None = None) -> GeneratedCase:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -197,26 +198,16 @@ def _compare(
         key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
     }
     shared = [key for key, thing in one.things.items() if key in other.things and not thing.common]
-    direction = _direct(one, other)
+    stated = _direct(one, other)
     act = _find_act(one.scene, other.scene, acts)
     empty = not _list_own(one) or not _list_own(other)
-    told = direction is not None or (empty and (act or _is_one_host(one.scene, other.scene)))
+    told = stated is not None or (empty and (act or _is_one_host(one.scene, other.scene)))
     if not differing or len(differing) > MOST or (not shared and not told):
         return
-    first_lacks = differing - one.things.keys()
-    second_lacks = differing - other.things.keys()
+    direction = _guess_direction(kind, one, other, differing) if stated is None else stated
     if direction is None:
-        if bool(first_lacks) == bool(second_lacks) or kind not in (
-            ShiftKind.ADDRESS,
-            ShiftKind.ROUTE,
-            ShiftKind.RULE,
-        ):
-            return
-        later_fails = bool(second_lacks) or _is_before_and_after(one, other)
-        good, bad = (one, other) if later_fails else (other, one)
-    else:
-        good, bad = (one, other) if direction else (other, one)
-    label = bad.scene.source.label or ""
+        return
+    good, bad = (one, other) if direction else (other, one)
     for key in (key for key in {**good.things, **bad.things} if key in differing):
         was, now = good.things.get(key), bad.things.get(key)
         thing = was or now
@@ -226,9 +217,9 @@ def _compare(
                 name=thing.name,
                 good=was.span if was is not None else None,
                 bad=now.span if now is not None else None,
-                told=direction is not None,
+                told=stated is not None,
                 netns=bad.scene.netns,
-                between=label,
+                between=bad.scene.source.label or "",
                 act=act if bad is other else "",
                 lost=_list_lost(kind, was, now),
                 port=thing.port,
@@ -236,6 +227,23 @@ def _compare(
                 address=thing.address,
                 link=thing.link,
             )
+
+
+def _guess_direction(
+    kind: ShiftKind, one: _OutputState, other: _OutputState, differing: AbstractSet[object]
+) -> bool | None:
+    """Tell whether the first of two outputs shows the state that works, by which of them lacks
+    something; None where both do, neither does, or a lack says nothing.
+    """
+    first_lacks = bool(differing - one.things.keys())
+    second_lacks = bool(differing - other.things.keys())
+    if first_lacks == second_lacks or kind not in _HELD:
+        return None
+    return second_lacks or _is_before_and_after(one, other)
+
+
+_HELD = (ShiftKind.ADDRESS, ShiftKind.ROUTE, ShiftKind.RULE)
+"""What a host that works has: of two outputs, the one that lacks it shows the failure."""
 
 
 def _list_own(state: _OutputState) -> list[_ListedThing]:

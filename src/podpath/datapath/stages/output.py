@@ -10,6 +10,7 @@ from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
 from podpath.datapath.routing.segment_size import offered_mss
 from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
@@ -19,8 +20,10 @@ from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import TO_MANY, Skb, output_flow
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.packet import USUAL_TTL, Packet
 from podpath.net.provenance import Known
+from podpath.node.links import Link
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
@@ -40,34 +43,13 @@ def route(walk: Walk, skb: Skb) -> Next:
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
         return boundary(walk, skb, BoundaryName.LINK_LOCAL, packet.dst)
     source = None if packet.src.is_unspecified else packet.src
-    flow = output_flow(skb, source)
-    decided = route_output(
-        walk.choices,
-        walk.engine.namespace(skb.netns.name),
-        flow,
-        any_source=_has_any_source(skb),
-    )
-    kind = decided.destination.type if decided.destination is not None else ""
-    if kind in TO_MANY and _is_connecting(skb):
-        refused = routes.NoStreamToMany(packet.dst, kind)
-        decided = OutputRoute(error="ENETUNREACH", reason=refused, spans=decided.spans)
+    decided = _look_up(walk, skb, source)
     if decided.destination is None:
         return _fail(walk, skb, decided)
-    if skb.tunnel is not None and decided.destination.link is skb.tunnel:
-        name = skb.tunnel.name
-        walk.trace.step(
-            StageName.ROUTE_OUTPUT,
-            skb,
-            CIRCULAR,
-            packet,
-            StepDecision.DROP,
-            routes.IntoOwnTunnel(packet.dst, name),
-            link=name,
-        )
-        return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
-    if skb.tunnel is not None and skb.tunnel.kind == "vxlan" and kind == "local":
-        # `encap_bypass_if_local`: the outer packet is never sent
-        return boundary(walk, skb, BoundaryName.TUNNEL_TO_SELF, skb.tunnel.name, packet.dst)
+    if skb.tunnel is not None:
+        ended = _check_outer(walk, skb, skb.tunnel, decided.destination)
+        if ended is not None:
+            return ended
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)
@@ -77,6 +59,32 @@ def route(walk: Walk, skb: Skb) -> Next:
         offered = offered_mss(decided.destination, packet.family)
         skb.packet = skb.packet._replace(mss=offered)
     _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
+    return None
+
+
+def _look_up(walk: Walk, skb: Skb, source: Address | None) -> OutputRoute:
+    """Ask the routes for the way; no stream may begin to a broadcast or group address."""
+    namespace, flow = walk.engine.namespace(skb.netns.name), output_flow(skb, source)
+    decided = route_output(walk.choices, namespace, flow, any_source=_has_any_source(skb))
+    kind = decided.destination.type if decided.destination is not None else ""
+    if kind in TO_MANY and _is_connecting(skb):
+        refused = routes.NoStreamToMany(skb.packet.dst, kind)
+        return OutputRoute(error="ENETUNREACH", reason=refused, spans=decided.spans)
+    return decided
+
+
+def _check_outer(walk: Walk, skb: Skb, tunnel: Link, destination: Destination) -> Next:
+    """End an outer packet whose route leads into its own tunnel, or to the host itself."""
+    packet = skb.packet
+    if destination.link is tunnel:
+        reason, decision = routes.IntoOwnTunnel(packet.dst, tunnel.name), StepDecision.DROP
+        walk.trace.step(
+            StageName.ROUTE_OUTPUT, skb, CIRCULAR, packet, decision, reason, link=tunnel.name
+        )
+        return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
+    if tunnel.kind == "vxlan" and destination.type == "local":
+        # `encap_bypass_if_local`: the outer packet is never sent
+        return boundary(walk, skb, BoundaryName.TUNNEL_TO_SELF, tunnel.name, packet.dst)
     return None
 
 
