@@ -9,7 +9,7 @@ from podpath.checks.objects import (
     failures,
     is_made_of,
     is_near,
-    is_of_all_nodes,
+    is_of_all,
     is_ready,
     is_without_endpoints,
     pods,
@@ -130,7 +130,7 @@ def test_a_list_of_all_nodes_selects_none() -> None:
     def listed(command: str) -> bool:
         rows = "NAME STATUS ROLES AGE VERSION\na Ready <none> 2d v1.29.4\n"
         case = case_of_document(f"```\n$ {command}\n{rows}```\n")
-        return any(is_of_all_nodes(node.span) for node in see(case, "Node"))
+        return any(is_of_all(node.span) for node in see(case, "Node"))
 
     assert all(map(listed, whole))
     assert not any(map(listed, (*part, field)))

@@ -31,11 +31,11 @@ _MADE = re.compile(
 """What a StatefulSet, a Deployment or a DaemonSet puts behind its name: a number, or letters that
 make no word and digits (`rand.SafeEncodeString` of Kubernetes).
 """
-_NODES = re.compile(
-    r"(?:kubectl|oc|k)\s+get\s+(?:nodes?|no)(?:\s+-o\s*(?:wide|name|yaml|json)|\s+--show-labels|"
-    r"\s+--no-headers|\s*\|\s*(?:sort|awk\s+'\{[^}]*\}'))*\s*"
+_WHOLE = re.compile(
+    r"(?:kubectl|oc|k)\s+get\s+(?:nodes?|no|ns|namespaces?|ingressclass(?:es)?)(?:\s+-o\s*(?:wide|"
+    r"name|yaml|json)|\s+--show-labels|\s+--no-headers|\s*\|\s*(?:sort|awk\s+'\{[^}]*\}'))*\s*"
 )
-"""Commands that list all nodes."""
+"""Commands that list all objects of a kind that is of no namespace."""
 _REMEMBERED = 32
 """Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
@@ -184,11 +184,11 @@ def is_near(one: str, other: str) -> bool:
     return not one or not other or one == other
 
 
-def is_of_all_nodes(span: Span) -> bool:
-    """Tell whether an output lists all nodes: its command names none, selects none and cuts nothing
-    off.
+def is_of_all(span: Span) -> bool:
+    """Tell whether an output lists all nodes, namespaces or classes: its command names none,
+    selects none and cuts nothing off.
     """
-    return _NODES.fullmatch(span.source.command or "") is not None
+    return _WHOLE.fullmatch(span.source.command or "") is not None
 
 
 def is_made_of(pod: str, workload: str) -> bool:

@@ -367,6 +367,7 @@ class MessageKind(StrEnum):
     PEER_SPEAKS_TLS = "peer speaks tls"
     NO_ENDPOINTS = "no endpoints"
     INGRESS_BACKEND_MISSING = "ingress backend missing"
+    INGRESS_CLASS_UNKNOWN = "ingress class unknown"
     SERVICE_PORT_UNKNOWN = "service port unknown"
 
     # What captures print of neighbors and leases
@@ -392,6 +393,7 @@ class MessageKind(StrEnum):
     CONTAINER_CRASHES = "container crashes"
     PROGRAM_ENDED = "program ended"
     PROGRAM_STARTED = "program started"
+    GUEST_CARD = "guest card"
     PROGRAM_LISTENS = "program listens"
     CALL_FAILED = "call failed"
 
@@ -429,6 +431,6 @@ DAILY_LIFE = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
     MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED, MessageKind.OWN_ADDRESS_WANTED,
     MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT, MessageKind.XTABLES_LOCK_HELD,
-    MessageKind.PROGRAM_LISTENS,
+    MessageKind.PROGRAM_LISTENS, MessageKind.GUEST_CARD,
 })  # fmt: skip
 """What a capture, a command or a log says of any host's daily life: no fault by itself."""

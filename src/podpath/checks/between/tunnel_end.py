@@ -3,7 +3,8 @@
 What it is
     The forwarding entry of a VXLAN device says at which underlay address a remote tunnel endpoint
     is reached. The entry here points to a different address: the node was renumbered, or it has
-    several addresses and its daemon announced the wrong one.
+    several addresses and its daemon announced the wrong one. A list of all nodes shows it, too: the
+    other entries are addresses of nodes, this one is of none, and one node has no entry.
 
 Why it breaks
     The outer packet goes to a host that is not a node, or to the wrong node; the pods behind the
@@ -28,10 +29,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.node_ranges import addresses_of
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.objects import ObjectSightings, is_of_all, see
+from podpath.checks.stated import is_typed_on
+from podpath.checks.told import find_told, list_failing, list_failing_addresses
 from podpath.net.addresses import Address, Mac, read_address
+from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.links import FdbEntry
@@ -41,6 +45,8 @@ NAME = "tunnel-end"
 """Seen by walks over several nodes, and where flannel says which node has which MAC."""
 _MAC = re.compile(r"VtepMAC\W+(?P<mac>[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})")
 _DATA, _PUBLIC = "flannel.alpha.coreos.com/backend-data", "flannel.alpha.coreos.com/public-ip"
+LIKELY = 0.8
+"""A node may have addresses that the API does not list."""
 PREVENTION = "Configure which device or address the plugin announces where nodes have several."
 
 
@@ -70,6 +76,83 @@ def check(case: Case) -> Iterator[Finding]:
             and entry.dst not in end.others
         ):
             yield _report(entry, entry.dst, end, entry.span)
+    if not stated:
+        yield from _find_of_no_node(case)
+
+
+def _find_of_no_node(case: Case) -> Iterator[Finding]:
+    """Report the one entry to an address that no node has, where all others are nodes' addresses,
+    and just the node that fails has no entry.
+    """
+    nodes = {node.name: node for node in see(case, "Node") if _is_of_all(node)}
+    held = {name: addresses_of(node) for name, node in nodes.items()}
+    links: dict[str, list[FdbEntry]] = {}
+    for one in case.node.host.fdb.items if all(held.values()) else ():
+        if one.dst is not None and one.span is not None:
+            links.setdefault(str(one.link), []).append(one)
+    for own in links.values():
+        used = {one.dst for one in own}
+        odd = [one for one in own if not any(one.dst in each for each in held.values())]
+        span = odd[0].span if len(odd) == 1 and len(own) > 1 else None
+        if span is None:
+            continue
+        there = [
+            name
+            for name, each in held.items()
+            if not each & used and not is_typed_on(case, span, name)
+        ]
+        if len(there) == 1 and _fails_at(case, there[0], odd[0]):
+            yield _report_of_no_node(case, odd[0], nodes[there[0]], span)
+
+
+def _is_of_all(node: ObjectSightings) -> bool:
+    return any(is_of_all(one.tree.line) for one in node.sights)
+
+
+def _fails_at(case: Case, node: str, entry: FdbEntry) -> bool:
+    """Tell whether what fails is named by the node, or is an address behind the entry."""
+    if any(node.casefold() in one.words | one.spoken for one in list_failing(case)):
+        return True
+    host = case.node.host
+    ends = {one.address for one in host.neighbours.items if one.mac == entry.mac}
+    behind = [
+        route.prefix
+        for route in host.routes.items
+        if any(hop.gateway in ends and hop.link == entry.link for hop in route.nexthops)
+    ]
+    failing = list_failing_addresses(case)
+    return any(prefix.covers(address) for prefix in behind for address in failing)
+
+
+def _report_of_no_node(case: Case, entry: FdbEntry, node: ObjectSightings, span: Span) -> Finding:
+    told = find_told(case, Circumstance.RENUMBERED)
+    address = min(map(str, addresses_of(node)))
+    ask = FollowUp(
+        f"whether {node.name} has the address {entry.dst}",
+        f"ip -br address (on {node.name})",
+        "it has not: the entry is of the time before the node was renumbered",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The tunnel {entry.link} sends frames for {entry.mac} to {entry.dst}, which no node "
+            f"has; {node.name}, to which no entry leads, has {address}."
+        ),
+        evidence=(span, node.span, *((told,) if told is not None else ())),
+        reasoning=("The other entries of the tunnel are addresses of the nodes.",),
+        breaks=(f"connections from this node to pods of {node.name}",),
+        repairs=(_send_to(entry, address),),
+        prevention=PREVENTION,
+        certainty=LIKELY if told is None else 1.0,
+        asks=(ask,) if told is None else (),
+        marks=(str(entry.dst), address),
+    )
+
+
+def _send_to(entry: FdbEntry, address: str) -> Repair:
+    command = f"bridge fdb replace {entry.mac} dev {entry.link} dst {address}"
+    return Repair(title=f"send it to {address}", commands=(command,))
 
 
 def _ends(node: ObjectSightings) -> Iterator[_StatedEnd]:
@@ -93,12 +176,7 @@ def _report(entry: FdbEntry, remote: Address, end: _StatedEnd, span: Span) -> Fi
         evidence=(span, end.span),
         reasoning=("The outer packet goes to an address that is not that node's.",),
         breaks=(f"connections from this node to pods of {end.node}",),
-        repairs=(
-            Repair(
-                title=f"send it to {end.address}",
-                commands=(f"bridge fdb replace {entry.mac} dev {entry.link} dst {end.address}",),
-            ),
-        ),
+        repairs=(_send_to(entry, str(end.address)),),
         prevention=PREVENTION,
         marks=(str(remote),),
     )

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from podpath.checks.category import Category
 from podpath.checks.dying import is_agent
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.objects import ObjectSightings, is_of_all_nodes, see
+from podpath.checks.objects import ObjectSightings, is_of_all, see
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.complaints import EndKind
 from podpath.net.failures import FailureKind
@@ -72,7 +72,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _is_of_all(node: ObjectSightings) -> bool:
-    return any(is_of_all_nodes(one.tree.line) for one in node.sights)
+    return any(is_of_all(one.tree.line) for one in node.sights)
 
 
 def _list_agents(case: Case) -> Iterator[_Agents]:

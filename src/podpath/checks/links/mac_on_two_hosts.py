@@ -3,7 +3,8 @@
 What it is
     `ip link`, `ip addr` or ifconfig of two hosts shows the same MAC on a card of each, with
     different addresses: machines that were cloned with their configuration, or whose hypervisor was
-    told to keep the MAC.
+    told to keep the MAC. Or the configurations of two guests have one MAC, or a neighbor table has
+    two addresses of which people complain with one.
 
 Why it breaks
     A switch learns a MAC at one port at a time: frames for one host go to the other until it sends
@@ -25,16 +26,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_failing
+from podpath.checks.said import find_said
+from podpath.checks.told import list_failing, list_failing_addresses
 from podpath.net.clashes import Clash, ClashKind
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS,)
 NAME = "mac-on-two-hosts"
+_GUEST = re.compile(
+    r"\b(?:domiflist|config)\s+(?:--\w+\s+)*(?P<guest>[\w.-]+)|(?P<file>[\w-]+)\.conf\b"
+)
+"""What a command that shows a guest's cards calls the guest."""
+_VIRTUAL = re.compile(r"00:00:(?:5e:00:0[12]|0c:)|(?:00:){5}00|(?:ee:){5}ee")
+"""How MACs begin that several addresses have on purpose."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -43,6 +54,67 @@ def check(case: Case) -> Iterator[Finding]:
     for clash in case.clashes:
         if clash.kind is ClashKind.MAC:
             yield _report(clash, sure=failing and clash.near)
+    yield from _find_guests(case)
+
+
+def _find_guests(case: Case) -> Iterator[Finding]:
+    """Report the first MAC of two guests' configurations, or of two neighbors that fail."""
+    guests: dict[str, dict[str, Span]] = {}
+    for one in find_said(case, MessageKind.GUEST_CARD):
+        found = _GUEST.search(one.span.source.command or "")
+        named = (found["guest"] or found["file"]) if found is not None else ""
+        guest = one.values.get("guest") or named
+        if guest:
+            guests.setdefault(one.values["mac"].casefold(), {}).setdefault(guest, one.span)
+    near = _list_neighbours(case)
+    both = any("both" in one.spoken for one in list_failing(case))
+    for mac, held in guests.items():
+        if len(held) > 1:
+            shown = near.get(mac, {})
+            spans = (*held.values(), *shown.values())
+            names = [f"the guest {guest}" for guest in held]
+            yield _report_twice(mac, names, spans, sure=both or len(shown) > 1)
+            return
+    failing = {str(address) for address in list_failing_addresses(case)}
+    for mac, shown in near.items():
+        if len(failing & shown.keys()) > 1 and mac not in guests:
+            yield _report_twice(mac, [*shown], (*shown.values(),), sure=False)
+            return
+
+
+def _list_neighbours(case: Case) -> Mapping[str, Mapping[str, Span]]:
+    """Return the IPv4 neighbors behind each MAC of a device, without a router's."""
+    host = case.node.host
+    routers = {hop.gateway for route in host.routes.items for hop in route.nexthops}
+    found: dict[tuple[str, str], dict[str, Span]] = {}
+    proxies: set[str] = set()
+    for one in host.neighbours.items:
+        mac = str(one.mac or "")
+        if one.address in routers:
+            proxies.add(mac)
+        elif mac and _VIRTUAL.match(mac) is None and one.address.family == 4 and one.span:
+            found.setdefault((mac, str(one.link)), {})[str(one.address)] = one.span
+    return {mac: shown for (mac, _), shown in found.items() if mac not in proxies}
+
+
+def _report_twice(mac: str, names: list[str], spans: tuple[Span, ...], *, sure: bool) -> Finding:
+    ask = FollowUp(
+        "whether two machines have it, and run",
+        f"ip link | grep -i {mac} (on both); bridge fdb show | grep -i {mac} (on the hypervisor)",
+        "both have it: a switch sends frames for either to only one of them",
+    )
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{names[0][0].upper()}{' and '.join(names[:2])[1:]} have the same MAC, {mac}.",
+        evidence=spans,
+        reasoning=("A switch sends frames for this MAC to only one of them at a time.",),
+        breaks=("connections to either of them",),
+        prevention="Let the hypervisor generate a new MAC for each clone.",
+        certainty=1.0 if sure else 0.7,
+        marks=(mac, mac.upper()),
+        asks=() if sure else (ask,),
+    )
 
 
 def _report(clash: Clash, *, sure: bool) -> Finding:

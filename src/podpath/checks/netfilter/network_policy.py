@@ -25,13 +25,17 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, failures, is_near, pods, see
+from podpath.checks.objects import ObjectSightings, failures, is_near, is_of_all, pods, see
+from podpath.checks.said import find_said
 from podpath.checks.told import is_of_space
 from podpath.net.failures import FailureKind
+from podpath.net.messages import MessageKind
+from podpath.net.provenance import Span
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -45,6 +49,7 @@ _CUT_OFF = frozenset({
 """How what a policy does not admit fails."""
 _NAMELESS = frozenset({FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED})
 DNS_PORTS = ("53", "dns", "dns-tcp", "5353")
+_NUMBER = re.compile(r"\d+")
 BY_ITSELF = "kubernetes.io/metadata.name"
 """The label that every namespace has of itself."""
 
@@ -66,7 +71,7 @@ def check(case: Case) -> Iterator[Finding]:
             and not _admits_dns(spec, policies, policy)
         ):
             yield _report_dns(case, policy, spec)
-        yield from _missing_labels(case, policy, spec)
+        yield from _missing_labels(case, policy, spec, policies)
 
 
 def _is_of(spec: Tree, direction: str) -> bool:
@@ -203,17 +208,24 @@ def _report_dns(case: Case, policy: ObjectSightings, spec: Tree) -> Finding:
     )
 
 
-def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator[Finding]:
+def _missing_labels(
+    case: Case, policy: ObjectSightings, spec: Tree, policies: tuple[ObjectSightings, ...]
+) -> Iterator[Finding]:
     """Yield namespaceSelectors by a label that none of the namespaces shown has."""
-    spaces = [seen.at("metadata", "labels") for seen in see(case, "Namespace")]
+    seen = see(case, "Namespace")
+    spaces = [one.at("metadata", "labels") for one in seen]
     shown = [_texts(labels) for labels in spaces if labels is not None]
     if not shown:
         return
+    whole = any(is_of_all(sight.tree.line) for one in seen for sight in one.sights)
     for name, field in spec.walk():
         wanted = _labels(field) if name == "namespaceSelector" else {}
-        asked = {key: value for key, value in wanted.items() if key != BY_ITSELF}
+        asked = {key: value for key, value in wanted.items() if whole or key != BY_ITSELF}
         if asked and not any(asked.items() <= labels.items() for labels in shown):
             place = field.at("matchLabels", next(iter(asked))) or field
+            meant = {one.name for one, labels in zip(seen, spaces, strict=True) if labels}
+            denied = _find_denied(case, spec) if whole or meant & {*asked.values()} else None
+            alone = whole and _is_single(policy, policies, spec)
             yield Finding(
                 check=NAME,
                 severity=Severity.CAUSE,
@@ -223,14 +235,46 @@ def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator
                 ),
                 evidence=(
                     place.line,
+                    *((denied,) if denied is not None else ()),
                     *(labels.line for labels in spaces[:2] if labels is not None),
                 ),
                 reasoning=("A namespaceSelector matches labels of the namespace, not its name.",),
                 breaks=("traffic that the rule is meant to admit",),
                 prevention=f"Select a namespace by {BY_ITSELF}.",
-                certainty=0.8,
+                certainty=0.8 if denied is None else 1.0,
+                proves=_CUT_OFF if alone and is_of_space(case, policy.namespace) else frozenset(),
                 marks=tuple(asked.values()),
             )
+
+
+def _find_denied(case: Case, spec: Tree) -> Span | None:
+    """Return a line in which an agent says that policies deny what a policy of one peer lists."""
+    rules = _list_rules(spec)
+    ports = {port.text_at("port") for rule in rules for port in rule.items_at("ports")}
+    for one in find_said(case, MessageKind.BPF_DROP) if _has_single_peer(spec) else ():
+        words = set(_NUMBER.findall(one.span.text))
+        denied = one.values.get("reason", "").casefold().startswith("policy denied")
+        if denied and (not ports or ports & words):
+            return one.span
+    return None
+
+
+def _is_single(policy: ObjectSightings, policies: tuple[ObjectSightings, ...], spec: Tree) -> bool:
+    """Tell whether a policy of one peer is its namespace's only one, and selects every pod."""
+    selector = spec.at("podSelector")
+    every = selector is not None and selector.is_empty
+    return every and _is_only(policy, policies) and _has_single_peer(spec)
+
+
+def _has_single_peer(spec: Tree) -> bool:
+    """Tell whether rules admit one peer, which is meant by its namespace alone."""
+    rules = _list_rules(spec)
+    peers = [peer for rule in rules for peer in (*rule.items_at("from"), *rule.items_at("to"))]
+    return len(rules) == len(peers) == 1
+
+
+def _list_rules(spec: Tree) -> tuple[Tree, ...]:
+    return (*spec.items_at("ingress"), *spec.items_at("egress"))
 
 
 def _texts(labels: Tree) -> Mapping[str, str]:

@@ -34,7 +34,7 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import ObjectSightings, is_of_all_nodes, see
+from podpath.checks.objects import ObjectSightings, is_of_all, see
 from podpath.checks.stated import statements_of
 from podpath.net.statements import ArpAnswer, NoObjects
 from podpath.net.technologies import Technology
@@ -105,7 +105,7 @@ def _check_nodes(case: Case, advertised: ObjectSightings) -> Iterator[Finding]:
             if wanted is None or shown is None or _fits(shown, wanted):
                 return
     wanted, node = selectors[0], see(case, "Node")[0]
-    if wanted is not None and wanted.fields and is_of_all_nodes(node.span):
+    if wanted is not None and wanted.fields and is_of_all(node.span):
         name, value = next(iter(wanted.fields.items()))
         yield replace(
             _report(
@@ -170,7 +170,7 @@ def _check_label(case: Case) -> Iterator[Finding]:
         return
     names = ", ".join(node.name for node, _ in labeled[:3])
     picked = "-l" in (first.line.source.command or "").split()
-    sure = whole if picked else len(nodes) == 1 and is_of_all_nodes(first.line)
+    sure = whole if picked else len(nodes) == 1 and is_of_all(first.line)
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,

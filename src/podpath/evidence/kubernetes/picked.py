@@ -30,7 +30,9 @@ KINDS: Mapping[str, str] = {
     "endpoints": "Endpoints", "ippool": "IPPool", "ippools": "IPPool",
     "l2advertisement": "L2Advertisement", "l2advertisements": "L2Advertisement",
     "bgpadvertisement": "BGPAdvertisement", "ipaddresspool": "IPAddressPool",
-    "ipaddresspools": "IPAddressPool",
+    "ipaddresspools": "IPAddressPool", "ns": "Namespace", "namespace": "Namespace",
+    "namespaces": "Namespace", "ing": "Ingress", "ingress": "Ingress", "ingresses": "Ingress",
+    "ingressclass": "IngressClass", "ingressclasses": "IngressClass",
 }  # fmt: skip
 WITH_VALUE = frozenset(
     {

@@ -42,6 +42,8 @@ SERVICE_LABEL = "kubernetes.io/service-name"
 """The label of a slice that names its service."""
 _MESH_MODES = frozenset({"STRICT", "PERMISSIVE", "DISABLE"})
 """Of mutual TLS, as the column of `kubectl get peerauthentication` has them."""
+_PHASES = frozenset({"Active", "Terminating"})
+_OF_NAMESPACES = frozenset({"NAME", "STATUS", "AGE", "LABELS"})
 _DRAWN = re.compile(r"-[a-z0-9]{5}$")
 _HELD = re.compile(r"\s+(?:- )?(?P<not>NotReady)?Addresses:\s+(?P<value>.*)")
 
@@ -118,7 +120,9 @@ def describe_object(
             ),
         )
     else:
-        yield _record(kind, namespace, name, nest(span, metadata=metadata))
+        named = _value(by_key.get("Ingress Class"))
+        spec = None if named is None else nest(span, ingressClassName=named)
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec))
 
 
 def _record(kind: str, namespace: str, name: str, tree: Tree) -> ApiObjectRecord:
@@ -403,10 +407,31 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
     return _custom_object(cells, namespace, name, metadata, span)
 
 
+def _ingress_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
+    named, hosts = cells["CLASS"], cells["HOSTS"].split(",")
+    rules = [nest(span, host=scalar(host, span)) for host in hosts if host not in NONE | {"*"}]
+    spec = nest(
+        span,
+        ingressClassName=None if named in NONE else scalar(named, span),
+        rules=rows(span, rules),
+    )
+    status = nest(span, address=scalar(cells.get("ADDRESS", ""), span))
+    return nest(span, metadata=metadata, spec=spec, status=status)
+
+
 def _custom_object(
     cells: Mapping[str, str], namespace: str, name: str, metadata: Tree, span: Span
 ) -> ApiObjectRecord | None:
-    """Return the object of a row of what MetalLB and Istio define."""
+    """Return the object of a row of a namespace, an Ingress, or what MetalLB and Istio define."""
+    if cells.get("STATUS") in _PHASES and cells.keys() <= _OF_NAMESPACES:
+        bare = cells.get("LABELS") == "<none>"
+        metadata = nest(span, labels=nest(span)) if bare else metadata
+        return _record("Namespace", "", name, nest(span, metadata=metadata))
+    if "CLASS" in cells and "HOSTS" in cells:
+        return _record("Ingress", namespace, name, _ingress_row(cells, metadata, span))
+    if "CONTROLLER" in cells and "PARAMETERS" in cells:
+        spec = nest(span, controller=scalar(cells["CONTROLLER"], span))
+        return _record("IngressClass", "", name, nest(span, metadata=metadata, spec=spec))
     if cells.get("MODE") in _MESH_MODES and "AGE" in cells:
         spec = nest(span, mtls=nest(span, mode=scalar(cells["MODE"], span)))
         return _record("PeerAuthentication", namespace, name, nest(span, spec=spec))
