@@ -121,8 +121,8 @@ def describe_object(
         )
     else:
         named = _value(by_key.get("Ingress Class"))
-        spec = None if named is None else nest(span, ingressClassName=named)
-        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec))
+        classed = None if named is None else nest(span, ingressClassName=named)
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=classed))
 
 
 def _record(kind: str, namespace: str, name: str, tree: Tree) -> ApiObjectRecord:
