@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from podpath.checks.category import Category
@@ -39,6 +40,7 @@ from podpath.net.complaints import Circumstance
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.links import FdbEntry
+from podpath.node.routing import Route
 
 CATEGORIES = (Category.TUNNEL_ENDPOINT,)
 NAME = "tunnel-end"
@@ -86,13 +88,14 @@ def _find_of_no_node(case: Case) -> Iterator[Finding]:
     """
     nodes = {node.name: node for node in see(case, "Node") if _is_of_all(node)}
     held = {name: addresses_of(node) for name, node in nodes.items()}
+    every = frozenset(chain.from_iterable(held.values()))
     links: dict[str, list[FdbEntry]] = {}
     for one in case.node.host.fdb.items if all(held.values()) else ():
         if one.dst is not None and one.span is not None:
             links.setdefault(str(one.link), []).append(one)
     for own in links.values():
         used = {one.dst for one in own}
-        odd = [one for one in own if not any(one.dst in each for each in held.values())]
+        odd = [one for one in own if one.dst not in every]
         span = odd[0].span if len(odd) == 1 and len(own) > 1 else None
         if span is None:
             continue
@@ -115,13 +118,13 @@ def _fails_at(case: Case, node: str, entry: FdbEntry) -> bool:
         return True
     host = case.node.host
     ends = {one.address for one in host.neighbours.items if one.mac == entry.mac}
-    behind = [
-        route.prefix
-        for route in host.routes.items
-        if any(hop.gateway in ends and hop.link == entry.link for hop in route.nexthops)
-    ]
+    routes = [one for one in host.routes.items if _leads_to(one, ends)]
     failing = list_failing_addresses(case)
-    return any(prefix.covers(address) for prefix in behind for address in failing)
+    return any(one.prefix.covers(address) for one in routes for address in failing)
+
+
+def _leads_to(route: Route, ends: set[Address]) -> bool:
+    return any(hop.gateway in ends for hop in route.nexthops)
 
 
 def _report_of_no_node(case: Case, entry: FdbEntry, node: ObjectSightings, span: Span) -> Finding:
