@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 
 from bench.made_fleet import write_fleet
@@ -38,20 +39,31 @@ def run_with(*options: str) -> Run:
     return run
 
 
-def run_by_dask(bundles: Path, out: Path) -> None:
-    """Run it on a cluster of workers that is started for it, and ended."""
-    distributed = load_distributed()
-    with distributed.LocalCluster(
-        n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as cluster:
-        engine = cluster.scheduler_address.replace("tcp://", SCHEME)
-        run_with("--engine", engine)(bundles, out)
+def run_by_dask(*, profiled: bool) -> Run:
+    """Make a run on a cluster of workers that is started for it, and ended; Dask's workers look at
+    their stacks a hundred times a second unless they are told not to.
+    """
+
+    def run(bundles: Path, out: Path) -> None:
+        distributed = load_distributed()
+        settings = {"distributed.worker.profile.enabled": profiled}
+        with (
+            import_module("dask").config.set(settings),
+            distributed.LocalCluster(
+                n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            ) as cluster,
+        ):
+            engine = cluster.scheduler_address.replace("tcp://", SCHEME)
+            run_with("--engine", engine)(bundles, out)
+
+    return run
 
 
 WAYS: Mapping[str, Run] = {
     "one process": run_with("--jobs", "1"),
     "two processes": run_with("--jobs", "2"),
-    f"{WORKERS} workers of Dask": run_by_dask,
+    f"{WORKERS} workers of Dask": run_by_dask(profiled=True),
+    f"{WORKERS} workers of Dask without their profiles": run_by_dask(profiled=False),
 }
 
 
