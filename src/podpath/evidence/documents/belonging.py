@@ -12,6 +12,7 @@ from podpath.evidence.documents.blocks import Block
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, reads_as_sentence
 from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.documents.shapes import OutputShape, continues, is_message, match_shape
+from podpath.evidence.documents.steps import find_step
 from podpath.evidence.text.tokenizer import is_ellipsis
 
 _PLACE = re.compile(
@@ -65,6 +66,8 @@ def belongs(block: Block, context: Context, shape: OutputShape | None) -> bool:
         return context.fenced or not context.after_blank
     if block.is_code:
         return not context.after_blank
+    if shape is not None and next_step(block, text, shape) is not None:
+        return False
     if block.shape is not None and continues(block.shape, text, block.indent):
         return _continues_here(block, context, shape)
     if shape is not None:
@@ -76,6 +79,13 @@ def belongs(block: Block, context: Context, shape: OutputShape | None) -> bool:
     if context.fenced:
         return not (context.after_blank and not block.lines and reads_as_prose(text))
     return _takes_unknown(block, context)
+
+
+def next_step(block: Block, text: str, shape: OutputShape) -> int | None:
+    """Return which later command of the block's line printed a line; None where none has to."""
+    if len(block.steps) < 2 or not block.lines:
+        return None
+    return find_step(block.steps, shape, text, (line.text for line in block.lines))
 
 
 def is_annotation(context: Context) -> bool:

@@ -32,6 +32,8 @@ class Block:
     """Its output; blank lines within it are kept, so that numbers stay right."""
     shape: OutputShape | None = None
     """The shape of its latest line that has one."""
+    steps: tuple[TypedCommand, ...] = ()
+    """The commands of its line that this and what follows may be the output of."""
     is_code: bool = False
     """True for a paragraph that is set off as code by its indentation: it ends at a blank line."""
 

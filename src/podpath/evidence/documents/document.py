@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
-from podpath.evidence.documents.belonging import Context, belongs, is_place_note
+from podpath.evidence.documents.belonging import Context, belongs, is_place_note, next_step
 from podpath.evidence.documents.blocks import Block, join_command
 from podpath.evidence.documents.inline import find_answered
 from podpath.evidence.documents.introductions import introduced_command
@@ -38,6 +38,7 @@ from podpath.evidence.documents.regions import (
 )
 from podpath.evidence.documents.shapes import OutputShape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
+from podpath.evidence.documents.steps import list_steps
 from podpath.evidence.documents.typed_changes import changes_rules, is_typed_evidence
 from podpath.net.provenance import Source
 
@@ -276,6 +277,7 @@ class _Splitter:
             label=label,
             typed=typed,
             netns=self._places.locate(Prompt("", "", "", False), typed, self._regions),
+            steps=list_steps(typed),
         )
 
     @staticmethod
@@ -389,7 +391,12 @@ class _Splitter:
         netns = self._places.locate(prompt, typed, self._regions)
         self._release()
         self._block = Block(
-            label=self._label(), prompt=prompt, typed=typed, typed_lines=lines, netns=netns
+            label=self._label(),
+            prompt=prompt,
+            typed=typed,
+            typed_lines=lines,
+            netns=netns,
+            steps=list_steps(typed),
         )
         return end
 
@@ -474,6 +481,20 @@ class _Splitter:
             or (context.after_blank and not context.fenced)
         ):
             return None
+        number = next_step(block, context.line.text, shape)
+        if number is not None:
+            steps = block.steps[number:]
+            prompt = block.prompt or Prompt("", "", "", False)
+            netns = self._places.locate(prompt, steps[0], self._regions)
+            return replace(
+                block,
+                typed=steps[0],
+                typed_lines=[],
+                netns=netns,
+                lines=[],
+                shape=None,
+                steps=steps,
+            )
         several = (
             len({step.program for step in block.typed.commands if step.operator != "|"}) > 1
             or len([step for step in block.typed.commands if step.operator != "|"]) > 1

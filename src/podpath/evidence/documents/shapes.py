@@ -31,6 +31,8 @@ class OutputShape(NamedTuple):
     """True where any line that stands deeper than the first one goes on with it."""
     blanks: bool = False
     """True where the output itself holds blank lines."""
+    objects: frozenset[str] = frozenset()
+    """Objects of ip(8) that are printed so; empty where its programs print nothing else."""
 
 
 def _make_shape(table: Mapping[str, Any]) -> OutputShape:
@@ -43,6 +45,7 @@ def _make_shape(table: Mapping[str, Any]) -> OutputShape:
         None if more is None else re.compile(more),
         table.get("nested", False),
         table.get("blanks", False),
+        frozenset(table.get("objects", "").split()),
     )
 
 
