@@ -87,7 +87,7 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.OWN_WORDS: (
         "Another line is about the same program: it may say why it is not running, or that it is."
     ),
-    Unsettling.TENTATIVE: "The address is there, and duplicate address detection has not passed.",
+    Unsettling.TENTATIVE: "The address is there, but duplicate address detection has not finished.",
     Unsettling.OUTSIDE_RANGE: "None of the addresses that fail is in both ranges.",
     Unsettling.ITS_OWN: (
         "Nothing shows whose device that is: one that the network itself left behind conflicts "
@@ -97,7 +97,7 @@ _DOUBTS: Mapping[Unsettling, str] = {
         "A NIC reports no speed: LACP leaves such a link out, whatever its partner does."
     ),
     Unsettling.LATER: "The same step works when done by hand later: nothing is wrong with it.",
-    Unsettling.TYPED: "It answers a command that somebody typed, and is no component's.",
+    Unsettling.TYPED: "It answers a command that somebody typed; no component printed it.",
     Unsettling.DONE: "The same log later says that it succeeded, and does not report this again.",
     Unsettling.LONG_AGO: "It is days older than the output next to it.",
     Unsettling.OTHER_FAMILY: (
@@ -112,13 +112,13 @@ _DOUBTS: Mapping[Unsettling, str] = {
         "need not be affected."
     ),
     Unsettling.ONLY_PROBED: (
-        "A program only looks for it at its start, and goes on without it or in another mode."
+        "A program only looks for it at startup, and continues without it or in another mode."
     ),
     Unsettling.PERHAPS_BUILT_IN: (
         "A container's own folder of modules lacks it; the host's kernel may have it built in."
     ),
     Unsettling.CUT_OFF: (
-        "Who said so gets no answer from others either: what it waits for may be well."
+        "The program that said so gets no answer from others either: what it waits for may be fine."
     ),
     Unsettling.XDP_QUEUE: (
         "The driver also says that a queue that XDP sends on hangs: offloads have nothing to do "
