@@ -4,7 +4,7 @@ on which it starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from podpath.checks.policies import KIND as POLICY
@@ -61,26 +61,20 @@ def check_cluster(  # noqa: PLR0913  # nodes and flows, and keywords that say wh
     if not nodes:
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
     stated = read_given_flows(flows)
-    sets = [flow for flow in stated if flow.is_set]
-    if sets:
-        raise UsageError(f"{sets[0].name}: a set of flows is checked on one node, saw a cluster")
-    if len(nodes) > 1 and any(_HOST in (flow.source, flow.target) for flow in stated):
-        raise UsageError(f"expected node/NAME for a host of several ({', '.join(nodes)}), saw host")
+    _refuse_unfit(stated, nodes)
     shared = gather(objects, progress) if objects != () else None
     views = ClusterViews(read_nodes(nodes, shared, (), progress))
     first = views.view_of(next(iter(nodes)))
     placed = place_flows(stated, first.case.node, first.own.objects)
-    away = [_away(flow, nodes, shared, lacking) for flow, _ in placed]
     starts: dict[str, list[Placed]] = {}
+    results: dict[int, FlowResult] = {}
     for number, (flow, probe) in enumerate(placed):
-        if not away[number]:
+        away = _away(flow, nodes, shared, lacking)
+        if away:
+            results[number] = _leave_open(flow, probe, away)
+        else:
             starts.setdefault(starts_on(first, probe), []).append((number, flow, probe))
     planned = _plan(changes, first, nodes)
-    results: dict[int, FlowResult] = {
-        number: _leave_open(flow, probe, away[number])
-        for number, (flow, probe) in enumerate(placed)
-        if away[number]
-    }
     with collecting_seldom(), stage(progress, "walking") as tell:
         for name, group in count(tuple(starts.items()), tell):
             view = views.view_of(name)
@@ -153,3 +147,12 @@ def _spell(given: ChangeFile, view: NodeView, nodes: Mapping[str, object]) -> Ch
     if given.node not in nodes:
         raise UsageError(f"expected a node that is given ({', '.join(nodes)}), saw {given.node!r}")
     return replace(given, netns=name_in(view.name, given.node, given.netns))
+
+
+def _refuse_unfit(flows: Sequence[Flow], nodes: Collection[str]) -> None:
+    """Raise `UsageError` for flows that a cluster cannot be asked about."""
+    for flow in flows:
+        if flow.is_set:
+            raise UsageError(f"{flow.name}: a set of flows is checked on one node, saw a cluster")
+    if len(nodes) > 1 and any(_HOST in (flow.source, flow.target) for flow in flows):
+        raise UsageError(f"expected node/NAME for a host of several ({', '.join(nodes)}), saw host")

@@ -4,7 +4,7 @@ that it is of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from podpath.assembly.case import assemble_case
@@ -160,44 +160,54 @@ def _read_pieces(
     gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
     doing = f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"
     with stage(progress, doing) as tell:
-        gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
-        gathered += [
-            read_packed(piece.name, piece.data, kept.append)
-            for piece in pieces
-            if isinstance(piece, Packed)
-        ]
+        pasted = (piece for piece in pieces if isinstance(piece, Pasted))
+        packed = (piece for piece in pieces if isinstance(piece, Packed))
+        gathered += map(_parse_pasted, pasted)
+        gathered += (read_packed(piece.name, piece.data, kept.append) for piece in packed)
         gathered.append(read_evidence(list_paths(pieces), limits, keep=kept.append))
         found = join(gathered)
-        sources, gaps = found.sources, list(found.gaps)
-        readings: list[tuple[Source, Reading]] = []
-        narrowed = narrow_captures(found, kept, between)
-        for number, (source, known) in enumerate(narrowed):
-            if number:
-                tell(Counted(number, max(len(sources), number)))
-            reading = known if known is not None else read_source(source)
-            if reading is not None:
-                readings.append((source, reading))
-            elif any(line.strip() for line in source.lines):
-                gaps.append(
-                    Gap(
-                        span_lines(source),
-                        UNKNOWN,
-                        kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD,
-                    )
-                )
-        spoken = found.mentions or any(
-            one.failure or one.source or one.target for one in found.complaints
-        )
-        if not kept and not spoken and not any(reading.records for _, reading in readings):
+        readings, unread = _read_sources(found, kept, between, tell)
+        gaps = (*found.gaps, *unread)
+        has_records = any(reading.records for _, reading in readings)
+        if not kept and not has_records and not _says_something(found):
             raise EvidenceError(_nothing_read(pieces, gaps))
     return ReadEvidence(
-        sources=sources,
+        sources=found.sources,
         readings=tuple(readings),
-        gaps=tuple(gaps),
+        gaps=gaps,
         kept=tuple(kept),
         complaints=found.complaints,
         mentions=found.mentions,
         told=found.told,
+    )
+
+
+def _read_sources(
+    found: Evidence,
+    kept: Sequence[Kept],
+    between: Sequence[tuple[End, End]],
+    tell: Callable[[float], None],
+) -> tuple[list[tuple[Source, Reading]], list[Gap]]:
+    """Read each source in its format; a gap for each that has none."""
+    readings: list[tuple[Source, Reading]] = []
+    gaps: list[Gap] = []
+    for number, (source, known) in enumerate(narrow_captures(found, kept, between)):
+        if number:
+            tell(Counted(number, max(len(found.sources), number)))
+        reading = known if known is not None else read_source(source)
+        if reading is not None:
+            readings.append((source, reading))
+        elif any(line.strip() for line in source.lines):
+            kind = GapKind.ASIDE if is_log(source) else GapKind.UNREAD
+            gaps.append(Gap(span_lines(source), UNKNOWN, kind=kind))
+    return readings, gaps
+
+
+def _says_something(found: Evidence) -> bool:
+    """Tell whether prose names software, an end or a failure."""
+    complaints = found.complaints
+    return bool(found.mentions) or any(
+        one.failure or one.source or one.target for one in complaints
     )
 
 

@@ -75,22 +75,12 @@ def gather_cluster(
     named = (*options.namespaces, *list_namespaces(ends)) if options.namespaces else ()
     spaces = tuple(dict.fromkeys(named))
     objects = read_objects(client, namespaces=spaces, told=told)
-    near = options.near
-    every = options.every_pod
-    concerned = dict.fromkeys(
-        name for end in ends for name in find_nodes(objects, end, near, every_pod=every)
-    )
+    concerned = _list_concerned(objects, ends, options)
     wanted = [name for name in concerned if name not in options.known]
-    lacking = list(objects.missing)
     unread = [end for end in ends if spaces and not is_read(objects, end)]
-    lacking += (_say_unread(end, spaces) for end in unread)
-    agents = find_agents(objects, options.agents)
-    unlisted = ""
-    if spaces and options.agents not in spaces and wanted:
-        try:
-            agents = find_agents(read_pods(client, options.agents), options.agents)
-        except SourceError as error:
-            unlisted = f"agents: {error}"
+    lacking = [*objects.missing, *(_say_unread(end, spaces) for end in unread)]
+    listed = not spaces or options.agents in spaces or not wanted
+    agents, unlisted = _find_agents(client, objects, options, listed=listed)
     if len(wanted) > MOST_NODES:
         lacking.append(
             f"{len(wanted) - MOST_NODES} of {len(wanted)} nodes: a question takes snapshots of "
@@ -109,8 +99,33 @@ def gather_cluster(
         bundles=bundles,
         lacking=(*lacking, *failed),
         absent=(*missing, *(f"of {end}" for end in unread)),
-        unplaced=tuple(list_unplaced(objects, ends, near)),
+        unplaced=tuple(list_unplaced(objects, ends, options.near)),
     )
+
+
+def _list_concerned(
+    objects: ApiObjects, ends: Sequence[str], options: GatheringOptions
+) -> tuple[str, ...]:
+    """Name the nodes that the ends are on, each once."""
+    names: dict[str, None] = {}
+    for end in ends:
+        found = find_nodes(objects, end, options.near, every_pod=options.every_pod)
+        names |= dict.fromkeys(found)
+    return tuple(names)
+
+
+def _find_agents(
+    client: Client, objects: ApiObjects, options: GatheringOptions, *, listed: bool
+) -> tuple[Mapping[str, ServingAgent], str]:
+    """Return the agents by their nodes, and why they could not be listed; unless they are `listed`
+    among the objects, their own namespace is read.
+    """
+    if not listed:
+        try:
+            return find_agents(read_pods(client, options.agents), options.agents), ""
+        except SourceError as error:
+            return find_agents(objects, options.agents), f"agents: {error}"
+    return find_agents(objects, options.agents), ""
 
 
 def _say_unread(end: str, spaces: Sequence[str]) -> str:

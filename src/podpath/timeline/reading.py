@@ -76,17 +76,17 @@ def _span(reading: LogReading) -> Reach | None:
 
 def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     """Read those sources that are logs. Never raises for what they hold."""
-    found: list[_Log] = []
-    for source in sources:
-        row = recognise_log(source)
-        if row is not None:
-            found.append(_Log(source, row, clock.of(source.name)))
-    readings: dict[int, LogReading] = {}
-    for place, log in enumerate(found):
-        if not log.row.yearless and not log.row.of_node and log.row.name != _RING:
-            readings[place] = log.row.read(log.source, log.clock)
-    dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
-    end = reach_of(dense)
+    found = [
+        _Log(source, row, clock.of(source.name))
+        for source in sources
+        if (row := recognise_log(source)) is not None
+    ]
+    readings = {
+        place: log.row.read(log.source, log.clock)
+        for place, log in enumerate(found)
+        if _tells_its_time(log)
+    }
+    end = reach_of([reading for place, reading in readings.items() if not found[place].row.sparse])
     reference = clock.now if end is None else min(clock.now, end.last + _HALF_YEAR)
     told = _infer_all(found, clock, reference)
     shared: list[tuple[str, str]] = []
@@ -103,6 +103,13 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
         if name is not None and not _is_of(zone, name, reference):
             shared.append((log.source.name, name))
     return _place_rings(found, readings, clock, told, tuple(shared))
+
+
+def _tells_its_time(log: _Log) -> bool:
+    """Tell whether a log's own stamps say when its lines were written: with a year and a zone, and
+    not since the kernel's start.
+    """
+    return not (log.row.yearless or log.row.of_node or log.row.name == _RING)
 
 
 def _place_rings(

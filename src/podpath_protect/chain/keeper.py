@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,69 +117,85 @@ def make_status(
 ) -> KeeperStatus:
     """Say how the chain stands."""
     kind = guard.entry.type
-    findings = [
-        AgentFinding(check=one.check, subject=one.subject, severity="error", claim=one.claim)
-        for one in look.troubles
-    ]
-    for verdict in look.verdicts:
-        if verdict.runtime not in look.chained and not look.troubles and not look.idle:
-            claim = (
-                f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it"
-                if verdict.network
-                else f"{verdict.runtime} has no network: {verdict.why_none}"
-            )
-            evidence = tuple(
-                f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions
-            )
-            findings.append(
-                AgentFinding(
-                    check="chain-missing",
-                    subject=verdict.runtime,
-                    severity="error",
-                    claim=claim,
-                    evidence=evidence,
-                )
-            )
-    if rival is not None:
-        claim = f"{rival.name} keeps taking {kind} out of the chain"
-        mend = (rival.peace,)
-        findings.insert(
-            0,
-            AgentFinding(
-                check="chain-fight",
-                subject=kind,
-                severity="error",
-                claim=claim,
-                evidence=rival.signs,
-                mend=mend,
-            ),
-        )
+    findings = [*_name_rival(rival, kind), *_name_troubles(look), *_name_missing(look, kind)]
     _log_news(memory, findings, kind)
     if look.idle and not memory.idle:
         _log.info(f"nothing to keep: {look.idle}")
     memory.idle = bool(look.idle)
-    why = next((finding.claim for finding in findings), look.idle or why_polling)
-    runtimes = (verdict.runtime for verdict in look.verdicts)
-    samples = [
-        *(
-            Sample(
-                "chain_in_effect",
-                float(name in look.chained),
-                (("runtime", name),),
-                help="The plugin is in what it loads.",
-            )
-            for name in runtimes
+    return KeeperStatus(
+        ready=look.holds,
+        why=next((finding.claim for finding in findings), look.idle or why_polling),
+        findings=tuple(findings),
+        samples=(
+            *_sample_chain(look),
+            *_sample_keeper(memory, is_fought=rival is not None, is_polling=bool(why_polling)),
+            *memory.took.samples(),
         ),
-        Sample("chain_looks", memory.counts["looks"], kind="counter", help="Looks at the folder."),
-        Sample(
-            "chain_edits",
-            memory.counts["edits"],
-            kind="counter",
-            help="Files written to put the plugin in.",
-        ),
-        Sample(
-            "chain_fight", float(rival is not None), help="Somebody keeps changing the chain back."
-        ),
+        degraded=bool(findings or why_polling),
+    )
+
+
+def _name_rival(rival: Rival | None, kind: str) -> Iterator[AgentFinding]:
+    """Yield who keeps changing the chain back."""
+    if rival is not None:
+        yield AgentFinding(
+            check="chain-fight",
+            subject=kind,
+            severity="error",
+            claim=f"{rival.name} keeps taking {kind} out of the chain",
+            evidence=rival.signs,
+            mend=(rival.peace,),
+        )
+
+
+def _name_troubles(look: FolderState) -> Iterator[AgentFinding]:
+    """Yield what kept the keeper from writing."""
+    for one in look.troubles:
+        yield AgentFinding(check=one.check, subject=one.subject, severity="error", claim=one.claim)
+
+
+def _name_missing(look: FolderState, kind: str) -> Iterator[AgentFinding]:
+    """Yield the runtimes whose network lacks the plugin, where nothing else explains it."""
+    if look.troubles or look.idle:
+        return
+    for verdict in look.verdicts:
+        if verdict.runtime in look.chained:
+            continue
+        claim = f"{verdict.runtime} has no network: {verdict.why_none}"
+        if verdict.network:
+            claim = f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it"
+        yield AgentFinding(
+            check="chain-missing",
+            subject=verdict.runtime,
+            severity="error",
+            claim=claim,
+            evidence=tuple(
+                f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions
+            ),
+        )
+
+
+def _sample_chain(look: FolderState) -> Iterator[Sample]:
+    """Yield for each runtime whether it loads the plugin."""
+    for verdict in look.verdicts:
+        name = verdict.runtime
+        yield Sample(
+            "chain_in_effect",
+            float(name in look.chained),
+            (("runtime", name),),
+            help="The plugin is in what it loads.",
+        )
+
+
+def _sample_keeper(
+    memory: ChainKeeperState, *, is_fought: bool, is_polling: bool
+) -> tuple[Sample, ...]:
+    """Return what the keeper did, and how it watches."""
+    looks, edits = memory.counts["looks"], memory.counts["edits"]
+    return (
+        Sample("chain_looks", looks, kind="counter", help="Looks at the folder."),
+        Sample("chain_edits", edits, kind="counter", help="Files written to put the plugin in."),
+        Sample("chain_fight", float(is_fought), help="Somebody keeps changing the chain back."),
         Sample(
             "chain_idle",
             float(memory.idle),
@@ -187,17 +203,9 @@ def make_status(
         ),
         Sample(
             "chain_polling",
-            float(bool(why_polling)),
+            float(is_polling),
             help="inotify is not to be had; the folder is listed at intervals.",
         ),
-        *memory.took.samples(),
-    ]
-    return KeeperStatus(
-        ready=look.holds,
-        why=why,
-        findings=tuple(findings),
-        samples=tuple(samples),
-        degraded=bool(findings or why_polling),
     )
 
 

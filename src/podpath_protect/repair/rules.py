@@ -152,59 +152,70 @@ def _count(kinds: Mapping[Flavour, int]) -> str:
 
 
 def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
-    chains_own = {"linkerd": "PROXY_INIT_", "istio": "ISTIO_"}.get(redirect.style, "")
-    hooks: dict[str, str] = {}
-    jumps: set[str] = set()
-    troubles: list[str] = []
-    kinds: dict[Flavour, int] = {}
-    used: Flavour = "nft"
-    own: dict[Flavour, dict[str, tuple[str, ...]]] = {}
+    """Read the rules of one family: both kinds of iptables, then nft's own."""
+    seen = _SeenRules()
     for flavour, program in SAVES[family].items():
-        told = _run(
-            path, (program,)
-        )  # without -t: the old kind would make the table that it is asked for
+        # without -t: the old kind would make the table that it is asked for
+        told = _run(path, (program,))
         if told.stopped:
-            return NamespaceRules(
-                hooks={}, jumps=frozenset(), flavour=flavour, unread=told.trouble, stopped=True
-            )
+            return _stop(flavour, told.trouble)
         if told.trouble:
-            troubles.append(told.trouble)
+            seen.troubles.append(told.trouble)
             continue
         if has_broken_line(told.text):
-            return NamespaceRules(
-                hooks={}, jumps=frozenset(), flavour=flavour, unread=_BROKEN, stopped=True
-            )
-        chains = parse_nat(told.text, program)
+            return _stop(flavour, _BROKEN)
+        seen.add(flavour, parse_nat(told.text, program), redirect)
+    used: Flavour = "legacy" if "legacy" in seen.kinds else "nft"
+    stopped = _add_native(seen.hooks, path, redirect, family)
+    if stopped:
+        return _stop(used, stopped)
+    return NamespaceRules(
+        hooks=seen.hooks,
+        jumps=frozenset(seen.jumps),
+        flavour=used,
+        kinds=seen.kinds,
+        unread="; ".join(seen.troubles) if len(seen.troubles) > 1 else "",
+        own=seen.own.get(used, {}),
+    )
+
+
+def _stop(flavour: Flavour, why: str) -> NamespaceRules:
+    """Say that the rules could not be read to their end, so that nothing is known of them."""
+    return NamespaceRules(hooks={}, jumps=frozenset(), flavour=flavour, unread=why, stopped=True)
+
+
+@dataclass(slots=True)
+class _SeenRules:
+    """What the listings of one family show so far."""
+
+    hooks: dict[str, str] = field(default_factory=dict)
+    """The rule that redirects, for each base chain that leads to one."""
+    jumps: set[str] = field(default_factory=set)
+    """Base chains that jump to the mesh's own chains."""
+    kinds: dict[Flavour, int] = field(default_factory=dict)
+    """How many rules each kind of iptables has."""
+    own: dict[Flavour, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    """The lines of the mesh's own chains."""
+    troubles: list[str] = field(default_factory=list)
+    """Why a kind could not be listed."""
+
+    def add(self, flavour: Flavour, chains: Mapping[str, ChainText], redirect: PodRedirect) -> None:
+        """Take in the table nat as one kind of iptables lists it."""
+        prefix = {"linkerd": "PROXY_INIT_", "istio": "ISTIO_"}.get(redirect.style, "")
         for base in _BASES:
             rule = find_redirect(chains, base, _port(redirect, base))
             if rule is not None:
-                hooks.setdefault(base, rule.span.text)
-            if base in chains and any(_jumps_to(rule, chains_own) for rule in chains[base].rules):
-                jumps.add(base)
-        own[flavour] = {
+                self.hooks.setdefault(base, rule.span.text)
+            if base in chains and any(_jumps_to(rule, prefix) for rule in chains[base].rules):
+                self.jumps.add(base)
+        self.own[flavour] = {
             name: _lines(chain)
             for name, chain in chains.items()
-            if chains_own and name.startswith(chains_own)
+            if prefix and name.startswith(prefix)
         }
         number = sum(len(chain.rules) for chain in chains.values())
         if number:
-            kinds[flavour] = number
-        if flavour == "legacy" and number:
-            used = "legacy"
-    stopped = _add_native(hooks, path, redirect, family)
-    if stopped:
-        return NamespaceRules(
-            hooks={}, jumps=frozenset(), flavour=used, unread=stopped, stopped=True
-        )
-    unread = "; ".join(troubles) if len(troubles) > 1 else ""
-    return NamespaceRules(
-        hooks=hooks,
-        jumps=frozenset(jumps),
-        flavour=used,
-        kinds=kinds,
-        unread=unread,
-        own=own.get(used, {}),
-    )
+            self.kinds[flavour] = number
 
 
 def has_broken_line(text: str) -> bool:

@@ -257,37 +257,31 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Redi
 def _judge_missing(
     settings: Settings, outcome: ProbeOutcome, what: str, seen: _Round
 ) -> RedirectionCheck:
+    """Say why a connection that should be redirected is not, the surest explanation first."""
+    probe, rule = outcome.probe, _redirect_rule(settings, outcome)
+    said, cause = _explain_missing(outcome, what, seen)
+    if cause == "busy":
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, cause)
+    return RedirectionCheck(probe.purpose, probe.family, "failed", said, cause, rule)
+
+
+def _explain_missing(outcome: ProbeOutcome, what: str, seen: _Round) -> tuple[str, Cause]:
     probe = outcome.probe
-    rule = _redirect_rule(settings, outcome)
-    if outcome.port is not None and outcome.arrived:
-        said = (
-            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at "
-            f"{_spell_ports(probe.ports)}."
-        )
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+    to = f"{what}: the connection to {probe.target}"
     if outcome.port is not None:
-        meant = (
-            f"as one to {outcome.original}"
-            if outcome.original
-            else "and conntrack does not know where it was meant to go"
-        )
-        said = (
-            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, "
-            f"{meant}: another rule rewrites it first."
-        )
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+        return f"{to} arrives at port {outcome.port}, {_spell_arrival(outcome)}.", "wrong-port"
     if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
         said = (
-            f"{what}: the connection to {probe.target} is refused within this node: it is "
-            f"redirected to a port other than {_spell_ports(probe.ports)}, or rejected by a rule."
+            f"{to} is refused within this node: it is redirected to a port other than "
+            f"{_spell_ports(probe.ports)}, or rejected by a rule."
         )
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+        return said, "wrong-port"
     if not seen.tracked.get(probe.family, True):
         said = (
             f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack "
             "follows no connection of it)."
         )
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "no-rules", rule)
+        return said, "no-rules"
     taken = [port for port in probe.ports if (probe.family, port) in seen.busy]
     if taken and not outcome.error:
         said = (
@@ -295,21 +289,24 @@ def _judge_missing(
             f"that what is redirected there ends at another process: whether a rule redirects the "
             f"connection to {probe.target} cannot be told."
         )
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "busy")
+        return said, "busy"
     if probe.purpose in _LOCAL:
-        said = (
-            f"{what}: the connection to {probe.target} was not redirected to "
-            f"{_spell_ports(probe.ports)}."
-        )
         cause: Cause = "inbound-missing" if probe.purpose == "inbound-chain" else "outbound-missing"
-        return RedirectionCheck(probe.purpose, probe.family, "failed", said, cause, rule)
-    how = (
-        f"was let out, and somebody outside answers: {os.strerror(outcome.error)}"
-        if outcome.error
-        else "was let out (or dropped)"
-    )
-    said = f"{what}: the connection to {probe.target} {how}; no rule redirects it."
-    return RedirectionCheck(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
+        return f"{to} was not redirected to {_spell_ports(probe.ports)}.", cause
+    how = "was let out (or dropped)"
+    if outcome.error:
+        how = f"was let out, and somebody outside answers: {os.strerror(outcome.error)}"
+    return f"{to} {how}; no rule redirects it.", "outbound-missing"
+
+
+def _spell_arrival(outcome: ProbeOutcome) -> str:
+    """Say how a connection came to a port that it is not redirected to by the mesh's rules."""
+    if outcome.arrived:
+        return f"not at {_spell_ports(outcome.probe.ports)}"
+    meant = "and conntrack does not know where it was meant to go"
+    if outcome.original:
+        meant = f"as one to {outcome.original}"
+    return f"{meant}: another rule rewrites it first"
 
 
 def _name_families(

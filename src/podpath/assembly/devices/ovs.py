@@ -5,6 +5,7 @@ device.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from podpath.assembly.devices.openflow import assemble_openflow
 from podpath.assembly.drafts.disputes import Disputes
@@ -51,54 +52,65 @@ def claim_ovs(
             yield scene, _span_of(bond_record.span, name), IfName(name), slave
 
 
+class _OvsPorts(NamedTuple):
+    """What the listings of ports say of one bridge."""
+
+    span: Span
+    ports: dict[str, tuple[IfName, ...]]
+    """Its ports, each with its devices."""
+    patches: dict[str, str]
+    """The other ends of its patch ports."""
+    program: Span | None = None
+    """The line that says that a program puts flows into it."""
+
+
 def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the bridges of Open vSwitch into the node, each with its ports and the state of its
     bond.
     """
-    ports: dict[str, dict[str, tuple[IfName, ...]]] = {}
-    spans: dict[str, Span] = {}
-    patches: dict[str, dict[str, str]] = {}
-    programs: dict[str, Span] = {}
-    for scene, record in evidence.records(OvsPortRecord):
-        if scene.is_elsewhere:
-            continue
-        names = tuple(IfName(name) for name, kind in record.interfaces if kind not in _NO_DEVICE)
-        ports.setdefault(record.bridge, {}).setdefault(record.port, names)
-        spans.setdefault(record.bridge, record.span)
-        if record.peer:
-            patches.setdefault(record.bridge, {})[record.port] = record.peer
-        if record.program is not None:
-            programs[record.bridge] = record.program
+    bridges = _join_ports(evidence)
     bonds = {
         _find_bond(evidence, bond): bond
         for scene, bond in evidence.records(OvsBondRecord)
         if not scene.is_elsewhere
     }
-    for bridge, members in ports.items():
-        bond = next((bond for name, bond in bonds.items() if name in members), None)
+    for name, bridge in bridges.items():
+        bond = next((bond for port, bond in bonds.items() if port in bridge.ports), None)
         active = None if bond is None or bond.active_slave is None else IfName(bond.active_slave)
-        mode = None if bond is None else bond.mode
         draft.ovs.append(
             OvsBridge(
-                name=bridge,
-                ports=members,
-                bond_mode=mode,
+                name=name,
+                ports=bridge.ports,
+                bond_mode=None if bond is None else bond.mode,
                 active_slave=active,
-                span=spans[bridge],
-                patches=patches.get(bridge, {}),
-                program=programs.get(bridge),
+                span=bridge.span,
+                patches=bridge.patches,
+                program=bridge.program,
             )
         )
     draft.ovs[:] = assemble_openflow(evidence, draft.ovs, disputes)
-    for name, bond in bonds.items():
-        if not any(name in members for members in ports.values()):
+    for port, bond in bonds.items():
+        if not any(port in bridge.ports for bridge in bridges.values()):
+            what = f"none for bond {port or '(no name)'}"
             disputes.gap(
-                bond.span,
-                (
-                    "expected a port of Open vSwitch with these slaves, saw none for bond "
-                    f"{name or '(no name)'}"
-                ),
+                bond.span, f"expected a port of Open vSwitch with these slaves, saw {what}"
             )
+
+
+def _join_ports(evidence: ReadSources) -> dict[str, _OvsPorts]:
+    """Join the ports of each bridge; of a port that is listed twice, the first."""
+    bridges: dict[str, _OvsPorts] = {}
+    for scene, record in evidence.records(OvsPortRecord):
+        if scene.is_elsewhere:
+            continue
+        names = tuple(IfName(name) for name, kind in record.interfaces if kind not in _NO_DEVICE)
+        bridge = bridges.setdefault(record.bridge, _OvsPorts(record.span, {}, {}))
+        bridge.ports.setdefault(record.port, names)
+        if record.peer:
+            bridge.patches[record.port] = record.peer
+        if record.program is not None:
+            bridges[record.bridge] = bridge._replace(program=record.program)
+    return bridges
 
 
 def _find_bond(evidence: ReadSources, bond: OvsBondRecord) -> str | None:
