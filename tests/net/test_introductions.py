@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.net.introductions import is_supposed
+from podpath.net.introductions import is_remedy, is_supposed
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,22 @@ from podpath.net.introductions import is_supposed
 def test_what_nobody_has_seen(sentence: str, *, supposed: bool) -> None:
     """Only what leads over to the output itself counts."""
     assert is_supposed(sentence) is supposed
+
+
+@pytest.mark.parametrize(
+    ("label", "helped"),
+    [
+        ("I had to do this, then it worked; should the package not do it?", True),
+        ("What solved it for me:", True),
+        ("After this it works.", True),
+        ("This fixed it:", True),
+        ("I ran this, and now nothing works:", False),
+        ("It worked until I ran this:", False),
+        ("I tried to fix it by this, but it still fails:", False),
+        ("This works, but not after a reboot:", False),
+        ("I want to make it work:", False),
+    ],
+)
+def test_what_helped(label: str, *, helped: bool) -> None:
+    """A remedy is told as done, and nothing in its clause denies it."""
+    assert is_remedy(label) is helped

@@ -202,10 +202,12 @@ def unnamed_devices(case: Case) -> tuple[WantedDevice, ...]:
 
 
 def _read_networkd(file: SettingsFile) -> Iterator[WantedDevice]:
-    """Read a .network file."""
-    head = next((one for one in file.all("Name") if one.path == ("Match",)), None)
-    if head is not None and head.words:
-        yield _take_networkd(WantedDevice(head.words[0], head.span), file)
+    """Read a .network file; two names to match are of two files, of which nobody knows where the
+    second one begins.
+    """
+    heads = [one for one in file.all("Name") if one.path == ("Match",)]
+    if len(heads) == 1 and heads[0].words:
+        yield _take_networkd(WantedDevice(heads[0].words[0], heads[0].span), file)
 
 
 def _take_networkd(wanted: WantedDevice, file: SettingsFile) -> WantedDevice:

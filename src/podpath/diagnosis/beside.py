@@ -46,11 +46,14 @@ _DONE = re.compile(
     r"\bSyncProxyRules complete\b|\bsyncProxyRules took\b|\bstart worker process\b|"
     r"\bNormal\s+Started\b|\bCaches populated\b|\bReceived own node information\b|"
     r"\bStarted \w+ in [\d.]+ s|\bAPI listen on\b|"
+    r"\bsetting resolvers\b|"
     r"\bcertificates? (?:was |has been |have been )?(?:rotated|renewed)\b|"
     r"(?<!un)(?<!not )(?<!without )(?<!no )\bsuccess(?:ful|fully)?\b(?!\s*[:=]\s*(?:false|0|no)\b)",
     re.IGNORECASE,
 )
 """What programs say of what they have done."""
+_IGNORED = re.compile(r"\bfail\w*\b.{0,120}?,? \(?ignored\b", re.IGNORECASE)
+"""What programs say of a failure that they go on after."""
 _STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b")
 """What systemd says of a unit that runs again."""
 _LISTENS = re.compile(r"\]: (?:all zones loaded|running|ready)$")
@@ -312,11 +315,13 @@ def find_xdp_queue(case: Case, _: Finding) -> Iterator[Span]:
 
 def find_done(case: Case, finding: Finding) -> Iterator[Span]:
     """Yield the line by which the same log says, after the fault's last line, that something was
-    done; unless people say that it comes and goes.
+    done, or the fault's own that says that it is ignored; unless people say that it comes and goes.
     """
     if is_said_to_recur(case):
         return
     quoted = list_quoted(case, finding)
+    if quoted and all(_IGNORED.search(message.span.text) for message in quoted):
+        yield quoted[0].span
     listens = finding.check == port_taken.NAME
     for source in dict.fromkeys(message.span.source for message in quoted):
         of_log = [message for message in quoted if message.span.source == source]

@@ -31,6 +31,7 @@ from podpath.diagnosis.beside import (
 )
 from podpath.diagnosis.later import find_again, find_later, find_long_ago
 from podpath.diagnosis.spoken import (
+    find_agent_down,
     find_by_hand,
     find_no_service,
     find_other_family,
@@ -131,6 +132,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.NOT_LOADED: find_not_loaded,
     Unsettling.SUPPOSED: find_supposed,
     Unsettling.RESCUE: find_rescue,
+    Unsettling.AGENT_DOWN: find_agent_down,
 }
 """By what would leave a fault open, what looks for it."""
 ALWAYS = frozenset({

@@ -117,3 +117,9 @@ def find_rescue(case: Case, _: Finding) -> Iterator[Span]:
     """
     told = find_told(case, Circumstance.RESCUE)
     yield from () if told is None else (told,)
+
+
+def find_agent_down(case: Case, _: Finding) -> Iterator[Span]:
+    """Yield the sentence that says that the network plugin's own pods do not run."""
+    told = find_told(case, Circumstance.AGENT_DOWN)
+    yield from () if told is None else (told,)

@@ -34,6 +34,8 @@ _WARNS = re.compile(r"\bwarn(?:ing)?\b.{0,40}\b(?:failed|cannot|could not)\b", r
 _TYPED = re.compile(r"(?:ip6?tables|nft|ipset|ebtables)\b(?!\S*-restore)")
 _OF_ARGUMENTS = re.compile(r"\s*Error: Could not process rule: ")
 """What nft answers to a command that it was given as arguments: of a file it names the line."""
+_OF_VERSION = re.compile(r"\s*ip6?tables v\d")
+"""How an error of iptables begins by itself: what runs it puts more words before."""
 _SOUGHT = re.compile(
     r"\bnot found in (?:directory|/lib/modules|modules\.dep)|^FATAL: Module \S+ not"
 )
@@ -81,8 +83,9 @@ def find_typed(_: Case, finding: Finding) -> Iterator[Span]:
     """Yield the lines that answer a command that somebody typed."""
     for span in finding.evidence:
         source = span.source
-        prompted = source.prompt is not None and _TYPED.match(source.command or "") is not None
-        if prompted or _OF_ARGUMENTS.match(span.text):
+        typed = _TYPED.match(source.command or "") is not None
+        answers = source.prompt is not None or _OF_VERSION.match(span.text) is not None
+        if (typed and answers) or _OF_ARGUMENTS.match(span.text):
             yield span
 
 

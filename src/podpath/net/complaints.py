@@ -68,6 +68,7 @@ class Circumstance(StrEnum):
     WANTED_CLOSED = "what is to be closed is open"
     RENUMBERED = "a host has another address than before"
     RESCUE = "a rescue system runs in place of the host's own"
+    AGENT_DOWN = "the network plugin's own pods do not run"
 
 
 class Told(NamedTuple):

@@ -1,4 +1,6 @@
-"""How prose leads over to an output: as one that was printed, or as one that nobody has seen."""
+"""How prose leads over to an output: as one that was printed, as one that nobody has seen, or as
+what helped.
+"""
 
 from __future__ import annotations
 
@@ -25,3 +27,22 @@ _SUPPOSED = re.compile(
 def is_supposed(sentence: str) -> bool:
     """Tell whether the sentence above an output says that it would or should be printed."""
     return _SUPPOSED.search(sentence[-_WIDTH:]) is not None
+
+
+_CLAUSE_END = re.compile(r"[.;!?](?:\s|$)")
+_HELPED = re.compile(
+    r"\b(?:then|now|since|afterwards?|after (?:that|this)|and|which|this|that|it|what)\b.{0,40}?"
+    r"\b(?:work(?:s|ed)|help(?:s|ed)|solv(?:es|ed)|fix(?:es|ed)|cur(?:es|ed))\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:not|never|nothing|nobody|none|neither|until|before|but|stop\w*|fail\w*|broke\w*|"
+    r"only (?:until|till|for))\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def is_remedy(label: str) -> bool:
+    """Tell whether the words above commands say that it works by them."""
+    clauses = _CLAUSE_END.split(label[-_WIDTH:])
+    return any(_HELPED.search(one) and not _DENIED.search(one) for one in clauses)

@@ -35,7 +35,8 @@ def test_the_line_convicts_alone(line: str) -> None:
         ("CT: Map insertion failed", "raise bpf-ct-global-tcp-max"),
         ("No mapping for NAT masquerade", "raise bpf-nat-global-max"),
         ("FIB lookup failed", "no route or neighbor"),
-        ("Stale or unroutable IP", "or fix the reason"),
+        ("CT: Can't create entry from packet", "open the connection again"),
+        ("Stale or unroutable IP", "fix what the reason names"),
     ],
 )
 def test_the_cure_is_for_the_reason(reason: str, cure: str) -> None:

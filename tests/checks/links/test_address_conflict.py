@@ -80,3 +80,15 @@ def test_a_named_mac_may_be_of_an_own_card(shown: str, certainty: float, says: s
     assert found.certainty == certainty
     assert says in str(found.claim)
     assert bool(found.asks) == (certainty < 1)
+
+
+def test_a_mac_of_another_address_may_answer_for_others() -> None:
+    """A router's MAC is in the header of its own packets: it may be proxy ARP."""
+    taken = (
+        "NetworkManager[7]: device (eth0): IP address 10.0.0.9 cannot be configured because it is "
+        "already in use in the network by host 02:08:97:AA:00:01"
+    )
+    header = "kernel: ll header: 00000000: 1a 64 e0 0b 73 77 02 08 97 aa 00 01 08 00"
+
+    assert [one.certainty for one in find_by_lines(NAME, taken, header)] == [0.7]
+    assert "answers for others" in str(find_by_lines(NAME, taken, header)[0].claim)

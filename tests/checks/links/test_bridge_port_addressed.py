@@ -87,3 +87,27 @@ def test_a_port_that_asks_by_dhcp_beside_a_bridge_with_a_gateway_is_certain() ->
 
     assert [1.0] == [one.certainty for one in check(told(HOST_FAILS, file))]
     assert [0.6] == [one.certainty for one in check(told(GUESTS_FAIL, file))]
+
+
+def test_two_files_in_one_are_no_port_of_itself() -> None:
+    """A .network file with two devices to match is two files, one of them without its command; a
+    prompt that was pasted twice is one.
+    """
+    files = """
+```
+$ cat br7.network
+[Match]
+Name=br7
+
+{prompt}
+[Match]
+Name=enp1s0
+
+[Network]
+DHCP=ipv4
+Bridge=br7
+```
+"""
+    assert list(check(told(HOST_FAILS, files.format(prompt="and the card's:")))) == []
+    (found,) = check(told(HOST_FAILS, files.format(prompt="$ $ cat enp1s0.network")))
+    assert "makes enp1s0 a port of br7" in str(found.claim)

@@ -42,6 +42,46 @@ trusted (active)
     assert found(check, text) == []
 
 
+MANY = "http https mysql smtp ntp ftp tftp"
+
+
+@pytest.mark.parametrize(
+    ("said", "services", "claims"),
+    [
+        ("Syslog sent to port 514 of the host does not arrive.", "ssh syslog", []),
+        ("Port 1514 of the host is not reached.", "ssh syslog", []),
+        (
+            "Port 8080 of the host is not reached.",
+            "ssh syslog",
+            ["Firewalld's zone public admits only ssh syslog 1514/udp."],
+        ),
+        (
+            "The host is not reached.",
+            MANY,
+            ["Firewalld's zone public admits only http https mysql smtp ntp ftp and 2 more."],
+        ),
+    ],
+)
+def test_a_port_that_the_zone_admits(said: str, services: str, claims: list[str]) -> None:
+    """It is no cause of what fails at that port, by number or by service; a long list is cut."""
+    text = f"""
+{said}
+
+```
+$ firewall-cmd --info-zone public
+public (active)
+  target: default
+  interfaces: ens3
+  sources:
+  services: {services}
+  ports: 1514/udp
+  masquerade: no
+  rich rules:
+```
+"""
+    assert claims == [str(one.claim) for one in check(ticket_of(text))]
+
+
 ZONE = """
 {said}
 

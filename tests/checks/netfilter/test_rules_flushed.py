@@ -52,6 +52,20 @@ Connection to 10.0.0.5 5432 port [tcp/postgresql] succeeded!
     assert found(check, text) == []
 
 
+def test_what_is_told_as_a_remedy() -> None:
+    """A reload that makes a zone's change hold is no fault where it works since."""
+    text = """
+Guests had no network. I had to do this, then it worked:
+
+```
+sudo firewall-cmd --zone=trusted --add-interface=incusbr0 --permanent
+sudo firewall-cmd --reload
+```
+"""
+    assert list(check(ticket_of(text))) == []
+    assert list(check(ticket_of(text.replace("then it worked", "and it stopped"))))
+
+
 def test_ufw_removes_its_own_rules_alone() -> None:
     """Docker's chains stay."""
     assert found(check, "\n$ ufw enable\n") == []

@@ -64,7 +64,34 @@ def test_the_holder_is_named_and_quoted(wanted: str, listed: str) -> None:
 )
 def test_nobody_is_accused_who_does_not_stand_in_the_way(wanted: str, listed: str) -> None:
     """Another port, address or protocol, a connection, or a socket without its program."""
-    assert "taken by another program" in claim_of(wanted, listed)
+    assert "9100 is in use already" in claim_of(wanted, listed)
+
+
+@pytest.mark.parametrize(
+    ("command", "rows", "certainty"),
+    [
+        ("netstat -tlnp", "tcp 0 0 0.0.0.0:22 0.0.0.0:* LISTEN 700/sshd", 0.6),
+        ("netstat -tlnp", "tcp 0 0 0.0.0.0:9100 0.0.0.0:* LISTEN -", 1.0),
+        ("netstat -tlnp | head -1", "tcp 0 0 0.0.0.0:22 0.0.0.0:* LISTEN 700/sshd", 1.0),
+        ("netstat -ulnp", "udp 0 0 0.0.0.0:68 0.0.0.0:* 700/dhclient", 1.0),
+    ],
+)
+def test_a_whole_listing_without_the_port_leaves_it_open(
+    command: str, rows: str, certainty: float
+) -> None:
+    """What has the port is no listening socket; another protocol's listing tells nothing."""
+    listed = f"$ {command}\n{NETSTAT}{rows}"
+    (found,) = check(ticket_of(TICKET.format(wanted="tcp :9100", listed=listed)))
+
+    assert found.certainty == certainty
+
+
+def test_a_log_that_says_who_listens_is_quoted() -> None:
+    """The same program, started once before, says so in its own log."""
+    listed = "2019/02/01 10:00:50 redirector listening on 9100 ..."
+    (found,) = check(ticket_of(TICKET.format(wanted="tcp :9100", listed=listed)))
+
+    assert listed in [span.text for span in found.evidence]
 
 
 def test_a_container_that_publishes_the_port_is_named() -> None:

@@ -22,6 +22,7 @@ OUTSIDE_NAMES, AT_TIMES = Circumstance.EXTERNAL_NAMES, Circumstance.INTERMITTENT
 PROBES, WARNED = Circumstance.PROBED_BY_BALANCER, Circumstance.FORWARDING_WARNED
 UNFILTERED = Circumstance.WITHOUT_FIREWALL
 CLOSED = Circumstance.WANTED_CLOSED
+DOWN = Circumstance.AGENT_DOWN
 
 
 def told(text: str) -> set[Circumstance]:
@@ -32,6 +33,9 @@ def told(text: str) -> set[Circumstance]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("The pods of the network (sdn, ovs) are never started there.", DOWN),
+        ("The calico-node pods crash on the new worker.", DOWN),
+        ("On this node there are no flannel pods.", DOWN),
         ("The default route goes whenever a container is started.", START),
         ("After the pod has been deleted the host loses its address.", START),
         ("Each time I run docker compose up the network is gone.", START),
@@ -110,6 +114,8 @@ def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) 
     ("text", "absent"),
     [
         ("The container runs. The network is slow; we started late.", START),
+        ("The network of the pods is not there yet.", DOWN),
+        ("The calico pods run, and the node is not ready.", DOWN),
         ("Restarting nginx manually works.", BY_HAND),
         ("The site is behind schedule.", ROUTES),
         ("The default gateway of the pod is missing.", ROUTES),

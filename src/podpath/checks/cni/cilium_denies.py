@@ -14,7 +14,9 @@ How to confirm
 
 How to fix
     Policy denied: allow the identity in a policy (fromEntities: remote-node, host, or world if that
-    is intended). Fragments: give pods an MTU with room for encryption and tunnels, so that nothing
+    is intended). Can't create entry from packet: the agent's connection tracking does not know the
+    connection, and the packet does not begin one; after a restart without its maps clients have to
+    connect again. Fragments: give pods an MTU with room for encryption and tunnels, so that nothing
     is fragmented on the way. Full maps: raise bpf-ct-global-tcp-max, bpf-nat-global-max. FIB and
     tunnel endpoints: find out why the node has no route, neighbor or entry for the destination.
 
@@ -82,6 +84,20 @@ _CURES = (
         "cilium config view | grep -i mtu; ip link",
     ),
     _Cure(
+        "policy", "allow the source's identity in a policy",
+        "kubectl get cnp,ccnp,netpol -A",
+    ),
+    _Cure(
+        "action deny", "allow the source's identity in a policy",
+        "kubectl get cnp,ccnp,netpol -A",
+    ),
+    _Cure(
+        "ct: can't create entry",
+        "open the connection again: the agent has no entry of it, and the packet is not its first; "
+        "if it comes again without a restart of the agent, look for the other direction",
+        "cilium bpf ct list global | grep ADDRESS; cilium monitor --type trace",
+    ),
+    _Cure(
         "ct: map insertion failed", "raise bpf-ct-global-tcp-max and bpf-ct-global-any-max",
         "cilium config view | grep bpf-ct; cilium bpf ct list global | wc -l",
     ),
@@ -107,9 +123,7 @@ _CURES = (
     ),
 )  # fmt: skip
 """By how reasons begin, in lower case, longer ones first (Cilium, pkg/monitor/api/drop.go)."""
-_OTHER = _Cure(
-    "", "allow the source's identity, or fix the reason", "hubble observe --verdict DROPPED"
-)
+_OTHER = _Cure("", "fix what the reason names", "hubble observe --verdict DROPPED")
 _NUMBER = re.compile(r"\d+")
 ASK = FollowUp(
     fact="whether the dropped packets belong to the failing connection",

@@ -26,11 +26,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.ARP_WRONG_ANSWER)
@@ -55,6 +57,20 @@ _OWN = Meaning(
     cure="let each card answer for its own addresses",
     commands=("sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",),
 )
+_FOR_OTHERS = Meaning(
+    claim="Another station answers for {0}: it has the address too, or it answers for others.",
+    breaks="connections to and from that address",
+    cure="give one of two hosts another address, or turn proxy ARP off on who answers for others",
+    certainty=POSSIBLE,
+    ask=FollowUp(
+        "whether that station answers for addresses that nobody has",
+        "arping -c 2 -I DEV UNUSED-ADDRESS; ip neigh",
+        "the same MAC answers: proxy ARP of a router, switch or emulator; otherwise it has the "
+        "address itself",
+    ),
+)
+READ = 20_000
+"""Lines of a log in which a MAC is looked for."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -76,6 +92,12 @@ def check(case: Case) -> Iterator[Finding]:
     ]
     owners = {message.values["mac"].lower(): message for message in reversed(given)}
     sure = len(owners) > 1 or _is_of_other(case, said)
+    other = _find_other_address(case, said)
+    if other is not None:
+        meaning = _FOR_OTHERS._replace(claim=_FOR_OTHERS.claim.format(address))
+        found = tell(NAME, said, meaning)
+        yield replace(found, evidence=(*found.evidence, other))
+        return
     meaning = Meaning(
         claim=f"Another host also uses the address {address}.",
         breaks="connections to and from that address",
@@ -90,6 +112,28 @@ def _list_macs(said: Sequence[Message]) -> set[str]:
     """Return the MACs of who is said to hold the address."""
     macs = (message.values.get("holder") for message in said)
     return {mac.lower() for mac in macs if mac is not None}
+
+
+def _find_other_address(case: Case, said: Sequence[Message]) -> Span | None:
+    """Return a line by which the MAC of who is said to hold the address is another address's: the
+    station may answer for others.
+    """
+    macs = _list_macs(said)
+    spelled = {mac.replace(":", sign) for mac in macs for sign in (":", " ", "-")}
+    addresses = {message.values["address"] for message in said if "address" in message.values}
+    for entry in case.node.host.neighbours.items:
+        if (
+            entry.span is not None
+            and str(entry.mac) in macs
+            and str(entry.address) not in addresses
+        ):
+            return entry.span
+    for source in dict.fromkeys(message.span.source for message in said):
+        for number, line in enumerate(source.lines[:READ], source.first_line):
+            named = any(mac in line.casefold() for mac in spelled)
+            if named and not any(address in line for address in addresses):
+                return Span(source, number, number)
+    return None
 
 
 def _is_of_other(case: Case, said: Sequence[Message]) -> bool:

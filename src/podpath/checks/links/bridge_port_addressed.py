@@ -46,8 +46,8 @@ def check(case: Case) -> Iterator[Finding]:
     for wanted in devices:
         bridge, joined = ports.get(wanted.device, ("", None))
         static = _static(wanted)
-        if joined is None or (wanted.dhcp is None and not static):
-            continue
+        if joined is None or bridge == wanted.device or (wanted.dhcp is None and not static):
+            continue  # none is a port of itself: two files that were read as one
         how = "an address by DHCP" if wanted.dhcp is not None else f"the address {static[0].value}"
         competing = wanted.dhcp is not None and any(
             one.gateways for one in devices if one.device == bridge

@@ -47,10 +47,14 @@ SERVED = {
     "ssh": "22/tcp", "dhcpv6-client": "546/udp", "cockpit": "9090/tcp", "mdns": "5353/udp",
     "samba-client": "137-138/udp", "http": "80/tcp", "https": "443/tcp", "dns": "53/udp",
     "kube-apiserver": "6443/tcp", "kubelet": "10250/tcp", "nfs": "2049/tcp",
-    "ipp-client": "631/udp", "vnc-server": "5900-5903/tcp", "dhcp": "67/udp",
+    "ipp-client": "631/udp", "vnc-server": "5900-5903/tcp", "dhcp": "67/udp", "syslog": "514/udp",
+    "mysql": "3306/tcp", "postgresql": "5432/tcp", "smtp": "25/tcp", "ntp": "123/udp",
+    "openvpn": "1194/udp", "wireguard": "51820/udp", "ftp": "21/tcp", "tftp": "69/udp",
 }  # fmt: skip
 """The ports of services that distributions admit, as /usr/lib/firewalld/services has them."""
 TRUSTED = frozenset({"trusted", "docker", "libvirt", "netavark_zone"})
+NAMED = 6
+"""Services and ports of a zone that a claim names: its line is quoted."""
 _INNER = re.compile(r"(?:docker|br-|cni|podman|virbr|lxd|cali|flannel|kube|weave)")
 
 
@@ -71,8 +75,31 @@ def check(case: Case) -> Iterator[Finding]:
                 port, span = rejected
                 sure = not _is_node_port(case, port)
                 yield _report_rejected(found, name, port, span, sure=sure)
-            else:
-                yield found if cured is None else _report_cured(found, cured)
+            elif cured is not None:
+                yield _report_cured(found, cured)
+            elif not _is_admitted(case, settings):
+                yield found
+
+
+def _is_admitted(case: Case, settings: dict[str, tuple[tuple[str, ...], Span]]) -> bool:
+    """Tell whether a zone without a container's device admits every port that is said to fail: no
+    sentence about a failure is without one.
+    """
+    told = [one.ports for one in list_failing(case)]
+    inner = any(_INNER.match(device) for device in settings.get("interfaces", ((), None))[0])
+    if inner or not all(told):
+        return False
+    asked = {port for ports in told for port in ports}
+    asked |= {failure.dport for failure in failures(case) if failure.dport}
+    admitted = _list_admitted(settings)
+    return bool(asked) and all(any(_holds(word, port) for word in admitted) for port in asked)
+
+
+def _list_admitted(settings: dict[str, tuple[tuple[str, ...], Span]]) -> list[str]:
+    """Return the ports of a zone, and those of its services that are known."""
+    services = settings["services"][0]
+    ports = settings.get("ports", ((), None))[0]
+    return [*ports, *(SERVED[word] for word in services if word in SERVED)]
 
 
 def _find_cure(
@@ -115,7 +142,7 @@ def _list_rejected(
     rich = settings.get("rich rules", ((), None))[0]
     if rich or len(zones - TRUSTED) > 1 or not SERVED.keys() >= set(words):
         return
-    admitted = [*settings.get("ports", ((), None))[0], *(SERVED[word] for word in words)]
+    admitted = _list_admitted(settings)
     own = {item.address for item in case.node.host.addresses.items if item.span is not None}
     for failure in failures(case):
         elsewhere = bool(own) and failure.dst not in own
@@ -171,9 +198,9 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
     inner = [device for device in devices if _INNER.match(device)]
     order = ("interfaces", "services", "ports", "masquerade", "target")
     shown = [settings[key] for key in order if key in settings]
-    allowed = (
-        " ".join((*settings["services"][0], *settings.get("ports", ((), None))[0])) or "nothing"
-    )
+    admitted = (*settings["services"][0], *settings.get("ports", ((), None))[0])
+    more = f" and {len(admitted) - NAMED} more" if len(admitted) > NAMED else ""
+    allowed = " ".join(admitted[:NAMED]) + more or "nothing"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

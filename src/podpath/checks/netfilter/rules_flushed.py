@@ -36,6 +36,7 @@ from podpath.checks.stated import has_inner_bridge, is_inner_bridge, statements_
 from podpath.checks.told import is_of_cluster
 from podpath.checks.typed_policies import has_workloads
 from podpath.net.firewall import RuleEdit, TypedRule, ZoneSetting
+from podpath.net.introductions import is_remedy
 from podpath.net.provenance import Span
 from podpath.net.statements import NothingFound
 from podpath.node.case import Case
@@ -67,13 +68,14 @@ QUOTED = 2
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what was typed that removes others' rules, unless the typed rules build the chains up
-    again, or whoever wrote them was started again afterwards.
+    """Report what was typed that removes others' rules, unless it helped, the typed rules build the
+    chains up again, or whoever wrote them was started again afterwards.
     """
     cures = {span for turn in case.turns if turn.is_cure for _, span in turn.changes}
     reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
     spans = [*_list_flushes(case), *(change.span for change in reloads)]
+    cures |= {one for one in spans if is_remedy(one.source.label or "")}
     spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
     if not spans or (case.complaints and not _has_engine(case)):
         return

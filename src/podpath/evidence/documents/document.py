@@ -66,6 +66,7 @@ _ARROWED = re.compile(
 """`COMMAND -> OUTPUT`, as people note down what a command printed."""
 LONGEST_ARROWED, _ARROWS = 600, ("\u2192", "->", "=>")
 _GLUED = re.compile(r"\s{0,3}>(?=[\w\[(])")
+_OF_VERSION = re.compile(r"\s*(?P<program>[a-z][\w-]+) v\d[\w.]*(?: \([\w-]+\))?: \S")
 _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
 
@@ -540,10 +541,16 @@ class _Splitter:
 
 
 def _prints_below(context: Context, command: str) -> bool:
-    """Tell whether the next line is one that the program of a command prints."""
+    """Tell whether the next line is one that the program of a command prints: of its shape, or an
+    error behind its name and version.
+    """
     below = context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
+    program = parse_typed(command).program
     shape = match_shape(below)
-    return shape is not None and parse_typed(command).program in shape.programs
+    if shape is not None:
+        return program in shape.programs
+    named = _OF_VERSION.match(below)
+    return named is not None and named["program"] == program
 
 
 def _is_only_prose(context: Context) -> bool:

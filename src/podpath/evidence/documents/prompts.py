@@ -54,7 +54,7 @@ _PLACED = re.compile(
     re.VERBOSE,
 )  # fmt: skip
 _BARE = re.compile(
-    r"(?P<prompt>[$#%>])(?:[ \t]+(?P<command>\S.*)|(?<=\$)(?P<glued>[a-z/.]\S*(?:[ \t].*)?))"
+    r"(?P<prompt>\$ \$|[$#%>])(?:[ \t]+(?P<command>\S.*)|(?<=\$)(?P<glued>[a-z/.]\S*(?:[ \t].*)?))"
 )
 
 
