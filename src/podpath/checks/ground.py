@@ -69,6 +69,8 @@ class Unsettling(Enum):
     """It is quoted as what would be printed, or should be."""
     RESCUE = auto()
     """What runs is a rescue system, or another system in a chroot."""
+    REASON_BESIDE = auto()
+    """It gives no reason, and the same event has a failure with one."""
     AGENT_DOWN = auto()
     """People say that the network plugin's own pods do not run, which is why."""
     XDP_QUEUE = auto()

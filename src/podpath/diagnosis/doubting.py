@@ -45,6 +45,7 @@ from podpath.diagnosis.wording import (
     find_not_loaded,
     find_only_probed,
     find_perhaps_built_in,
+    find_reason_beside,
     find_teardown,
     find_typed,
     find_unread,
@@ -133,6 +134,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.SUPPOSED: find_supposed,
     Unsettling.RESCUE: find_rescue,
     Unsettling.AGENT_DOWN: find_agent_down,
+    Unsettling.REASON_BESIDE: find_reason_beside,
 }
 """By what would leave a fault open, what looks for it."""
 ALWAYS = frozenset({

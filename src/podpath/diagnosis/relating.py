@@ -38,7 +38,7 @@ POSSIBLE, WANTED = 0.6, 0.3
 _SHUTTING = frozenset({
     "port-not-accepted", "shadowed-accept", "drop-counter", "policy-drop", "catch-all",
     "dropped-by-rule", "forwarded-port-dropped", "forward-not-accepted", "peer-not-accepted",
-    "protocol-not-accepted", "logged-drop", "ufw-not-admitted", "uplink-down",
+    "protocol-not-accepted", "logged-drop", "ufw-not-admitted", "uplink-down", "firewall-zone",
 })  # fmt: skip
 """Faults by which packets do not get in: rules of a firewall, or a link that is down."""
 NEAR = 3

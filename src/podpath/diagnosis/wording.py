@@ -53,6 +53,14 @@ MISSING = "cni-plugin-missing"
 """A fault that the addition of a pod meets as its removal does."""
 LONGER = 5
 """Letters of a word that a pod's name may begin with."""
+_REASONS = frozenset({"error", "file"})
+"""Values of a message that say why."""
+_WITH_REASON = (
+    MessageKind.ADDRESS_ALLOCATED_TWICE, MessageKind.ADDRESSES_EXHAUSTED,
+    MessageKind.ADDRESS_NOT_GIVEN, MessageKind.PLUGIN_FAILED, MessageKind.PLUGIN_NOT_FOUND,
+    MessageKind.PLUGIN_CONFIGURATION_INVALID, MessageKind.MASTER_DEVICE_MISSING,
+)  # fmt: skip
+"""Why a plugin refuses a pod."""
 _ADDS = re.compile(
     r"\bfailed to (?:set ?up|create)\b|\bfailed \(add\)|\berror adding\b", re.IGNORECASE
 )
@@ -142,6 +150,18 @@ def _is_of_failing(case: Case, message: Message) -> bool:
     text = message.span.text.casefold()
     words = {word for one in list_failing(case) for word in one.spoken if len(word) >= LONGER}
     return any(f"_{word}-" in text or f'"{word}-' in text for word in words)
+
+
+def find_reason_beside(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the failure with a reason that the same output holds, where no quoted line gives
+    one.
+    """
+    quoted = list_quoted(case, finding)
+    sources = {message.span.source for message in quoted}
+    if not any(_REASONS & message.values.keys() for message in quoted):
+        for message in find_said(case, *_WITH_REASON):
+            if message.span.source in sources:
+                yield message.span
 
 
 def find_not_loaded(case: Case, finding: Finding) -> Iterator[Span]:

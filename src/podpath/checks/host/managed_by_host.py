@@ -43,6 +43,7 @@ from podpath.checks.ground import Ground
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
 from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing
+from podpath.checks.wanted import wanted_devices
 from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.failures import FailureKind
@@ -98,6 +99,10 @@ _OF_CONTAINERS = re.compile(
     r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
 )
 """Names that engines, plugins and hypervisors give to their devices."""
+_BY_HAND = re.compile(
+    r"\bnmcli\b.*\b(?:up|connect|modify|add)\b|\bnetworkctl (?:up|renew)\b|\bifup\b"
+)
+"""Commands by which somebody has a daemon set a device up."""
 ASK = FollowUp(
     "whether the failure begins when the daemon acts on the device",
     (
@@ -117,9 +122,12 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _list_stated(case: Case) -> Iterator[Finding]:
+    wanted = _list_wanted(case)
     for device, stated in statements_of(case, ManagedDevice):
         if (
             not _is_plugins(device)
+            or device.link in wanted
+            or str(device.link) in device.file.rpartition("/")[2]
             or device.state.split(" (")[0] not in TAKEN
             or "externally" in device.state
         ):
@@ -146,6 +154,16 @@ def _list_stated(case: Case) -> Iterator[Finding]:
             marks=(str(device.link), device.state),
         )
         return
+
+
+def _list_wanted(case: Case) -> frozenset[str]:
+    """Return the devices that somebody means the daemon to set up: a file of its own names them, or
+    a command does that was typed.
+    """
+    typed = [span.source.command or "" for span in list_spans(case.gaps)]
+    typed += [one.span.source.command or "" for one in case.messages]
+    words = [word for line in typed if _BY_HAND.search(line) for word in line.split()]
+    return frozenset((*words, *(wanted.device for wanted in wanted_devices(case))))
 
 
 def _is_plugins(device: ManagedDevice) -> bool:
@@ -187,10 +205,15 @@ def _list_told(case: Case) -> Iterator[Finding]:
     """Report what a daemon did to a device of containers; else that it took note of one, which need
     not matter.
     """
-    done = [one for one in find_said(case, MessageKind.DEVICE_TAKEN) if _is_of_containers(one)]
-    left = find_said(case, MessageKind.DEVICE_NOT_CONFIGURED)
-    left = tuple(one for one in left if _is_named_so(one))
-    seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
+    wanted = _list_wanted(case)
+    said = find_said(
+        case, MessageKind.DEVICE_TAKEN, MessageKind.DEVICE_NOT_CONFIGURED, MessageKind.DEVICE_SEEN
+    )
+    others = [one for one in said if _is_named_so(one) and one.values.get("device") not in wanted]
+    acts = [one for one in others if "act" in one.values]
+    done = [one for one in acts if one.kind is MessageKind.DEVICE_TAKEN]
+    left = tuple(one for one in others if one.kind is MessageKind.DEVICE_NOT_CONFIGURED)
+    seen = [one for one in acts if one.kind is MessageKind.DEVICE_SEEN]
     fails = any(True for _ in list_failing(case))
     if done:
         assumed = _list_assumed(case)
@@ -313,10 +336,6 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
         asks=() if certainty == 1 else (ASK,),
         marks=(device, act),
     )
-
-
-def _is_of_containers(message: Message) -> bool:
-    return "act" in message.values and _is_named_so(message)
 
 
 def _is_named_so(message: Message) -> bool:

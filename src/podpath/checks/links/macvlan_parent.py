@@ -34,7 +34,7 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.said import find_said
 from podpath.checks.stated import spans_of
-from podpath.checks.told import LOSSES, is_with_own_host, list_failing
+from podpath.checks.told import LOSSES, WORKLOADS, is_with_own_host, list_failing
 from podpath.net.complaints import Circumstance, Complaint
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
@@ -51,6 +51,8 @@ NAME = "macvlan-parent"
 _OTHERWISE = frozenset({
     FailureKind.NOT_STARTED, FailureKind.SLOW, FailureKind.SOMETIMES, FailureKind.ERROR_ANSWER,
 })  # fmt: skip
+_OTHERS = frozenset({"remote", "another", "other", "lan", "router", "gateway", "internet"})
+"""Words for a machine that is not the container's own host."""
 KINDS = ("macvlan", "ipvlan", "macvtap", "ipvtap")
 
 
@@ -74,9 +76,11 @@ def check(case: Case) -> Iterator[Finding]:
         (message.values["device"] for message in said if "device" in message.values),
         "the host's card",
     )
+    failing = list(list_failing(case))
+    inside = any(map(is_with_own_host, failing)) and not _is_beyond(case)
     yield Finding(
         check=NAME,
-        severity=Severity.FAULT,
+        severity=Severity.RISK if _is_beyond(case) else Severity.FAULT,
         claim=(
             f"Containers are attached to {parent} by macvlan or ipvlan: the host cannot reach "
             f"them through it, nor can they reach the host."
@@ -86,9 +90,7 @@ def check(case: Case) -> Iterator[Finding]:
         breaks=("connections between the host and these containers; those to the LAN work",),
         prevention="Give the host its own child device, or use a bridge.",
         certainty=0.6,
-        proves=LOSSES
-        if any(is_with_own_host(complaint) for complaint in list_failing(case))
-        else frozenset(),
+        proves=LOSSES if inside else frozenset(),
         marks=KINDS[:2],
     )
 
@@ -99,6 +101,23 @@ def _may_be_lost(case: Case) -> bool:
     """
     failing = list(list_failing(case))
     return not failing or any(map(_is_cut_off, failing))
+
+
+def _is_beyond(case: Case) -> bool:
+    """Tell whether people say that what fails is with another machine, and none that it is with the
+    host itself: those are reached through the parent.
+    """
+    failing = list(list_failing(case))
+    own = any(Circumstance.WITH_OWN_HOST in one.circumstances for one in failing)
+    return not own and any(_is_with_other(one) for one in failing)
+
+
+def _is_with_other(complaint: Complaint) -> bool:
+    """Tell whether a sentence is of a container and a machine that it calls another one."""
+    ends = {complaint.source, complaint.target}
+    return bool(ends & WORKLOADS) and (
+        complaint.same_node is False or not complaint.spoken.isdisjoint(_OTHERS)
+    )
 
 
 def _is_cut_off(complaint: Complaint) -> bool:

@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from podpath.checks.category import Category
@@ -92,7 +92,11 @@ def _is_admitted(case: Case, settings: dict[str, tuple[tuple[str, ...], Span]]) 
     asked = {port for ports in told for port in ports}
     asked |= {failure.dport for failure in failures(case) if failure.dport}
     admitted = _list_admitted(settings)
-    return bool(asked) and all(any(_holds(word, port) for word in admitted) for port in asked)
+    return bool(asked) and all(_is_among(port, admitted) for port in asked)
+
+
+def _is_among(port: int, admitted: Sequence[str]) -> bool:
+    return any(_holds(word, port) for word in admitted)
 
 
 def _list_admitted(settings: dict[str, tuple[tuple[str, ...], Span]]) -> list[str]:
@@ -147,7 +151,7 @@ def _list_rejected(
     for failure in failures(case):
         elsewhere = bool(own) and failure.dst not in own
         port = 0 if elsewhere else failure.dport
-        held = any(_holds(word, port) for word in admitted)
+        held = _is_among(port, admitted)
         if port and not held and failure.result is FailureKind.NO_ROUTE_TO_HOST:
             yield port, failure.span
 
