@@ -10,6 +10,7 @@ from podpath.assembly.case import assemble_case
 from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import AttemptRecord
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
@@ -475,6 +476,24 @@ def test_one_question_for_all_lone_pods() -> None:
         if link.name.startswith("veth-of-")
     ]
     assert len({link.master for link in ports}) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "own"),
+    [
+        ('kubelet[7]: PullImage "shop:1" from image service failed: ', True),
+        ("10.0.2.15: user: warning: [talos] error serving dns request ", True),
+        ("worker: ", False),
+    ],
+)
+def test_who_pulls_images_sends_from_the_host(said: str, *, own: bool) -> None:
+    """A program of the node itself names its own address in the error; an application's may be a
+    pod's.
+    """
+    error = f"{said}lookup r on 10.0.2.3:53: read udp 10.0.2.15:546->10.0.2.3:53: i/o timeout"
+    case = case_of_document(f"It fails:\n\n```\n{error}\n```\n")
+
+    assert case.node.host.holds(Address.parse("10.0.2.15")) is own
 
 
 def test_probe_of_the_hosts_own_name_makes_no_pod() -> None:

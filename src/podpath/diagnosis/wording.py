@@ -31,7 +31,7 @@ _RESTORES = re.compile(r"\bip6?tables-(?:\w+-)?restore\b|\bnft\b.*-f\b")
 """Commands that load a file of rules."""
 _WARNS = re.compile(r"\bwarn(?:ing)?\b.{0,40}\b(?:failed|cannot|could not)\b", re.IGNORECASE)
 """What programs call a warning: they go on."""
-_TYPED = re.compile(r"(?:ip6?tables|nft|ipset|ebtables)\b(?!\S*-restore)")
+_TYPED = re.compile(r"(?:sudo )?(?:ip6?tables|nft|ipset|ebtables)\b(?!\S*-restore)")
 _OF_ARGUMENTS = re.compile(r"\s*Error: Could not process rule: ")
 """What nft answers to a command that it was given as arguments: of a file it names the line."""
 _OF_VERSION = re.compile(r"\s*ip6?tables v\d")

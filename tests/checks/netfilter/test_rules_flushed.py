@@ -52,6 +52,29 @@ Connection to 10.0.0.5 5432 port [tcp/postgresql] succeeded!
     assert found(check, text) == []
 
 
+def test_who_writes_them_was_started_again() -> None:
+    """The words above the rules that are listed afterwards say so."""
+    text = """
+Clear all rules:
+
+```
+# iptables -F
+# iptables -t nat -F
+```
+
+Then restart `dockerd`, and `iptables-save` shows
+
+```
+*nat
+:POSTROUTING ACCEPT [0:0]
+-A POSTROUTING -s 172.20.5.0/25 ! -o docker0 -j MASQUERADE
+COMMIT
+```
+"""
+    assert list(check(ticket_of(text))) == []
+    assert list(check(ticket_of(text.replace("Then restart", "Without"))))
+
+
 def test_what_is_told_as_a_remedy() -> None:
     """A reload that makes a zone's change hold is no fault where it works since."""
     text = """

@@ -20,11 +20,17 @@ from podpath.evidence.kubernetes.records import (
     ServiceRecord,
 )
 from podpath.evidence.node_records import CiliumFrontendRecord
+from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Frontend, Pod, Service, ServicePort
 
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
+_OF_NODE = re.compile(
+    r"\b(?:PullImage|[Ff]ailed to pull image|ErrImagePull|[Pp]ulling image|remote_image\.go|"
+    r"Error response from daemon)\b|\[talos\]"
+)
+"""Words of lines in which a program of the node itself says that a connection of its own failed."""
 _CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
 
 
@@ -62,8 +68,8 @@ def name_node(draft: NodeDraft, evidence: ReadSources) -> str:
 
 
 def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address]:
-    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods
-    say it has.
+    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), those that its pods say
+    it has, and those that its own programs sent from: the runtime as it pulls images, or Talos.
     """
     hosts = (draft.name, *prompt_hosts(evidence))
     for host in hosts:
@@ -77,6 +83,10 @@ def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address
         is_here = record.node is None or record.node.partition("/")[0] in hosts
         if record.node_address is not None and is_here and not scene.is_elsewhere:
             yield record.node_address
+    for scene, attempt in evidence.records(AttemptRecord):
+        sent = attempt.src is not None and _OF_NODE.search(attempt.span.text) is not None
+        if sent and attempt.src is not None and not attempt.src.is_loopback:
+            yield from () if scene.is_elsewhere else (attempt.src,)
 
 
 def _assemble_services(draft: NodeDraft, evidence: ReadSources) -> None:

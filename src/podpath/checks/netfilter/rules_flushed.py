@@ -32,6 +32,7 @@ from itertools import chain
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.firewall import chains_of
 from podpath.checks.stated import has_inner_bridge, is_inner_bridge, statements_of
 from podpath.checks.told import is_of_cluster
 from podpath.checks.typed_policies import has_workloads
@@ -55,6 +56,11 @@ _WRITERS = re.compile(
     r"crio|libvirtd)\b|\breboot\b|\bpodman\s+network\s+reload\b"
 )
 """Commands that start again who wrote them."""
+_RESTARTED = re.compile(
+    r"\brestart(?:ed|ing)?\b\W+(?:\w+\W+){0,2}(?:dockerd?|kubelet|k3s|containerd|podman|libvirtd|node|"
+    r"host|machine)\b",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"(?:.*\s)?firewall-cmd\b[^|]*--(?:get-active-zones|list-all-zones)\b[^|]*")
 _ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
 _TABLES = frozenset({"filter", "nat"})
@@ -74,6 +80,7 @@ def check(case: Case) -> Iterator[Finding]:
     cures = {span for turn in case.turns if turn.is_cure for _, span in turn.changes}
     reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
+    writers += list(_list_written_again(case))
     spans = [*_list_flushes(case), *(change.span for change in reloads)]
     cures |= {one for one in spans if is_remedy(one.source.label or "")}
     spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
@@ -84,6 +91,15 @@ def check(case: Case) -> Iterator[Finding]:
     shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
     certainty = ABSENT if missing else TYPED
     yield _report(tuple(shown), 1.0 if left else certainty)
+
+
+def _list_written_again(case: Case) -> Iterator[Span]:
+    """Yield the listed rules above which words say that who writes them was started again."""
+    held = chain.from_iterable(chains_of(case.node.host, name) for name in sorted(_TABLES))
+    for _, one in held:
+        for rule in one.rules[:1]:
+            if rule.span is not None and _RESTARTED.search(rule.span.source.label or ""):
+                yield rule.span
 
 
 def _has_engine(case: Case) -> bool:
