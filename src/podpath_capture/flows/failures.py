@@ -5,17 +5,18 @@ each: one server that refuses thousands hides no other one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ECHO_REQUESTS, TCP, UDP
-from podpath_capture.arrays.segments import begins, distinct, order_by
+from podpath_capture.arrays.segments import begins, distinct, first_of_each, order_by
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows, find_rows
-from podpath_capture.flows.tcp_states import TcpStates, find_tcp_states
+from podpath_capture.flows.tcp_states import WORDS, TcpStates, find_tcp_states
 from podpath_capture.flows.unheard import find_requests, find_unheard
 
 Rows = NDArray[np.int64]
@@ -33,6 +34,8 @@ SERVERS = 300
 NAMES = 53
 _WORKING = ("SF", "S1", "S2", "S3", "OTH", "RSTO", "RSTR")
 """States of connections that were established, or of which nothing is known."""
+_WORKS = np.array([word in _WORKING for word in WORDS])
+"""Whether each word of `WORDS` is one of them."""
 
 
 class AskedTally(NamedTuple):
@@ -69,16 +72,13 @@ class Failures:
         if not len(flows):
             return
         followed = find_tcp_states(columns, flows)
-        self.states.update(
-            state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
-        )
+        self._count_states(followed.word[followed.tcp])
         found = _judge(columns, flows, followed)
-        for some in found.group(np.flatnonzero(found.asked | found.fails)):
-            key = found.key(int(some[0]))
+        for key, some in found.group(np.flatnonzero(found.asked | found.fails)):
             known = self._counts.get(key, AskedTally(0, 0))
             self._counts[key] = known._replace(
-                failed=known.failed + int(found.counts[some].sum()),
-                asked=known.asked + int(found.asked[some].sum()),
+                failed=known.failed + int(np.count_nonzero(found.counts[some])),
+                asked=known.asked + int(np.count_nonzero(found.asked[some])),
             )
         self._add_unheard(columns, flows, found, rows)
         chosen = self._choose(found)
@@ -88,11 +88,16 @@ class Failures:
         )
         self._rows.append(kept if rows is None else rows[kept])
 
+    def _count_states(self, words: NDArray[np.uint8]) -> None:
+        """Count the states of some connections."""
+        counts = np.bincount(words)
+        for word in words[np.sort(first_of_each(words))].tolist():
+            self.states[WORDS[word]] += int(counts[word])
+
     def _choose(self, found: _Judged) -> list[int]:
         """Return the failing flows that are shown: the first few of the first servers."""
         chosen: list[int] = []
-        for some in found.group(np.flatnonzero(found.fails)):
-            key = found.key(int(some[0]))
+        for key, some in found.group(np.flatnonzero(found.fails)):
             if key not in self._shown and len(self._shown) == SERVERS:
                 continue
             shown = self._shown.get(key, 0)
@@ -108,26 +113,30 @@ class Failures:
         unheard = find_unheard(columns, flows, self._end)
         if not len(unheard):
             return
-        order = order_by(flows.number[unheard])
-        mine = distinct(flows.number[unheard].astype(np.int64))
-        ordered = unheard[order]
-        pieces = np.split(ordered, np.flatnonzero(begins(flows.number[ordered]))[1:])
+        ordered = unheard[order_by(flows.number[unheard])]
+        starts = np.flatnonzero(begins(flows.number[ordered]))
+        mine = flows.number[ordered[starts]].astype(np.int64)
         theirs = find_rows(flows, mine)
         asking = theirs[find_requests(columns, theirs)[0]]
         asked = np.bincount(flows.number[asking], minlength=len(flows))
-        answers = _find_answers(flows, theirs)
-        for number, open_still in zip(mine.tolist(), pieces, strict=True):
-            key = found.key(number)
+        places = (ordered if rows is None else rows[ordered]).tolist()
+        bounds = pairwise([*starts.tolist(), len(places)])
+        shown: list[int] = []
+        for key, requests, (start, stop) in zip(
+            found.keys(mine), asked[mine].tolist(), bounds, strict=True
+        ):
             known = self._counts.get(key, AskedTally(0, 0))
-            shown = open_still[: max(FIRST - len(known.rows), 0)]
-            places = shown if rows is None else rows[shown]
-            self._counts[key] = known._replace(
-                requests=known.requests + int(asked[number]),
-                unheard=known.unheard + len(open_still),
-                rows=(*known.rows, *places.tolist()),
+            few = places[start : min(start + max(FIRST - len(known.rows), 0), stop)]
+            self._counts[key] = AskedTally(
+                known.failed,
+                known.asked,
+                known.requests + requests,
+                known.unheard + stop - start,
+                (*known.rows, *few),
             )
-            beside = np.append(shown, answers[number])
-            self._rows.append(beside if rows is None else rows[beside])
+            shown += few
+        answers = _find_answers(flows, theirs)[mine]
+        self._rows += [np.array(shown, np.int64), answers if rows is None else rows[answers]]
 
     @property
     def rows(self) -> Rows:
@@ -158,7 +167,7 @@ class _Judged(NamedTuple):
     """The same, or its connection fails in another way."""
     names: Sequence[NDArray[Any]]
 
-    def group(self, numbers: Rows) -> list[Rows]:
+    def group(self, numbers: Rows) -> list[tuple[Asked, Rows]]:
         """Part flows by who was asked, in the order in which each was asked first."""
         if not len(numbers):
             return []
@@ -168,12 +177,14 @@ class _Judged(NamedTuple):
         words = server << np.uint64(32) | port << np.uint64(16) | protocol << np.uint64(8) | version
         order = np.argsort(words, kind="stable")
         parts = np.split(numbers[order], np.flatnonzero(begins(words[order]))[1:])
-        return sorted(parts, key=lambda part: int(part[0]))
+        parts.sort(key=lambda part: int(part[0]))
+        firsts = np.array([part[0] for part in parts])
+        return list(zip(self.keys(firsts), parts, strict=True))
 
-    def key(self, number: int) -> Asked:
-        """Say who was asked."""
-        protocol, version, server, port = (int(values[number]) for values in self.names)
-        return protocol, version, server, port
+    def keys(self, numbers: Rows) -> Iterator[Asked]:
+        """Say of each of some flows who was asked."""
+        protocol, version, server, port = (values[numbers].tolist() for values in self.names)
+        return zip(protocol, version, server, port, strict=True)
 
 
 def _find_answers(flows: Flows, rows: Rows) -> Rows:
@@ -194,9 +205,8 @@ def _judge(columns: PacketColumns, flows: Flows, states: TcpStates) -> _Judged:
         pings |= (protocol == number) & (columns.icmp_type[first] == kind)
     lookups = (protocol == UDP) & (dport == NAMES)
     silent = (lookups | pings) & ~replied[:-1]
-    state = np.array(states.state)
     tcp = protocol == TCP
-    refused = tcp & (state == "REJ")
+    refused = tcp & (states.word == WORDS.index("REJ"))
     ahead = states.client_is_first | ~tcp
     server = np.where(ahead, columns.dst[first], columns.src[first])
     port = np.where(ahead, dport, columns.sport[first])
@@ -204,6 +214,6 @@ def _judge(columns: PacketColumns, flows: Flows, states: TcpStates) -> _Judged:
     return _Judged(
         asked=(tcp & (states.syns > 0)) | lookups | pings,
         counts=refused | silent,
-        fails=silent | (tcp & ~np.isin(state, _WORKING)),
+        fails=silent | (tcp & ~_WORKS.take(states.word)),
         names=(protocol, columns.version[first], server, port),
     )

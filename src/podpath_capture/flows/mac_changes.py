@@ -8,7 +8,7 @@ the other: what is left out of one changes nothing later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +63,7 @@ def find_changing_macs(slabs: Slabs, most: int) -> Rows:
         return np.zeros(0, np.int64)
     kept = [_no_frames(), _no_frames()]
     for start, columns in slabs():
-        plain = _select_plain(columns)
+        plain = np.flatnonzero(_tell_plain(columns))
         for side, (addresses, macs) in enumerate(
             ((columns.src, columns.smac), (columns.dst, columns.dmac))
         ):
@@ -79,33 +79,46 @@ def _no_frames() -> _Frames:
     return _Frames(np.zeros(0, np.uint32), np.zeros(0, np.uint64), np.zeros(0, np.int64))
 
 
-def _select_plain(columns: PacketColumns) -> Rows:
-    """Return the rows of IPv4 packets in Ethernet frames and no tunnel."""
-    return np.flatnonzero(
-        (columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0)
-    )
+def _tell_plain(columns: PacketColumns, some: slice = slice(None)) -> NDArray[np.bool_]:
+    """Tell which rows are of IPv4 packets in Ethernet frames and no tunnel."""
+    plain = columns.version[some] == 4
+    plain &= columns.depth[some] == 0
+    plain &= columns.smac[some] != 0
+    plain &= columns.dmac[some] != 0
+    return plain
 
 
-def _select_differing(columns: PacketColumns, rows: Rows) -> Rows:
-    """Leave out rows that have both addresses and both MACs of another that stays: most of them,
-    without sorting any. Those that share a slot with others than their like stay.
+def _select_differing(columns: PacketColumns) -> Rows:
+    """Return the same rows but those that have both addresses and both MACs of another that stays:
+    most of them, without sorting any. Those that share a slot with others than their like stay.
     """
-    found = [rows[:0]]
-    last = np.zeros(1 << SLOTS, np.int32)
-    for start in range(0, len(rows), SLAB):
-        some = rows[start : start + SLAB]
-        src, dst, smac, dmac = (
-            values[some] for values in (columns.src, columns.dst, columns.smac, columns.dmac)
-        )
-        digest = (src.astype(np.uint64) << np.uint64(32) | dst) * _ODD
-        digest ^= (smac ^ dmac << np.uint64(16)) * _ODD
-        slot = (digest >> np.uint64(64 - SLOTS)).view(np.int64)
-        place = np.arange(len(some), dtype=np.int32)
-        last[slot] = place
-        other = last[slot]
-        alike = (src[other] == src) & (dst[other] == dst) & (other != place)
-        alike &= (smac[other] == smac) & (dmac[other] == dmac)
-        found.append(some[~alike])
+    found = [np.zeros(0, np.int64)]
+    last = np.zeros(1 << SLOTS, np.int64)
+    for start in range(0, len(columns), SLAB):
+        slab = slice(start, start + SLAB)
+        plain = _tell_plain(columns, slab)
+        place = np.flatnonzero(plain)
+        ends = [values[slab] for values in (columns.src, columns.dst, columns.smac, columns.dmac)]
+        if len(place) < len(plain):
+            ends = [values.take(place) for values in ends]
+        src, dst, smac, dmac = ends
+        digest = src.astype(np.uint64)
+        digest <<= np.uint64(32)
+        digest |= dst
+        digest *= _ODD
+        macs = dmac << np.uint64(16)
+        macs ^= smac
+        macs *= _ODD
+        digest ^= macs
+        digest >>= np.uint64(64 - SLOTS)
+        slot = digest.view(np.int64)
+        here = np.arange(len(place))
+        last[slot] = here
+        other = last.take(slot)
+        alike = other != here
+        for values in ends:
+            alike &= values.take(other) == values
+        found.append(place[~alike] + start)
     return np.concatenate(found)
 
 
@@ -115,26 +128,31 @@ def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
     """
     sources, targets = [], []
     for _, columns in slabs():
-        plain = _select_differing(columns, _select_plain(columns))
+        plain = _select_differing(columns)
         sources.append(_distinct(columns.src[plain], columns.smac[plain]))
         targets.append(_distinct(columns.dst[plain], columns.dmac[plain]))
     if not sources:
         return np.zeros(0, np.uint32)
     several = []
     for parts, groups in ((sources, True), (targets, False)):
-        pairs = _distinct(
-            np.concatenate([part.address for part in parts]),
-            np.concatenate([part.mac for part in parts]),
-        )
+        pairs = parts[0] if len(parts) == 1 else _join_pairs(parts)
         group = (pairs.mac >> np.uint64(40)) & np.uint64(1) == 1
         address = pairs.address if groups else pairs.address[~group]
         several.append(address[1:][address[1:] == address[:-1]])
     return distinct(np.concatenate(several))
 
 
+def _join_pairs(parts: Sequence[_Pairs]) -> _Pairs:
+    """Return the different pairs of several slabs."""
+    return _distinct(
+        np.concatenate([part.address for part in parts]),
+        np.concatenate([part.mac for part in parts]),
+    )
+
+
 def _distinct(addresses: NDArray[np.uint32], macs: NDArray[np.uint64]) -> _Pairs:
     """Return the different pairs, in the order of the addresses."""
-    known = distinct(macs)
+    known = distinct(macs[begins(macs)])  # those in a row are mostly the same
     words = distinct(
         addresses.astype(np.uint64) << np.uint64(32) | known.searchsorted(macs).astype(np.uint64)
     )

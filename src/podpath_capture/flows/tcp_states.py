@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.states import name_state
+from podpath.capture.states import STATES, name_state
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows
@@ -19,6 +19,8 @@ Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 NOTHING, ASKED, ANSWERED, COMPLETE = 0, 1, 2, 3
 """How far a handshake came: no SYN, a SYN, a SYN-ACK too, the client's acknowledgement too."""
+WORDS = tuple(STATES)
+"""The words for the states."""
 SLAB = 1 << 15
 """Packets that are looked at together: what is worked on stays in the processor's cache."""
 
@@ -28,7 +30,8 @@ class TcpStates:
     """One row for each flow; flows that are no TCP are `OTH`."""
 
     tcp: NDArray[np.bool_]
-    state: tuple[str, ...]
+    word: NDArray[np.uint8]
+    """The place of its state in `WORDS`."""
     handshake: NDArray[np.uint8]
     client_is_first: NDArray[np.bool_]
     """True where the flow's first packet is the client's, as far as SYN and SYN-ACK tell."""
@@ -36,6 +39,11 @@ class TcpStates:
     syn_acks: Counts
     client_resets: Counts
     server_resets: Counts
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The state of each, by its word."""
+        return tuple(WORDS[place] for place in self.word.tolist())
 
 
 def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
@@ -63,7 +71,7 @@ def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
     place = sum(fact.astype(np.int64) << bit for bit, fact in enumerate(facts))
     return TcpStates(
         tcp=columns.protocol[flows.first] == TCP,
-        state=tuple(_STATES.take(place).tolist()),
+        word=_STATES.take(place),
         handshake=handshake.astype(np.uint8),
         client_is_first=~backward_client,
         syns=syns,
@@ -137,13 +145,15 @@ def _acknowledging_ways(columns: PacketColumns, flows: Flows) -> Mask:
     return seen[2:]
 
 
-def _name_states() -> NDArray[np.object_]:
-    """Name the state for each combination of a flow's facts, which are the bits of its place."""
-    names: list[str] = []
-    for place in range(1 << len(_FACTS)):
-        facts = {name: bool(place >> bit & 1) for bit, name in enumerate(_FACTS)}
-        names.append(name_state(**facts))
-    return np.array(names, np.object_)
+def _place_states() -> NDArray[np.uint8]:
+    """Return the place in `WORDS` of the state that each combination of a flow's facts has, which
+    are the bits of its number.
+    """
+    places: list[int] = []
+    for number in range(1 << len(_FACTS)):
+        facts = {name: bool(number >> bit & 1) for bit, name in enumerate(_FACTS)}
+        places.append(WORDS.index(name_state(**facts)))
+    return np.array(places, np.uint8)
 
 
 _FACTS = (
@@ -154,4 +164,4 @@ _FACTS = (
     "client_resets",
     "server_resets",
 )
-_STATES = _name_states()
+_STATES = _place_states()
