@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,17 +30,46 @@ _OPERATIONS = {1: "request", 2: "reply"}
 _OFFSET = 0x1FFF
 _DAY, _SECOND = 86_400, 1_000_000_000
 _NUMBERED = protocols.SYN | protocols.FIN | protocols.RST
-_FIELDS = (
-    "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type",
-    "icmp_code", "sport", "dport", "fragment", "src", "dst", "length", "payload", "seq", "ack",
-    "vni", "ifindex", "outer_src", "outer_dst", "outer_version", "outer_protocol", "outer_sport",
-    "outer_dport", "query", "mss", "outer_smac", "outer_dmac", "smac", "dmac",
-)  # fmt: skip
-
-Row = Mapping[str, int]
-"""The columns of one packet."""
 Macs = tuple[str | None, str | None]
 """The source's and the destination's."""
+
+
+class _Row(NamedTuple):
+    """The columns of one packet. Local to `_PacketReader`."""
+
+    time: int
+    wirelen: int
+    version: int
+    protocol: int
+    flags: int
+    depth: int
+    broken: int
+    direction: int
+    icmp_type: int
+    icmp_code: int
+    sport: int
+    dport: int
+    fragment: int
+    src: int
+    dst: int
+    length: int
+    payload: int
+    seq: int
+    ack: int
+    vni: int
+    ifindex: int
+    outer_src: int
+    outer_dst: int
+    outer_version: int
+    outer_protocol: int
+    outer_sport: int
+    outer_dport: int
+    query: int
+    mss: int
+    outer_smac: int
+    outer_dmac: int
+    smac: int
+    dmac: int
 
 
 def read_records(
@@ -104,8 +133,8 @@ class _PacketReader:
         columns = packets.columns
         wanted = list(rows)
         taken = np.array(wanted, np.int64)
-        self._values = {name: getattr(columns, name).take(taken).tolist() for name in _FIELDS}
-        self._rows = list(zip(*self._values.values(), strict=True))
+        values = (getattr(columns, name).take(taken).tolist() for name in _Row._fields)
+        self._rows = list(map(_Row._make, zip(*values, strict=True)))
         self._spelled: dict[tuple[int, int], Macs] = {(0, 0): (None, None)}
         self._arps = find_places(packets.arps.row, wanted)
         self._quotes = find_places(packets.quotes.row, wanted)
@@ -113,7 +142,7 @@ class _PacketReader:
     def is_packet(self, at: int, row: int) -> bool:
         """Tell whether it is IP or ARP."""
         return row in self._arps or (
-            self._values["version"][at] > 0 and self._values["broken"][at] != MALFORMED
+            self._rows[at].version > 0 and self._rows[at].broken != MALFORMED
         )
 
     def operation(self, row: int) -> int:
@@ -126,12 +155,12 @@ class _PacketReader:
 
     def read(self, at: int, row: int, span: Span, *, wrong_sum: bool) -> Iterator[PacketRecord]:
         """Yield the record of a packet; of one in a tunnel that of the outer packet first."""
-        value = dict(zip(_FIELDS, self._rows[at], strict=True))
+        value = self._rows[at]
         arp = self._read_arp(self._arps[row]) if row in self._arps else None
         link, direction, smac, dmac = self._read_link(value)
-        length = max(value["wirelen"] - ETHERNET, 0) if smac is not None else None
-        time, tunnel = _read_time(value["time"]), ""
-        if value["depth"]:
+        length = max(value.wirelen - ETHERNET, 0) if smac is not None else None
+        time, tunnel = _read_time(value.time), ""
+        if value.depth:
             outer, tunnel = self._read_outer(value, length)
             yield PacketRecord(
                 span=span,
@@ -145,8 +174,8 @@ class _PacketReader:
                 wrong_sum=wrong_sum,
             )
             wrong_sum = False
-            smac, dmac = self._read_macs(value["smac"], value["dmac"])
-            length = value["length"] if smac is not None else None
+            smac, dmac = self._read_macs(value.smac, value.dmac)
+            length = value.length if smac is not None else None
         macs = (smac, dmac)
         packet = None if arp is not None else self._read_packet(row, value, length, macs)
         mtu = 0 if packet is None else self._read_mtu(row)
@@ -165,13 +194,15 @@ class _PacketReader:
             wrong_sum=wrong_sum,
         )
 
-    def _read_link(self, value: Row) -> tuple[IfName | None, str | None, str | None, str | None]:
+    def _read_link(self, value: _Row) -> tuple[IfName | None, str | None, str | None, str | None]:
         """Return device, direction and MACs of the frame, as far as the link type has them."""
-        outer = "outer_" if value["depth"] else ""
-        smac, dmac = self._read_macs(value[f"{outer}smac"], value[f"{outer}dmac"])
-        direction = DIRECTIONS.get(value["direction"])
-        name = self._devices.get(value["ifindex"], "") if direction else ""
-        if direction and value[f"{outer}smac"]:
+        source, target = value.smac, value.dmac
+        if value.depth:
+            source, target = value.outer_smac, value.outer_dmac
+        smac, dmac = self._read_macs(source, target)
+        direction = DIRECTIONS.get(value.direction)
+        name = self._devices.get(value.ifindex, "") if direction else ""
+        if direction and source:
             dmac = None
         elif direction:
             smac = dmac = None
@@ -199,12 +230,12 @@ class _PacketReader:
             "request", sender, target, None, None if mac in {0, EVERYBODY} else render_mac(mac)
         )
 
-    def _read_outer(self, value: Row, length: int | None) -> tuple[Packet, str]:
+    def _read_outer(self, value: _Row, length: int | None) -> tuple[Packet, str]:
         """Return the packet around a tunnel's, and the name of the tunnel."""
-        version, protocol = value["outer_version"], value["outer_protocol"]
+        version, protocol = value.outer_version, value.outer_protocol
         packet = Packet(
-            self._address(version, value["outer_src"]),
-            self._address(version, value["outer_dst"]),
+            self._address(version, value.outer_src),
+            self._address(version, value.outer_dst),
             protocol,
         )
         packet = packet if length is None else packet._replace(length=length)
@@ -212,49 +243,53 @@ class _PacketReader:
             return packet, "GRE"
         if protocol != protocols.UDP:
             return packet, "IPIP"
-        ports = (value["outer_sport"], value["outer_dport"])
+        ports = (value.outer_sport, value.outer_dport)
         if ports[1] == GTP:
-            name = f"GTP-U teid {value['vni']}"
+            name = f"GTP-U teid {value.vni}"
         else:
-            name = f"{'Geneve' if GENEVE in ports else 'VXLAN'} vni {value['vni']}"
+            name = f"{'Geneve' if GENEVE in ports else 'VXLAN'} vni {value.vni}"
         return packet._replace(sport=ports[0], dport=ports[1]), name
 
-    def _read_packet(self, row: int, value: Row, length: int | None, macs: Macs) -> Packet:
-        version, protocol = value["version"], value["protocol"]
+    def _read_packet(self, row: int, value: _Row, length: int | None, macs: Macs) -> Packet:
+        version, protocol = value.version, value.protocol
         fields: dict[str, Any] = {} if length is None else {"length": length}
-        if not (value["fragment"] & _OFFSET or value["broken"] == CUT):
+        if not (value.fragment & _OFFSET or value.broken == CUT):
             fields |= self._read_transport(row, value)
         smac, dmac = macs
         return Packet(
-            self._address(version, value["src"]),
-            self._address(version, value["dst"]),
+            self._address(version, value.src),
+            self._address(version, value.dst),
             protocol,
             smac=None if smac is None else Mac(smac),
             dmac=None if dmac is None else Mac(dmac),
             **fields,
         )
 
-    def _read_transport(self, row: int, value: Row) -> dict[str, Any]:
+    def _read_transport(self, row: int, value: _Row) -> dict[str, Any]:
         """Return the fields of a packet that stand behind its IP header."""
-        protocol = value["protocol"]
+        protocol = value.protocol
         if protocol in {protocols.ICMP, protocols.ICMPV6}:
             return self._read_icmp(row, value)
         if protocol not in {protocols.TCP, protocols.UDP}:
             return {}
-        fields = {name: value[name] for name in ("sport", "dport", "payload")}
-        if protocol == protocols.UDP:
-            return fields | {"query": value["query"]}
-        return fields | _read_tcp(value)
+        if protocol == protocols.TCP:
+            return _read_tcp(value)
+        return {
+            "sport": value.sport,
+            "dport": value.dport,
+            "payload": value.payload,
+            "query": value.query,
+        }
 
-    def _read_icmp(self, row: int, value: Row) -> dict[str, Any]:
-        kind = value["icmp_type"]
+    def _read_icmp(self, row: int, value: _Row) -> dict[str, Any]:
+        kind = value.icmp_type
         fields: dict[str, Any] = {
             "icmp_type": kind,
-            "icmp_code": value["icmp_code"],
-            "payload": value["payload"] + 8,
+            "icmp_code": value.icmp_code,
+            "payload": value.payload + 8,
         }
-        if kind in ({0, 8} if value["protocol"] == protocols.ICMP else {128, 129}):
-            return fields | {"sport": value["sport"], "dport": value["sport"], "seq": value["seq"]}
+        if kind in ({0, 8} if value.protocol == protocols.ICMP else {128, 129}):
+            return fields | {"sport": value.sport, "dport": value.sport, "seq": value.seq}
         if row in self._quotes:
             fields["quoted"] = self._read_quote(self._quotes[row])
         return fields
@@ -293,12 +328,15 @@ def _read_time(time: int) -> float:
     return seconds % _DAY + rest // 1000 / 1_000_000 + seconds // _DAY * _DAY
 
 
-def _read_tcp(value: Row) -> dict[str, int]:
+def _read_tcp(value: _Row) -> dict[str, int]:
     """Return what a line prints of TCP: no sequence number of a bare acknowledgement."""
-    flags = value["flags"]
+    flags = value.flags
     return {
+        "sport": value.sport,
+        "dport": value.dport,
+        "payload": value.payload,
         "flags": flags,
-        "seq": value["seq"] if value["payload"] or flags & _NUMBERED else 0,
-        "ack": value["ack"] if flags & protocols.ACK else 0,
-        "mss": value["mss"],
+        "seq": value.seq if value.payload or flags & _NUMBERED else 0,
+        "ack": value.ack if flags & protocols.ACK else 0,
+        "mss": value.mss,
     }

@@ -204,7 +204,11 @@ def gather_flows(frames: Iterable[F]) -> list[CapturedFlow[F]]:
         if packet.fragment or is_error(packet):
             continue
         source, target = (packet.src, packet.sport), (packet.dst, packet.dport)
-        key = (point_of(seen), packet.protocol, frozenset((source, target)))
+        tunnel = (
+            seen.tunnel and point_of(seen).tunnel
+        )  # what of a point is made for each flow alone
+        place = (seen.capture, seen.netns, seen.link, tunnel)
+        key = (place, packet.protocol, frozenset((source, target)))
         flow = current.get(key)
         if flow is None or _begins_anew(flow, seen):
             flow = _start(seen, source, target)

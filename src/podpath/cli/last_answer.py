@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +29,8 @@ def keep_checks(names: Iterable[str]) -> None:
         if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
             return  # by sudo, with the home of somebody else
         text = "".join(f"{name}\n" for name in dict.fromkeys(names))
+        import tempfile  # slow to load
+
         with tempfile.NamedTemporaryFile(
             "w", dir=folder, prefix=_NAME, delete=False, encoding="utf-8"
         ) as file:

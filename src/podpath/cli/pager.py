@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,6 +45,8 @@ def find_pager(environment: Mapping[str, str] = os.environ) -> list[str]:
         except ValueError as error:
             raise UsageError(f"{name}: expected a command, saw {command!r}: {error}") from error
         return [] if words in ([], ["cat"]) else words
+    import shutil  # slow to load
+
     return [USUAL] if shutil.which(USUAL) else []
 
 
@@ -57,6 +57,8 @@ def is_paged(text: str) -> bool:
         return False
     if context is not None and OFF in context.meta:
         return False
+    import shutil  # as above
+
     columns, rows = shutil.get_terminal_size()
     lines = (len(_UNSEEN.sub("", line)) for line in text.splitlines())
     return sum(max(1, -(-length // columns)) for length in lines) >= rows
@@ -99,6 +101,8 @@ def _page(text: str) -> bool:
 @contextmanager
 def _leaving_interrupts() -> Iterator[None]:
     """Leave Ctrl-C to the pager, which is started already."""
+    import signal
+
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

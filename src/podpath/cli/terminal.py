@@ -5,7 +5,6 @@ for that.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 
 from podpath.report.style import Style
@@ -23,7 +22,7 @@ def choose_style(color: str, *, verbose: bool, brief: bool = False) -> Style:
     tty = sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
-    columns = shutil.get_terminal_size((100, 24)).columns if tty else 100
+    columns = _read_columns(100) if tty else 100
     return Style(
         color=color == "always" or (color == "auto" and tty and not plain),
         unicode=encoding.startswith("utf"),
@@ -40,4 +39,11 @@ def shows_progress() -> bool:
 
 def count_columns() -> int:
     """Return how wide the terminal is; 80 where none says so."""
-    return shutil.get_terminal_size().columns
+    return _read_columns(80)
+
+
+def _read_columns(otherwise: int) -> int:
+    """Return how wide the terminal is, or is said to be."""
+    import shutil  # slow to load
+
+    return shutil.get_terminal_size((otherwise, 24)).columns

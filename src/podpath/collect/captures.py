@@ -7,7 +7,6 @@ may have failed, ARP and ICMP errors.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -282,6 +281,8 @@ def device_names(listing: bytes) -> dict[int, str]:
     """Read the names of devices by their index from the output of `ip -j link`; none where it is no
     such output.
     """
+    import json  # noqa: PLC0415 - only where a listing is beside the capture
+
     try:
         links = json.loads(listing)
     except ValueError:

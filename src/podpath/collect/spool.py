@@ -4,7 +4,6 @@ however the process ends.
 
 from __future__ import annotations
 
-import tempfile
 from typing import BinaryIO, cast
 
 from podpath.collect.mapping import map_file
@@ -20,6 +19,8 @@ class Spool:
     def append(self, name: str, piece: memoryview) -> None:
         """Add bytes to a column; `OSError` where the disk is full."""
         if name not in self._files:
+            import tempfile  # noqa: PLC0415 - slow to load
+
             self._files[name] = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - until `close`
         self._files[name].write(piece)
 

@@ -4,7 +4,6 @@ of its published schema.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -106,6 +105,8 @@ class Result(Printable):
 
     def data(self) -> dict[str, Any]:
         """Return the JSON document as plain Python values."""
+        import json  # noqa: PLC0415 - slow to load
+
         document: dict[str, Any] = json.loads(self.json())
         return document
 

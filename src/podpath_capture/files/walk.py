@@ -230,21 +230,17 @@ def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _L
     view: NDArray[np.void] = np.ndarray(
         (len(data) - size + 1,), np.dtype(("V", size)), data.data, 0, (1,)
     )
-    word, column = np.dtype(f"{framing.order}u4"), framing.length_at // 4
+    word, column, last = np.dtype(f"{framing.order}u4"), framing.length_at // 4, len(view) - 1
     live, ends, current = np.arange(len(starts)), np.append(starts[1:], stop), starts.copy()
     lanes = _Lanes([], starts, np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64))
     while len(live):
-        places, heads = (
-            np.empty((ROUND, len(live)), np.int64),
-            np.empty((ROUND, len(live)), view.dtype),
-        )
+        places = np.empty((ROUND, len(live)), np.int64)
+        heads = np.empty((ROUND, len(live)), view.dtype)
+        lengths = heads.view(word).reshape(ROUND, len(live), -1)[:, :, column]
         for step in range(ROUND):
             places[step] = current
-            seen = view[np.minimum(current, len(view) - 1)]
-            heads[step] = seen
-            current += _hops(
-                framing, seen.view(word).reshape(len(live), -1)[:, column].astype(np.int64)
-            )
+            heads[step] = view[np.minimum(current, last)]
+            current += _hops(framing, lengths[step].astype(np.int64))
         counts = (places < ends).sum(axis=0)
         lanes.rounds.append(_LaneSteps(live, counts, heads.T.copy()))
         lanes.counts[live] += counts
