@@ -34,7 +34,7 @@ Macs = tuple[str | None, str | None]
 """The source's and the destination's."""
 
 
-class _Row(NamedTuple):
+class _Cells(NamedTuple):
     """The columns of one packet. Local to `_PacketReader`."""
 
     time: int
@@ -133,8 +133,8 @@ class _PacketReader:
         columns = packets.columns
         wanted = list(rows)
         taken = np.array(wanted, np.int64)
-        values = (getattr(columns, name).take(taken).tolist() for name in _Row._fields)
-        self._rows = list(map(_Row._make, zip(*values, strict=True)))
+        values = (getattr(columns, name).take(taken).tolist() for name in _Cells._fields)
+        self._rows = list(map(_Cells._make, zip(*values, strict=True)))
         self._spelled: dict[tuple[int, int], Macs] = {(0, 0): (None, None)}
         self._arps = find_places(packets.arps.row, wanted)
         self._quotes = find_places(packets.quotes.row, wanted)
@@ -194,7 +194,7 @@ class _PacketReader:
             wrong_sum=wrong_sum,
         )
 
-    def _read_link(self, value: _Row) -> tuple[IfName | None, str | None, str | None, str | None]:
+    def _read_link(self, value: _Cells) -> tuple[IfName | None, str | None, str | None, str | None]:
         """Return device, direction and MACs of the frame, as far as the link type has them."""
         source, target = value.smac, value.dmac
         if value.depth:
@@ -230,7 +230,7 @@ class _PacketReader:
             "request", sender, target, None, None if mac in {0, EVERYBODY} else render_mac(mac)
         )
 
-    def _read_outer(self, value: _Row, length: int | None) -> tuple[Packet, str]:
+    def _read_outer(self, value: _Cells, length: int | None) -> tuple[Packet, str]:
         """Return the packet around a tunnel's, and the name of the tunnel."""
         version, protocol = value.outer_version, value.outer_protocol
         packet = Packet(
@@ -250,7 +250,7 @@ class _PacketReader:
             name = f"{'Geneve' if GENEVE in ports else 'VXLAN'} vni {value.vni}"
         return packet._replace(sport=ports[0], dport=ports[1]), name
 
-    def _read_packet(self, row: int, value: _Row, length: int | None, macs: Macs) -> Packet:
+    def _read_packet(self, row: int, value: _Cells, length: int | None, macs: Macs) -> Packet:
         version, protocol = value.version, value.protocol
         fields: dict[str, Any] = {} if length is None else {"length": length}
         if not (value.fragment & _OFFSET or value.broken == CUT):
@@ -265,7 +265,7 @@ class _PacketReader:
             **fields,
         )
 
-    def _read_transport(self, row: int, value: _Row) -> dict[str, Any]:
+    def _read_transport(self, row: int, value: _Cells) -> dict[str, Any]:
         """Return the fields of a packet that stand behind its IP header."""
         protocol = value.protocol
         if protocol in {protocols.ICMP, protocols.ICMPV6}:
@@ -281,7 +281,7 @@ class _PacketReader:
             "query": value.query,
         }
 
-    def _read_icmp(self, row: int, value: _Row) -> dict[str, Any]:
+    def _read_icmp(self, row: int, value: _Cells) -> dict[str, Any]:
         kind = value.icmp_type
         fields: dict[str, Any] = {
             "icmp_type": kind,
@@ -328,7 +328,7 @@ def _read_time(time: int) -> float:
     return seconds % _DAY + rest // 1000 / 1_000_000 + seconds // _DAY * _DAY
 
 
-def _read_tcp(value: _Row) -> dict[str, int]:
+def _read_tcp(value: _Cells) -> dict[str, int]:
     """Return what a line prints of TCP: no sequence number of a bare acknowledgement."""
     flags = value.flags
     return {

@@ -147,19 +147,21 @@ def arp(sender: str, target: str) -> ArpSighting:
     )  # fmt: skip
 
 
+def lose(client: str) -> LostPacket:
+    """Lose a client's SYN between two devices."""
+    return LostPacket(
+        connection=f"tcp {client}:1024 > {SERVER}:80", forward=True, what="SYN",
+        seen=(("eth0", span("SYN")),), missing_at="eth1", before=span("before"),
+        after=span("after"), basis="same direction", repeated=False,
+    )  # fmt: skip
+
+
 def test_errors_and_arp_about_the_ends_are_kept() -> None:
     """Those about anybody else are left out; so are lost packets of other connections."""
     mine = talk(CLIENT, SERVER)
     told, foreign = error(CLIENT, mine[0].packet), error(OTHER, mine[0].packet)
     asked, answered, others = arp(CLIENT, OTHER), arp(OTHER, SERVER), arp(OTHER, "10.0.0.9")
-    lost = [
-        LostPacket(
-            connection=f"tcp {client}:1024 > {SERVER}:80", forward=True, what="SYN",
-            seen=(("eth0", span("SYN")),), missing_at="eth1", before=span("before"),
-            after=span("after"), basis="same direction", repeated=False,
-        )
-        for client in (CLIENT, OTHER)
-    ]  # fmt: skip
+    lost = [lose(client) for client in (CLIENT, OTHER)]
     found = narrowed(
         f"{CLIENT} > {SERVER}",
         *mine,
@@ -172,6 +174,16 @@ def test_errors_and_arp_about_the_ends_are_kept() -> None:
     assert (*mine, told) == found.sightings
     assert (asked, answered) == found.arps
     assert (lost[0],) == found.lost
+
+
+def test_what_was_lost_is_kept_where_no_packet_of_its_connection_is_shown() -> None:
+    """A long capture does not show connections that work."""
+    lost = lose(CLIENT), lose(OTHER)
+
+    assert lost[:1] == narrowed(CLIENT, *talk(OTHER, SERVER), lost=lost).lost
+    assert lost == narrowed(":80", *talk(OTHER, SERVER), lost=lost).lost
+    with pytest.raises(UsageError, match="no connection"):
+        narrowed("10.0.0.9", *talk(OTHER, SERVER), lost=lost)
 
 
 def test_what_nothing_fits_is_told_with_examples() -> None:

@@ -73,7 +73,7 @@ def look_at_captures(
     `alone`, where nothing else tells of what fails. `traffic` where it was gathered already.
     """
     traffic = gather_traffic(case.sightings) if traffic is None else traffic
-    if not traffic.flows and not case.arps:
+    if not (traffic.flows or case.arps or case.lost):  # what is lost need not be shown besides
         return
     for look in LOOKS:
         if look in SYMPTOMS and not alone:

@@ -354,6 +354,7 @@ class MatchedCaptures:
             basis=loss.basis,
             repeated=loss.repeated,
             doubtful=not loss.resent and self._is_of_all_devices(points[loss.missing_at]),
+            time=loss.seen[-1].time / 1_000_000_000 or None,
         )
 
     def _is_of_all_devices(self, point: Point) -> bool:

@@ -128,7 +128,7 @@ def parse_end(text: str) -> FilterEnd:
 
 def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
     """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP
-    errors about their ends.
+    errors about their ends; what was lost of one that fits also where no packet of it is shown.
 
     `UsageError` where no connection fits one of the words.
     """
@@ -136,10 +136,16 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
     chosen = list(traffic.flows)
     for one in wanted:
         chosen = [flow for flow in chosen if one.fits(flow)]
-    if not chosen:
+    chosen = _with_kin(chosen, traffic)
+    words = {flow.words for flow in chosen}
+    lost = tuple(
+        one
+        for one in case.lost
+        if one.connection in words or _is_asked_about(one.connection, wanted)
+    )
+    if not chosen and not lost:
         shown = _examples(traffic.flows)
         raise UsageError(f"no connection in the captures fits; they show {shown}")
-    chosen = _with_kin(chosen, traffic)
     frames = {id(seen) for flow in chosen for seen in (*flow.forward, *flow.backward)}
     ends = {end[0] for flow in chosen for end in (flow.client, flow.server)}
     kept = tuple(
@@ -147,13 +153,17 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
         for seen in case.sightings
         if id(seen) in frames or (is_error(seen.packet) and seen.packet.dst in ends)
     )
-    words = {flow.words for flow in chosen}
     return replace(
         case,
         sightings=kept,
         arps=tuple(arp for arp in case.arps if arp.sender in ends or arp.target in ends),
-        lost=tuple(lost for lost in case.lost if lost.connection in words),
+        lost=lost,
     )
+
+
+def _is_asked_about(words: str, wanted: Iterable[Wanted]) -> bool:
+    """Tell whether a connection fits all that is asked about, by its words."""
+    return all(each.fits_words(words) for each in wanted)
 
 
 def _with_kin(

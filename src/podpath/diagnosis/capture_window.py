@@ -31,7 +31,8 @@ class CaptureWindow(NamedTuple):
 
     def narrow(self, case: Case) -> Case:
         """Keep the packets that lie within, and all others of their connections: what is answered
-        after the end is not unanswered. `UsageError` where there is none.
+        after the end is not unanswered. What was lost within is kept, whether its connection is
+        shown or not. `UsageError` where there is none.
         """
         kept = {id(seen) for seen in case.sightings if self.holds(seen.time)}
         for connection in gather_traffic(case.sightings).connections:
@@ -39,10 +40,10 @@ class CaptureWindow(NamedTuple):
             kept |= frames if frames & kept else set()
         sightings = tuple(seen for seen in case.sightings if id(seen) in kept)
         arps = tuple(arp for arp in case.arps if self.holds(arp.time))
-        if not sightings and not arps:
-            raise UsageError("no packet that is shown of the captures lies between --from and --to")
         spans = {seen.span for seen in sightings}
-        lost = tuple(one for one in case.lost if _is_seen_in(one, spans))
+        lost = tuple(one for one in case.lost if self.holds(one.time) or _is_seen_in(one, spans))
+        if not (sightings or arps or lost):
+            raise UsageError("no packet that is shown of the captures lies between --from and --to")
         return replace(case, sightings=sightings, arps=arps, lost=lost)
 
 

@@ -186,6 +186,8 @@ class LostPacket:
     """True where a capture of all devices, which drops packets unasked, does not say how many it
     dropped, and nobody sent the packet again.
     """
+    time: float | None = None
+    """When it was last seen, in seconds by that capture's clock; None where it has no times."""
 
 
 class FailureTally(NamedTuple):

@@ -81,7 +81,7 @@ def _no_frames() -> _Frames:
 
 def _tell_plain(columns: PacketColumns, some: slice = slice(None)) -> NDArray[np.bool_]:
     """Tell which rows are of IPv4 packets in Ethernet frames and no tunnel."""
-    plain = columns.version[some] == 4
+    plain: NDArray[np.bool_] = columns.version[some] == 4
     plain &= columns.depth[some] == 0
     plain &= columns.smac[some] != 0
     plain &= columns.dmac[some] != 0
