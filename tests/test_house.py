@@ -15,6 +15,7 @@ from functools import cache
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import grimp
 import pytest
@@ -71,6 +72,15 @@ all the others.
 
 LARGEST = 500
 """How many syntax nodes a function may have: the largest ones that are left have nearly as many."""
+
+LONGEST = 650
+"""How many lines a module may have: one that is longer is two that nobody has parted yet."""
+REGISTRIES = {"checks/registry.py"}
+"""Tables with a line for each thing that there is."""
+HEAVIEST = {"nodes": 86, "comprehensions": 0.7, "conditions": 0.52}
+"""What functions may come to on the whole: syntax nodes at the median, with the declaration, and
+how many comprehensions and conditional expressions there are to each.
+"""
 
 CLOSED = re.compile(r"`[^`]+`(?:, `[^`]+`)*,? or `[^`]+`")
 """How a docstring lists the values of a closed set: `one`, `two` or `three`."""
@@ -399,6 +409,28 @@ def test_a_function_is_weighed_by_its_body() -> None:
     assert isinstance(function, ast.FunctionDef)
 
     assert 3 == weigh(function)
+
+
+def test_no_module_is_two() -> None:
+    """A file that goes on and on has parts, and each of them a name."""
+    found = {relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+
+    assert {} == {
+        name: count for name, count in found.items() if count > LONGEST and name not in REGISTRIES
+    }
+
+
+def test_functions_become_no_heavier() -> None:
+    """What is easy to read in each new function keeps the whole as easy as it was."""
+    nodes = [node for path in MODULES for node in ast.walk(parse(path))]
+    functions = [node for node in nodes if isinstance(node, FUNCTION)]
+    found = {
+        "nodes": median(sum(1 for _ in ast.walk(function)) for function in functions),
+        "comprehensions": sum(isinstance(node, COMPREHENSION) for node in nodes) / len(functions),
+        "conditions": sum(isinstance(node, ast.IfExp) for node in nodes) / len(functions),
+    }
+
+    assert {} == {what: count for what, count in found.items() if count > HEAVIEST[what]}
 
 
 def list_closed_sets(path: Path) -> Iterator[str]:

@@ -33,7 +33,7 @@ def test_the_destination_is_named_where_lines_tell_it(text: str, named: tuple[st
     """The line itself tells it, or the one attempt that it answers."""
     (finding,) = check(ticket_of(f"Hosts behind the tunnel fail.\n\n```\n{text}\n```\n"))
 
-    claim = "No peer of {} on this host has allowed IPs that hold {}.".format(*named)
+    claim = "No peer of {} on this host has allowed IPs that include {}.".format(*named)
     assert (claim, 1.0) == (finding.claim, finding.certainty)
     assert "AllowedIPs" in finding.repairs[0].title
 

@@ -110,8 +110,8 @@ def _report_lost(request: Sighting, answer: Sighting, *, sure: bool) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{packet.src} sends by the bridge {came}, but the answer from {packet.dst} leaves by "
-            f"{left}: it does not come back."
+            f"{packet.src} sends through the bridge {came}, but the answer from {packet.dst} "
+            f"leaves through {left}: it does not come back."
         ),
         evidence=quote([answer], [request]),
         reasoning=(
@@ -192,8 +192,8 @@ def _report(asked: Sequence[Sighting], answers: Sequence[Sighting]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"SYNs from {packet.src} to {packet.dst} come in on {came}, but the answers leave by "
-            f"{left}, and the client goes on asking."
+            f"SYNs from {packet.src} to {packet.dst} come in on {came}, but the answers leave on "
+            f"{left}, and the client keeps asking."
         ),
         evidence=quote(answers[:1], asked[:2]),
         reasoning=(

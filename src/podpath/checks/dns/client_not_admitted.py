@@ -84,9 +84,9 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The resolver's access list allows other networks, and not {network}.",
+        claim=f"The resolver's access list allows other networks, but not {network}.",
         evidence=tuple(span for span in spans if span is not None),
-        reasoning=("unbound refuses queries from whatever no line allows.",),
+        reasoning=("unbound refuses queries from any address that no line allows.",),
         breaks=(f"names for clients in {network}",),
         repairs=(
             Repair(

@@ -62,10 +62,10 @@ def check(case: Case) -> Iterator[Finding]:
         severity=Severity.FAULT,
         claim=(
             f"{asker} gets no answer from {server} or {address}, so its way out of the node is "
-            "broken, and not one server."
+            "broken, not just one server."
         ),
         evidence=tuple(dict.fromkeys((span, *list_spans(said)[:QUOTED]))),
-        reasoning=("Two servers that have nothing to do with each other are silent in one log.",),
+        reasoning=("Two unrelated servers are silent in one log.",),
         breaks=("what pods of this node send beyond it",),
         prevention="Test a pod's way out after each change of the host's firewall.",
         certainty=LIKELY,

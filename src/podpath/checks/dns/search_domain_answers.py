@@ -135,7 +135,7 @@ def _report_short(answer: NameAnswer, domain: str, spans: tuple[Span, ...], titl
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The short name {answer.asked} was answered for {answer.found}, below {domain}, and "
+            f"The short name {answer.asked} was answered for {answer.found}, under {domain}, and "
             f"not for the service {title}."
         ),
         evidence=spans,
@@ -153,7 +153,7 @@ def _report(answer: NameAnswer, domain: str, span: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The lookup of {answer.asked} was answered for {answer.found}, below {domain}.",
+        claim=f"The lookup of {answer.asked} was answered for {answer.found}, under {domain}.",
         evidence=(span,),
         reasoning=("A resolver tries the search domains before the name itself (ndots).",),
         breaks=(f"connections to {answer.asked}",),

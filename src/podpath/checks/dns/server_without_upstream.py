@@ -117,9 +117,9 @@ def _check_corefile(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="The Corefile has no `forward`: CoreDNS answers names of the cluster alone.",
+        claim="The Corefile has no `forward`: CoreDNS answers only names of the cluster.",
         evidence=(zones.line, said),
-        reasoning=("No plugin of the block for all names passes a question on.",),
+        reasoning=("No plugin of the block for all names passes a query on.",),
         breaks=("names outside the cluster",),
         repairs=(
             Repair(

@@ -57,7 +57,7 @@ def _report(absence: Absence) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{_name(absence)} takes {expected.address} for the host's own, but {where}.",
+        claim=f"{_name(absence)} treats {expected.address} as the host's own, but {where}.",
         evidence=(expected.span, *spans_of(instead)),
         reasoning=("The listing shows every address that the host has.",),
         breaks=(f"what is sent to {expected.address}, and what is to leave with it",),

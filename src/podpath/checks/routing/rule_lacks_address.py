@@ -113,7 +113,7 @@ def _report(address: Address, rules: list[PolicyRule], said: Complaint, *, sure:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The node has policy rules for the addresses of other pods, and none for {address}.",
+        claim=f"The node has policy rules for the addresses of other pods, but none for {address}.",
         evidence=(*list_spans(rules)[-QUOTED:], said.span),
         reasoning=(
             "Without a rule of its own, its packets take the main table, whatever card it is of.",

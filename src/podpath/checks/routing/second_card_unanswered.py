@@ -188,8 +188,8 @@ def _report(complaint: Complaint, card: _SecondCard, *, named: bool, near: bool)
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"What asks {address} by {device} from beyond its network is answered by {way}: the "
-            f"{which} leads there, and no rule is for that address."
+            f"Requests to {address} that come in by {device} from other networks are answered "
+            f"through {way}: the {which} leads there, and no rule covers that address."
         ),
         evidence=(*spans_of((card.default, card.idle or card.own)), complaint.span),
         reasoning=("The way back is looked up by the destination alone.",),

@@ -94,11 +94,11 @@ def _report_machine(service: ObjectSightings, place: Tree, held: Span, said: Spa
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The node takes {address} for its own, since it is the external IP of {service.title}:"
+            f"The node treats {address} as its own, since it is the external IP of {service.title}:"
             " a machine that has it is out of reach of every node."
         ),
         evidence=(held, place.line, said),
-        reasoning=("What a node takes for its own address never leaves it.",),
+        reasoning=("What a node sends to an address of its own never leaves it.",),
         breaks=(f"what nodes send to the machine that has {address}",),
         repairs=(
             Repair(
@@ -169,7 +169,7 @@ def _tell_held(held: str, owner: tuple[str, Span], span: Span, *, sure: bool) ->
             "own."
         ),
         evidence=(span, line),
-        reasoning=("What a node takes for its own address never leaves it.",),
+        reasoning=("What a node sends to an address of its own never leaves it.",),
         breaks=(f"everything that this node sends to {name}",),
         repairs=(
             Repair(
@@ -233,10 +233,10 @@ def _report(
         severity=Severity.FAULT,
         claim=(
             f"The service {service.title} has the address {place.text} of node {name} as external "
-            "IP: in IPVS mode every other node takes that address for its own."
+            "IP: in IPVS mode every other node treats that address as its own."
         ),
         evidence=tuple(dict.fromkeys((place.line, line, *((mode,) if mode else ())))),
-        reasoning=("What a node takes for its own address never leaves it.",),
+        reasoning=("What a node sends to an address of its own never leaves it.",),
         breaks=(f"everything that other nodes send to {name}",),
         repairs=(
             Repair(

@@ -89,7 +89,7 @@ def _report(
             f"{', '.join(_names(theirs))}: they share none."
         ),
         evidence=(mine.line, theirs.line, said),
-        reasoning=("Docker's DNS server knows the containers of who asks' own networks alone.",),
+        reasoning=("Docker's DNS server knows only the containers in the networks of who asks.",),
         breaks=(f"connections from {one.name} to {other.name}, by name and by address",),
         prevention="Put what belongs together into one network of the Compose file.",
         certainty=LIKELY,

@@ -84,7 +84,7 @@ def _report_told(prefix: Prefix, link: str, peers: tuple[Span, ...], said: Span)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No peer of {link} may have {prefix}: it is in nobody's allowed IPs.",
+        claim=f"No peer of {link} has {prefix} in its allowed IPs.",
         evidence=(*peers, said),
         reasoning=("wg-quick makes routes of allowed IPs, and WireGuard drops what is in none.",),
         breaks=(f"packets to {prefix}, and those from there",),

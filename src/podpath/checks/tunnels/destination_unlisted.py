@@ -62,7 +62,7 @@ def _report(said: Sequence[Message], target: str, device: str) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No peer of {where} on this host has allowed IPs that hold {what}.",
+        claim=f"No peer of {where} on this host has allowed IPs that include {what}.",
         evidence=tuple(dict.fromkeys(list_spans(said)))[:QUOTED],
         reasoning=("The kernel refuses to send with ENOKEY, before any other host is asked.",),
         breaks=(f"what this host sends to {what} by that interface",),

@@ -69,7 +69,7 @@ def _report(pool: ObjectSightings, prefix: Prefix, route: Route) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The pool {prefix} is to use IPIP always, and the route to its block {route.prefix} "
+            f"The pool {prefix} must always use IPIP, but the route to its block {route.prefix} "
             f"leaves by {hop.link} to {hop.gateway}."
         ),
         evidence=tuple(span for span in spans if span is not None),

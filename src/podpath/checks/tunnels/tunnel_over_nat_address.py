@@ -75,7 +75,7 @@ def check(case: Case) -> Iterator[Finding]:
             "has on its NAT interface."
         ),
         evidence=tuple(dict.fromkeys(spans)),
-        reasoning=("No other node can reach it, and each takes it for its own.",),
+        reasoning=("No other node can reach it, and each treats it as its own.",),
         breaks=("pod traffic between nodes",),
         prevention=(
             "Name the interface of the nodes' own network in the plugin's and the kubelet's "
