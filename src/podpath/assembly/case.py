@@ -132,7 +132,7 @@ def _list_printed(evidence: ReadSources) -> Iterator[str]:
     """Yield the commands whose outputs are there as the programs printed them."""
     for scene in evidence.scenes:
         in_question = scene.netns == HOST and scene.standing < StateLikelihood.AFTER
-        if scene.source.command and in_question and not scene.is_filtered:
+        if scene.source.command and in_question and scene.is_unabridged:
             yield scene.source.command
 
 

@@ -25,7 +25,15 @@ _LONG = {"--list": "L", "--list-rules": "S", "--verbose": "v"}
 _CHANGES = frozenset("ADIRFXNPZ")
 _SAME = {"podman": "docker", "nerdctl": "docker"}
 """Programs that print what another one prints."""
-_VALUED = frozenset({"-n", "--namespace", "-l", "--selector", "-c", "--container", "--context"})
+_AGAIN = frozenset({
+    "ip",
+    "tcpdump", "ping", "curl", "nc", "dig", "nslookup", "traceroute", "tracepath", "mtr", "arping",
+    "conntrack", "nstat", "dmesg", "journalctl", "date",
+})  # fmt: skip
+"""Programs of which another run, at another time or in another place, tells more."""
+_NAMESPACE = frozenset({"-n", "--namespace"})
+_EVERYWHERE = frozenset({"-A", "--all-namespaces"})
+_VALUED = frozenset({"-l", "--selector", "-c", "--container", "--context"})
 
 
 class _Topic(NamedTuple):
@@ -36,11 +44,15 @@ class _Topic(NamedTuple):
     """Options without which less is printed."""
     picks: tuple[str, ...] = ()
     """What it is about: words that select a part."""
+    namespace: str = ""
+    """Of Kubernetes; empty where the command names none, `*` for all of them."""
 
     def is_answered_by(self, other: _Topic) -> bool:
         """Tell whether what the other prints holds all that this one asks for."""
         alike = self.subject == other.subject and self.details <= other.details
-        return alike and _agree(self.picks, other.picks)
+        there = other.namespace == "*" or self.namespace in {"", other.namespace}
+        filled = self.subject[0] == "kubectl"
+        return alike and there and _agree(self.picks, other.picks, filled=filled)
 
 
 def leave_out_printed(
@@ -63,8 +75,9 @@ def leave_out_printed(
 
 
 def _is_shown(step: str, shown: Iterable[_Topic]) -> bool:
-    topic = _read(parse_command(step))
-    return any(topic.is_answered_by(other) for other in shown)
+    command = parse_command(step)
+    topic = _read(command)
+    return command.program not in _AGAIN and any(topic.is_answered_by(other) for other in shown)
 
 
 def _read(command: Command) -> _Topic:
@@ -86,13 +99,17 @@ def _read(command: Command) -> _Topic:
 
 def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
     """Read `get svc web -n shop -o yaml`: its verb, its kind, its format and its names."""
-    words, picks, form = [], [], ""
+    words, picks, form, namespace = [], [], "", ""
     rest = iter(arguments)
     for word in rest:
         if word in {"-o", "--output"}:
             form = next(rest, "")
         elif word.startswith("-o"):
             form = word[2:]
+        elif word in _NAMESPACE:
+            namespace = next(rest, "")
+        elif word in _EVERYWHERE:
+            namespace = "*"
         elif word in _VALUED:
             value = next(rest, "")
             picks += [value] if word in {"-l", "--selector"} else []
@@ -102,7 +119,7 @@ def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
     kind, _, name = kind.partition("/")
     picks += [each for each in (name, *names) if each]
     kind = KINDS.get(kind.lower(), kind.lower().removesuffix("s"))
-    return _Topic(("kubectl", verb, kind, form), picks=tuple(picks))
+    return _Topic(("kubectl", verb, kind, form), picks=tuple(picks), namespace=namespace)
 
 
 def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _Topic | None:
@@ -115,7 +132,7 @@ def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _
         if word in {"-t", "--table"}:
             table = next(rest, "")
         elif not word.startswith("-"):
-            chain = f"chain {word}"
+            chain = word
         else:
             flags += _LONG.get(word, word).removeprefix("-")
     lists = not set(flags) & _CHANGES and (saved or bool(set(flags) & {"L", "S"}))
@@ -125,11 +142,11 @@ def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _
     return _Topic((family,), frozenset(devices | counters), picks) if lists else None
 
 
-def _agree(asked: Sequence[str], printed: Sequence[str]) -> bool:
+def _agree(asked: Sequence[str], printed: Sequence[str], *, filled: bool) -> bool:
     """Tell whether what was picked, if anything, is what is asked for, or what a placeholder stands
-    for.
+    for where any object will do.
     """
     return len(printed) <= len(asked) and all(
-        one == other or _PLACEHOLDER.fullmatch(one) is not None
+        one == other or (filled and _PLACEHOLDER.fullmatch(one) is not None)
         for one, other in zip(asked, printed, strict=False)
     )

@@ -88,7 +88,7 @@ TO_ANOTHER = (
 @pytest.mark.parametrize(
     ("lines", "certainties"),
     [
-        ((LARGE, REFUSES, LARGE, REFUSES), [1.0]),
+        ((LARGE, REFUSES, LARGE, REFUSES), [0.6]),
         ((LARGE, REFUSES, LARGE), []),
         ((LARGE, REFUSES, SMALL, REFUSES), []),
         ((LARGE, LARGE, REFUSES, REFUSES), []),
@@ -100,7 +100,8 @@ def test_a_sender_that_does_not_heed_what_fits_hangs(
     lines: tuple[str, ...], certainties: list[float]
 ) -> None:
     """The same size again after a router said that it does not fit, and that once more: one answer
-    is how a path is learned, and what is cut by the card looks large.
+    is how a path is learned, and what is cut by the card looks large. What else goes wrong there is
+    not seen: it is possible.
     """
     text = "".join(line.format(f"{place}10000") for place, line in enumerate(lines, 1))
     said = f"Uploads to 2001:db8:7::20 stop.\n\n```\n{text}```\n"

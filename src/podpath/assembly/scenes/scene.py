@@ -57,8 +57,8 @@ class ReadSource:
     """True where all that the command prints is there: no filter behind it, no ellipsis, no line
     that could not be read, and not the end of a console's text, which may have gone on.
     """
-    is_filtered: bool
-    """True where a filter behind the command may leave lines out."""
+    is_unabridged: bool
+    """True where neither a filter behind the command nor an ellipsis leaves lines out."""
     number: int
     """Its place in the case, from 0."""
 
@@ -161,7 +161,7 @@ def set_scene(source: Source, reading: Reading, number: int) -> ReadSource:
         whole=not (
             elided or (filtered and not _names_devices(source)) or reading.gaps or source.open_end
         ),
-        is_filtered=filtered,
+        is_unabridged=not (filtered or elided),
         number=number,
     )
 

@@ -222,7 +222,7 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
         )
     if not stuck.heard and not errors:
         reasons.append("Nothing at all comes back since: the path or the host may be gone instead.")
-    sure = stuck.heard or bool(errors)
+    sure = stuck.passed is not None and (stuck.heard or bool(errors))
     passed = [stuck.passed] if stuck.passed is not None else []
     return Finding(
         check=NAME,
