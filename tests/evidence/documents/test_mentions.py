@@ -57,6 +57,9 @@ from podpath.net.technologies import Technology
         ("the firewall blocks the port", Technology.FILTERED),
         ("crictl ps -a shows nothing", Technology.NODE_RUNTIME),
         ("the command fails in a script only", Technology.SCRIPT),
+        ("/usr/local/bin/firewall.sh runs at boot", Technology.SCRIPT),
+        ("the pod cannot reach itself by the service", Technology.OWN_SERVICE),
+        ("it connects to itself", Technology.OWN_SERVICE),
     ],
 )
 def test_technology_is_found_by_its_words(text: str, technology: Technology) -> None:
@@ -80,6 +83,12 @@ def test_technology_is_found_by_its_words(text: str, technology: Technology) -> 
         ("          UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1", Technology.MULTICAST),
         ("    inet6 fe80::1c2:3ff:fe04:506/64 scope link", Technology.IPV6),
         ("time=0.404 ms", Technology.HTTP_ERROR),
+        ("leftupdown=/usr/local/bin/updown.sh", Technology.SCRIPT),
+        ("until the deployment itself began to log errors", Technology.OWN_SERVICE),
+        (
+            "the cluster is misconfigured (e.g., it has invalid apiserver certificates)",
+            Technology.CERTIFICATE,
+        ),
     ],
 )
 def test_what_every_listing_of_devices_says_is_no_mention(

@@ -136,8 +136,8 @@ def _report_likely(rule: Rule, below: Sequence[Rule], *, sure: bool, jumps: bool
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {rule.position} of {rule.chain} {what} every packet: the {len(below)} rules "
-        "below it that would accept are never reached.",
+        claim=f"Rule {rule.position} of {rule.chain} {what} every packet: {_spell_below(below)} "
+        "reached.",
         evidence=(rule.span, *(one.span for one in below[:QUOTED])),
         reasoning=("Rules are tried in order.", *(counted if sure else ())),
         breaks=("packets that only the rules below would have accepted",),
@@ -146,6 +146,15 @@ def _report_likely(rule: Rule, below: Sequence[Rule], *, sure: bool, jumps: bool
         asks=() if sure else (ask,),
         marks=(name,),
     )
+
+
+def _spell_below(below: Sequence[Rule], whose: str = "") -> str:
+    """Say which rules are not reached: "the 2 rules of Docker below it that would accept are
+    never".
+    """
+    if len(below) == 1:
+        return f"the rule{whose} below it that would accept is never"
+    return f"the {len(below)} rules{whose} below it that would accept are never"
 
 
 def _doubt(finding: Finding) -> Finding:
@@ -167,8 +176,8 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the "
-        f"{len(below)} rules{whose} below it that would accept are never reached.",
+        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: "
+        f"{_spell_below(below, whose)} reached.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
         reasoning=("Rules are tried in order, and this one has no condition.",),
         breaks=("packets that only the rules below would have accepted",),
