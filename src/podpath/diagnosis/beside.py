@@ -58,7 +58,10 @@ _STARTED = re.compile(r"\bsystemd\[\d+\]: Started \S+\.service\b")
 """What systemd says of a unit that runs again."""
 _LISTENS = re.compile(r"\]: (?:all zones loaded|running|ready)$")
 """What daemons say of themselves when they serve: an address less does not keep them from it."""
-_SCHEDULED = re.compile(r"\bSuccessfully (?:assigned|pulled)\b")
+_SCHEDULED = re.compile(
+    r"\bsuccessfully (?:assigned|pulled|connected|authenticated)\b|\bestablished successfully\b",
+    re.IGNORECASE,
+)
 """What says so of something before the network, or beside it."""
 _CARD = re.compile(r"(?:eth|en[opsx]\w*|em|bond|ib)\d\w*")
 _NO_SPEED = re.compile(

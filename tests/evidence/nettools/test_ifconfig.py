@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from podpath.evidence.node_records import AddressRecord, LinkRecord
+from podpath.net.addresses import Address
+from tests.assembly.evidence_text import case_of_document
 from tests.evidence.consoles import block, read
 
 NEW = """
@@ -47,3 +49,16 @@ def test_the_old_form_says_the_same() -> None:
     assert link.flags is not None
     assert "LOWER_UP" in link.flags
     assert ("10.1.1.1", 24, "10.1.1.255") == (str(own.address), own.length, str(own.broadcast))
+
+
+def test_a_forum_takes_the_indentation_away() -> None:
+    """What stands below a device begins at the left, and goes on with it."""
+    flat = "\n".join(" ".join(line.split()) for line in OLD.splitlines())
+    reading = read(block(flat, "ifconfig"))
+    (link,) = [one for one in reading.records if isinstance(one, LinkRecord)]
+    case = case_of_document(f"It fails.\n{flat}\n\nThat is all.")
+
+    assert (1450, True) == (link.mtu, "LOWER_UP" in (link.flags or ()))
+    assert not reading.gaps
+    assert not case.gaps
+    assert case.node.host.holds(Address.parse("10.1.1.1"))

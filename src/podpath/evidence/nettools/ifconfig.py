@@ -36,7 +36,7 @@ _LENGTH6 = re.compile(r"prefixlen\s+(?P<length>\d+)")
 _PEER = re.compile(r"(?:destination\s+|P-t-P:)(?P<peer>\S+)")
 _BROADCAST = re.compile(r"(?:broadcast\s+|Bcast:)(?P<broadcast>[0-9.]+)")
 _ETHER = re.compile(r"\s*ether\s+(?P<mac>[0-9A-Fa-fxX:*]{17})")
-_STATUS = re.compile(r"\s+(?P<flags>(?:[A-Z]+\s+)*)MTU:(?P<mtu>\d+)")
+_STATUS = re.compile(r"\s*(?P<flags>(?:[A-Z]+\s+)*)MTU:(?P<mtu>\d+)")
 _REST = re.compile(
     r"\s*(?:RX|TX|collisions|Interrupt|unspec|loop|tunnel|sit|infiniband|device|Memory|"
     r"Base address|inet6? )\b|\s+[\w-]+:"
