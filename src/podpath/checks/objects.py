@@ -52,7 +52,8 @@ class ObjectSightings:
     @property
     def title(self) -> str:
         """Its name with its namespace."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name or "(unnamed)"
+        name = self.name or "(unnamed)"
+        return f"{self.namespace}/{name}" if self.namespace else name
 
     @property
     def span(self) -> Span:

@@ -311,6 +311,7 @@ class MessageKind(StrEnum):
 
     # Engines and their plugins
     NETWORK_FOUND = "network found"
+    NETWORK_FILE_WRITTEN = "network file written"
     DEFAULT_NETWORK_CHOSEN = "default network chosen"
     PLUGIN_FAILED = "plugin failed"
     PLUGIN_CRASHED = "plugin crashed"

@@ -217,3 +217,19 @@ def test_two_nodes_with_one_range_are_seen() -> None:
     found = podpath.diagnose(Pasted(text, "ticket.md")).findings
 
     assert [one.check for one in found] == ["pod-ranges-overlap"]
+
+
+def test_a_list_in_braces_is_a_part_of_the_object() -> None:
+    """What stands in a cell as JSON is put into the list that the path names, beside other fields;
+    a pod's node does for its name.
+    """
+    command = (
+        r"""kubectl get po -n web -o jsonpath='{range .items[*]}{.spec.nodeName}{"\t"}"""
+        r"""{.spec.containers[0].ports}{"\n"}{end}'"""
+    )
+    (pod,) = read_columns(source(command, 'm3\t[{"hostPort":81}]')).records
+
+    assert isinstance(pod, ApiObjectRecord)
+    (container,) = pod.tree.items_at("spec", "containers")
+    assert ["81"] == [port.text_at("hostPort") for port in container.items_at("ports")]
+    assert ("m3", "") == (pod.tree.text_at("spec", "nodeName"), pod.name)

@@ -47,6 +47,7 @@ LIKELY = 0.8
 """A runtime may be told another folder, or a file by name."""
 _SAMPLE = re.compile(r"(?:crio|podman|containerd-net|(?:crio|docker)-bridge|nerdctl|loopback)")
 """Names of the files that runtimes and engines bring."""
+_CLUSTER_FILE = re.compile(r"flannel|calico|canal|cilium|weave|antrea|kube-?ovn|aws|azure")
 _CLUSTERS = frozenset({
     "flannel", "calico", "cilium-cni", "weave-net", "kube-ovn", "antrea", "ovn-k8s-cni-overlay",
     "aws-cni", "azure-vnet",
@@ -66,21 +67,43 @@ def check(case: Case) -> Iterator[Finding]:
     others = [
         one for one in found if one.values["type"] in _CLUSTERS and one.span.line < last.span.line
     ]
-    if not own or not others or own[-1].values["type"] not in _SAMPLES:
+    beside = tuple(_list_beside(case, last.span))
+    if not own or not (others or beside) or own[-1].values["type"] not in _SAMPLES:
         return
+    other, span = (
+        (f"{others[-1].values['network']} ({others[-1].values['type']})", others[-1].span)
+        if others
+        else beside[-1]
+    )
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The runtime adds pods to its network {name} ({own[-1].values['type']}), not to "
-            f"{others[-1].values['network']} ({others[-1].values['type']})."
+            f"{other}."
         ),
-        evidence=(last.span, own[-1].span, others[-1].span),
-        reasoning=("Of several configurations, the one whose file name sorts first counts.",),
+        evidence=(last.span, own[-1].span, span),
+        reasoning=(
+            "Of several configurations, the one whose file name sorts first counts.",
+            "CRI-O may be told one by name: cni_default_network.",
+        ),
         breaks=("connections to and from pods of other nodes",),
         prevention="Remove the samples that come with a runtime before the plugin is installed.",
         marks=(name,),
     )
+
+
+def _list_beside(case: Case, last: Span) -> Iterator[tuple[str, Span]]:
+    """Yield the files of clusters' plugins that the folder's list has, or that were written before
+    the runtime chose.
+    """
+    for one in find_said(case, MessageKind.NETWORK_FILE_WRITTEN):
+        if _CLUSTER_FILE.search(one.values["file"]) and one.span.line < last.line:
+            yield one.values["file"], one.span
+    for listing, stated in statements_of(case, FolderListing):
+        for name in listing.names if listing.path == FOLDER else ():
+            if name.endswith(EXTENSIONS) and _CLUSTER_FILE.search(name):
+                yield f"{FOLDER}/{name}", stated.span
 
 
 def _find_listed(case: Case) -> Iterator[Finding]:

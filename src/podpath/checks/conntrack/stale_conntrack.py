@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from podpath.checks.category import Category
@@ -33,7 +34,7 @@ from podpath.checks.endpoints import backends_of
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import see
 from podpath.checks.told import find_told, list_failing
-from podpath.checks.topology import dnat_destinations, find_tables, known_rules
+from podpath.checks.topology import dnat_destinations, find_tables, known_rules, option_values
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix, read_address
 from podpath.net.complaints import Circumstance
@@ -51,6 +52,10 @@ BESIDE = 0.7
 """The certainty where the port alone says which service an entry is of."""
 _HOST_BITS = 32
 """Of a prefix that is one IPv4 address."""
+_Port = tuple[int, int]
+_Owner = tuple[str, str]
+"""A protocol with a port of nodes; the namespace and name of a service."""
+_SERVED = ("KUBE-EXT-", "KUBE-SVC-", "KUBE-SVL-", "KUBE-XLB-")
 PREVENTION = (
     "Make sure that kube-proxy deletes stale entries: its log says so, and its image needs "
     "conntrack(8)."
@@ -62,6 +67,11 @@ def check(case: Case) -> Iterator[Finding]:
     for entry, living in (*list_stale(case.node), *_list_by_objects(case)):
         if _matters(entry):
             yield _report(entry, living)
+    for entry, living in _list_by_node_port(case):
+        if _matters(entry):
+            found = _report(entry, living)
+            yield replace(found, repairs=(_forget_port(entry),))
+            return
     yield from _list_to_gone_pods(case)
     yield from _list_beside_endpoints(case)
 
@@ -146,6 +156,57 @@ def _list_by_objects(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Add
         gone = entry.reply.src not in {original.dst, *living}
         if living and gone and not known.of(entry):
             yield entry, living
+
+
+def _list_by_node_port(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
+    """Yield the entries of node ports whose service, by its object or by a rule's comment, has
+    Endpoints that are listed whole and lack the address.
+    """
+    owners = dict((*_list_commented_ports(case.node), *_list_node_ports(case)))
+    listed: dict[tuple[str, str], frozenset[Address]] = {}
+    for one in see(case, "Endpoints") if owners else ():
+        cut = one.at("elided") is not None or any(sight.partial for sight in one.sights)
+        items = (
+            item for subset in one.items_at("subsets") for item in subset.items_at("addresses")
+        )
+        found = (read_address(item.text_at("ip")) for item in items)
+        listed[one.namespace, one.name] = frozenset(() if cut else filter(None, found))
+    for entry in TrackedEntries.of(case.node.host.conntrack.items).rewritten if listed else ():
+        original, old = entry.original, entry.reply.src
+        space, name = owners.get((original.protocol, original.dport), ("", ""))
+        living = listed.get((space, name)) or listed.get(("", name))
+        if living and old not in living and old != original.dst:
+            yield entry, living
+
+
+def _list_node_ports(case: Case) -> Iterator[tuple[_Port, _Owner]]:
+    for service in see(case, "Service"):
+        for port in service.items_at("spec", "ports"):
+            protocol = (port.text_at("protocol") or "TCP").lower()
+            number = port.text_at("nodePort")
+            if number.isdecimal() and protocol in protocols.NUMBERS:
+                yield (protocols.NUMBERS[protocol], int(number)), (service.namespace, service.name)
+
+
+def _list_commented_ports(node: Node) -> Iterator[tuple[_Port, _Owner]]:
+    """Yield the node ports of kube-proxy's rules, each with the service that its comment names."""
+    for family in (4, 6):
+        for rule in chain.from_iterable(map(known_rules, find_tables(node.host, "nat", family))):
+            into = rule.target.name if rule.target is not None else ""
+            named = " ".join(option_values(rule, "comment", "comment")).rpartition(":")[0]
+            space, _, name = named.partition("/")
+            protocol = rule.protocol.number if rule.protocol is not None else 0
+            ports = option_values(rule, protocols.protocol_name(protocol), "dport")
+            if rule.dst is None and into.startswith(_SERVED) and name and " " not in name:
+                yield from (((protocol, int(port)), (space, name)) for port in ports)
+
+
+def _forget_port(entry: ConntrackEntry) -> Repair:
+    name = protocols.protocol_name(entry.original.protocol)
+    return Repair(
+        title="delete the port's entries, so the rules choose an endpoint again",
+        commands=(f"conntrack -D -p {name} --orig-port-dst {entry.original.dport}",),
+    )
 
 
 def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:

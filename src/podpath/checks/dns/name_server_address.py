@@ -28,14 +28,17 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.objects import ObjectSightings, see
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
+from podpath.checks.objects import ObjectSightings, is_of_all, see
+from podpath.checks.stated import is_typed_on
 from podpath.checks.told import list_failing
 from podpath.net.addresses import Address, read_address
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -48,6 +51,11 @@ ASK = FollowUp(
     "whether a DNS cache runs on the node of the pods that fail",
     "kubectl -n kube-system get pods -o wide | grep node-local-dns; ip -br addr  # on their node",
     "none runs there, and no device has its address: nobody answers",
+)
+_CACHE = re.compile(r"node-?local-?dns")
+_TOLERATE = Repair(
+    title="let the DaemonSet tolerate the node's taints, or select the node",
+    commands=("kubectl describe node NODE | grep -A3 Taints",),
 )
 NAMELESS = frozenset({
     FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT, FailureKind.TIMEOUT,
@@ -91,22 +99,44 @@ def _check_cache(case: Case) -> Iterator[Finding]:
     for server in _pods(case):
         address = read_address(server.text)
         if address is not None and address.is_link_local and not host.holds(address):
+            short = _find_short_set(case, shown)
+            wants = f" ({short.name} is to have fewer pods than there are nodes)" if short else ""
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=(
                     f"Pods query {address}, a DNS cache on their own node, but no device of this "
-                    "node has that address."
+                    f"node has that address{wants}."
                 ),
-                evidence=(server.line, shown),
+                evidence=(server.line, shown, *((short.span,) if short is not None else ())),
                 reasoning=("A link-local address is never routed: only the node could answer.",),
                 breaks=("every name that pods of this node look up",),
+                repairs=(_TOLERATE,) if short is not None else (),
                 prevention="Alert on nodes where the DaemonSet of the cache has no pod.",
-                certainty=LIKELY,
-                asks=(ASK,),
+                certainty=LIKELY if short is None else 1.0,
+                asks=(ASK,) if short is None else (),
                 marks=(str(address),),
             )
             return
+
+
+def _find_short_set(case: Case, shown: Span) -> ObjectSightings | None:
+    """Return the cache's DaemonSet where it is to have fewer pods than all nodes that are listed,
+    the node whose addresses are shown is one of them, and people name no other.
+    """
+    nodes = [one.name for one in see(case, "Node") if any(is_of_all(each) for each in _rows(one))]
+    told = {word for one in list_failing(case) for word in one.words | one.spoken}
+    here = [name for name in nodes if is_typed_on(case, shown, name)]
+    others = told.intersection(nodes).difference(here)
+    for one in see(case, "DaemonSet") if len(here) == 1 and not others else ():
+        wanted = one.text_at("status", "desiredNumberScheduled")
+        if _CACHE.search(one.name) and wanted.isdecimal() and int(wanted) < len(nodes):
+            return one
+    return None
+
+
+def _rows(seen: ObjectSightings) -> tuple[Span, ...]:
+    return tuple(sight.tree.line for sight in seen.sights)
 
 
 def _fails_by_name(case: Case) -> bool:

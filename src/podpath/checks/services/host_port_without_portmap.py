@@ -23,9 +23,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import PodView, pods
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -36,6 +37,13 @@ CATEGORIES = (
     Category.SERVICE_RULES_MISSING,
 )
 NAME = "host-port-without-portmap"
+LIKELY = 0.8
+"""Where nothing shows whether the pod is on the host's network, whose ports are alike."""
+ASK = FollowUp(
+    "whether the pod is on the host's network",
+    "kubectl get pod POD -o jsonpath={.spec.hostNetwork}",
+    "it is not: nothing maps the port",
+)
 BY_THEMSELVES = frozenset(
     {
         "portmap",
@@ -66,13 +74,21 @@ def check(case: Case) -> Iterator[Finding]:
             port = next((port for port in wanted if port is not None), None)
             if port is not None:
                 line = networks[0].span
-                yield _report(
+                bare = not container.text_at("name")
+                found = _report(
                     pod,
                     port,
                     ", ".join(networks[0].plugins),
                     Span(line.source, line.line, line.line),
                 )
+                hosted = bare and port.text in {*_list_own(container)}
+                yield replace(found, certainty=LIKELY, asks=(ASK,)) if hosted else found
                 return
+
+
+def _list_own(container: Tree) -> Iterator[str]:
+    """Yield the ports that a container listens on by its own words."""
+    return (port.text_at("containerPort") for port in container.items_at("ports"))
 
 
 def _report(pod: PodView, port: Tree, plugins: str, line: Span) -> Finding:

@@ -21,6 +21,7 @@ from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.kubernetes.spoken import services_and_pods
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
+from podpath.evidence.text.trees import read_tree
 from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
@@ -28,6 +29,7 @@ _COLUMNS = re.compile(r"(?:-o=?|--output=?)?custom-columns=(?P<columns>\S+)")
 _COLUMN = re.compile(r"(?P<heading>[^:,]+):(?P<path>(?:\\.|[^,])+)")
 _STEP = re.compile(r"\.?((?:[A-Za-z0-9_/-]|\\.)+)(?P<list>\[[0*]\])?")
 _NONE = frozenset({"", "<none>"})
+_PLACE = ("spec", "nodeName")
 _NAME, _SPACE = ("metadata", "name"), ("metadata", "namespace")
 _GAP = re.compile(r"\s{2,}|\t+")
 _NAMES = re.compile(r"(?:-o=?|--output=)name")
@@ -75,6 +77,8 @@ class ShownField(NamedTuple):
     path: tuple[str, ...]
     listed: bool
     """True where the field is in a list: its elements stand behind one another."""
+    lists: frozenset[str] = frozenset()
+    """The steps of the path that are lists."""
 
 
 class ColumnsCommand(NamedTuple):
@@ -137,7 +141,8 @@ def _parse_template(kind: str, space: str, row: str) -> ColumnsCommand | None:
         else:
             text = part["quoted"] if part["quoted"] is not None else part["plain"]
             texts[-1] += text.replace("\\n", "").replace("\\t", "\t")
-    if _NAME not in [one.path for one in columns] or not all(texts[1:-1]):
+    known = [one.path for one in columns]
+    if not (_NAME in known or (kind == "Pod" and _PLACE in known)) or not all(texts[1:-1]):
         return None
     # a field ends where the text behind it first stands: no other end is tried
     fields = "".join(f"(?>(.*?){_match_text(text)})" for text in texts[1:-1])
@@ -183,7 +188,8 @@ _NAMED = ShownField("NAME", _NAME, listed=False)
 def _make_column(heading: str, path: str) -> ShownField:
     steps = list(_STEP.finditer(path.strip("{}")))
     names = tuple(step[1].replace("\\", "") for step in steps)
-    return ShownField(heading, names, any(step["list"] for step in steps))
+    lists = frozenset(step[1] for step in steps if step["list"])
+    return ShownField(heading, names, bool(lists), lists)
 
 
 def recognise_columns(source: Source) -> int:
@@ -252,7 +258,7 @@ def _add_object(
     ledger: LineLedger, index: int, asked: ColumnsCommand, cells: Sequence[str]
 ) -> None:
     known = {one.path: cell for one, cell in zip(asked.columns, cells, strict=True)}
-    if not known.get(_NAME):
+    if not (known.get(_NAME) or (_NAME not in known and known.get(_PLACE))):
         ledger.unread(index, "a row with an object's name")
         return
     span = ledger.span(index, index)
@@ -264,11 +270,11 @@ def _add_object(
         span=span,
         kind=asked.kind,
         namespace=known.get(_SPACE, asked.namespace),
-        name=known[_NAME],
+        name=known.get(_NAME, ""),
         tree=tree,
     )
     ledger.add(record)
-    if asked.kind == "Pod":
+    if asked.kind == "Pod" and record.name:
         for pod in services_and_pods(record):
             ledger.add(pod)
 
@@ -276,16 +282,27 @@ def _add_object(
 def _put(tree: Tree, column: ShownField, cell: str) -> Tree:
     """Return a tree with a field more, at its path; a list holds plain texts."""
     span = tree.span
+    if cell.startswith(("[{", "{")):
+        grown = read_tree(span.source, [cell], span.line).trees
+        return _nest(tree, column.path, grown[0], span, column.lists) if grown else tree
     whole = cell.startswith("[") and cell.endswith("]")
     words = tuple(Tree(value=word, span=span) for word in re.split(r"[,\s]+", cell.strip("[]")))
     value = Tree(value=words if column.listed or whole else cell, span=span)
     return _nest(tree, column.path, value, span)
 
 
-def _nest(tree: Tree, path: tuple[str, ...], value: Tree, span: Span) -> Tree:
+def _nest(
+    tree: Tree,
+    path: tuple[str, ...],
+    value: Tree,
+    span: Span,
+    lists: frozenset[str] = frozenset(),
+) -> Tree:
+    """Return a tree with a value at a path; what the steps of `lists` hold is a list's element."""
     head, *rest = path
     below = tree.fields.get(head, Tree(value={}, span=span))
-    inner = _nest(below, tuple(rest), value, span) if rest else value
+    inner = _nest(below, tuple(rest), value, span, lists) if rest else value
+    inner = Tree(value=(inner,), span=span) if rest and head in lists else inner
     return Tree(value={**tree.fields, head: inner}, span=span)
 
 
