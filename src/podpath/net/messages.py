@@ -227,6 +227,8 @@ class MessageKind(StrEnum):
     # Meshes and TLS
     SECRET_NOT_SUPPLIED = "secret not supplied"  # noqa: S105 - a kind of message
     PEER_SPEAKS_NO_TLS = "peer speaks no tls"
+    CERTIFICATE_OF_THE_FUTURE = "certificate of the future"
+    CLIENT_CERTIFICATE_EXPIRED = "client certificate expired"
     CERTIFICATE_REFUSED = "certificate refused"
     CERTIFICATE_MISSING = "certificate missing"
     TLS_NOT_AGREED = "tls not agreed"

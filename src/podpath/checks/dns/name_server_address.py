@@ -124,7 +124,7 @@ def _find_short_set(case: Case, shown: Span) -> ObjectSightings | None:
     """Return the cache's DaemonSet where it is to have fewer pods than all nodes that are listed,
     the node whose addresses are shown is one of them, and people name no other.
     """
-    nodes = [one.name for one in see(case, "Node") if any(is_of_all(each) for each in _rows(one))]
+    nodes = [one.name for one in see(case, "Node") if _is_of_all(one)]
     told = {word for one in list_failing(case) for word in one.words | one.spoken}
     here = [name for name in nodes if is_typed_on(case, shown, name)]
     others = told.intersection(nodes).difference(here)
@@ -135,8 +135,8 @@ def _find_short_set(case: Case, shown: Span) -> ObjectSightings | None:
     return None
 
 
-def _rows(seen: ObjectSightings) -> tuple[Span, ...]:
-    return tuple(sight.tree.line for sight in seen.sights)
+def _is_of_all(seen: ObjectSightings) -> bool:
+    return any(is_of_all(sight.tree.line) for sight in seen.sights)
 
 
 def _fails_by_name(case: Case) -> bool:
