@@ -364,6 +364,8 @@ class MessageKind(StrEnum):
 
     # Programs that answer, and refuse
     PROXY_ANSWERED = "proxy answered"
+    CLUSTER_NAME_PROXIED = "cluster name proxied"
+    FORWARD_POLICY_WARNED = "forward policy warned"
     NODE_NOT_UPDATED = "node not updated"
     CLIENT_REFUSED = "client refused"
     MESSAGE_TOO_LARGE = "message too large"
