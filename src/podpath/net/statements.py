@@ -282,6 +282,14 @@ class FolderListing(NamedTuple):
     """False where something behind ls leaves some out."""
 
 
+class TypedDevice(NamedTuple):
+    """What somebody typed of a device: it becomes a bridge's port, or gets an address."""
+
+    link: IfName
+    bridge: str = ""
+    """The bridge that it becomes a port of; empty where it is given an address."""
+
+
 class LineCount(NamedTuple):
     """How many lines a program printed, as somebody counted them."""
 
@@ -300,4 +308,5 @@ Statement = (
     | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState | UnitState | PortSwitch
     | ListenQueue | FirewallStatement | WarningEvent | ClockRead | NameAnswer | NeighbourCount
     | NothingFound | NoObjects | NoRoutes | NameReply | FolderListing | LineCount
+    | TypedDevice
 )  # fmt: skip

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 import podpath
 from podpath.checks.links.bridge_port_addressed import check
 from podpath.library.given import Pasted
 from podpath.node.case import Case
 from tests.assembly.evidence_text import case_of_document
+from tests.checks.pasted import ticket_of
 
 HOST_FAILS = "\nThe host cannot reach the internet since then.\n"
 GUESTS_FAIL = "\nThe containers cannot reach the internet since then.\n"
@@ -111,3 +114,28 @@ Bridge=br7
     assert list(check(told(HOST_FAILS, files.format(prompt="and the card's:")))) == []
     (found,) = check(told(HOST_FAILS, files.format(prompt="$ $ cat enp1s0.network")))
     assert "makes enp1s0 a port of br7" in str(found.claim)
+
+
+GONE = "After this command my server is gone, SSH, too."
+
+
+@pytest.mark.parametrize(
+    ("said", "typed", "certainties"),
+    [
+        (GONE, "ip link set eth0 master br-lan", [0.8]),
+        (GONE, "brctl addif br-lan enp1s0", [0.8]),
+        (GONE, "ip link set eth0 master br-lan\n# ip addr add 192.0.2.9/24 dev br-lan", []),
+        (GONE, "ip link set veth3 master br-lan", []),
+        ("The container on br-lan gets no answer from 192.0.2.7.",
+         "ip link set eth0 master br-lan", []),
+        ("All is well since this command.", "ip link set eth0 master br-lan", []),
+    ],
+    ids=["ip", "brctl", "addressed", "veth", "container", "works"],
+)  # fmt: skip
+def test_a_card_that_was_made_a_port_by_hand_loses_the_host(
+    said: str, typed: str, certainties: list[float]
+) -> None:
+    """Possible, where the host is out of reach and no command gives the bridge an address."""
+    found = check(ticket_of(f"{said}\n\n```\n# {typed}\n```\n"))
+
+    assert certainties == [one.certainty for one in found]

@@ -7,6 +7,7 @@ import pytest
 from podpath.checks.routing.table_without_network import check
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
+from tests.checks.pasted import ticket_of
 
 SAID = "Clients of 192.168.10.0/24 cannot reach 198.51.100.7, they time out."
 RULES = """\
@@ -112,3 +113,26 @@ def test_a_sentence_tells_where_the_network_is() -> None:
 def test_a_sentence_that_does_not_tell_it(said: str, table: str) -> None:
     """The table has it, its default leads there, or the rule is for another source."""
     assert said_certainty(said, table) is None
+
+
+def test_a_route_by_another_gateway_of_the_same_device_is_not_found_either() -> None:
+    """The table's default takes it to its own gateway; the same gateway would do as well."""
+    text = """\
+Packets that come from 172.19.0.0/24 do not reach 10.60.0.0/16.
+
+```
+# ip route show table all
+default via 172.19.0.1 dev eth3 table lan3 proto static
+10.60.0.0/16 via {gateway} dev eth3
+172.19.0.0/24 dev eth3 proto kernel scope link src 172.19.0.3
+# ip rule
+0:	from all lookup local
+32760:	from 172.19.0.0/24 lookup lan3
+32766:	from all lookup main
+32767:	from all lookup default
+```
+"""
+    (found,) = check(ticket_of(text.format(gateway="172.19.0.2")))
+
+    assert ("lan3", "10.60.0.0/16") == found.marks
+    assert [] == list(check(ticket_of(text.format(gateway="172.19.0.1"))))

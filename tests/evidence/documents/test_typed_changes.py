@@ -11,8 +11,9 @@ from podpath.evidence.formats import CERTAIN, NO
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, StatementRecord
+from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
-from podpath.net.statements import NoRoutes, NothingFound
+from podpath.net.statements import NoRoutes, NothingFound, TypedDevice
 
 CHANGES = [
     "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1",
@@ -121,6 +122,27 @@ def test_silence_is_kept() -> None:
 )
 def test_what_printed_nothing(command: str, expected: NothingFound | NoRoutes | None) -> None:
     """What a grep looked for, if it is plain, and a table that was listed whole."""
+    source = Source(name="t", lines=(), command=command, prompt="#")
+    found = [one for one in FORMAT.read(source).records if isinstance(one, StatementRecord)]
+
+    assert [one.statement for one in found] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("sudo ip link set eth0 master br-lan", TypedDevice(IfName("eth0"), "br-lan")),
+        ("ip link set dev eth0 up master br0", TypedDevice(IfName("eth0"), "br0")),
+        ("brctl addif br0 enp1s0", TypedDevice(IfName("enp1s0"), "br0")),
+        ("ovs-vsctl add-port ovs0 eth1", TypedDevice(IfName("eth1"), "ovs0")),
+        ("ip addr add 192.0.2.9/24 dev br0", TypedDevice(IfName("br0"))),
+        ("dhclient -v br0", TypedDevice(IfName("br0"))),
+        ("ip link set eth0 up", None),
+        ("ip link set eth0 nomaster", None),
+    ],
+)
+def test_ports_and_addresses_that_are_typed(command: str, expected: TypedDevice | None) -> None:
+    """Which device becomes a bridge's port, and which gets an address."""
     source = Source(name="t", lines=(), command=command, prompt="#")
     found = [one for one in FORMAT.read(source).records if isinstance(one, StatementRecord)]
 

@@ -1,7 +1,8 @@
 """resolver-unusable: the host's own configuration leaves it without a resolver.
 
 What it is
-    /etc/resolv.conf names no server, or names one by name instead of by address; or the `hosts:`
+    /etc/resolv.conf names no server, or names one by name instead of by address, or names 0.0.0.0,
+    which is whoever asks, and the question is refused there; or the `hosts:`
     line in /etc/nsswitch.conf does not list `dns` (or `resolve`), or stops before it for the names
     that fail (`mdns4_minimal [NOTFOUND=return]` and names that end in .local).
 
@@ -25,6 +26,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
@@ -32,13 +34,16 @@ from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.addresses import read_address
+from podpath.net.failures import FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
 from podpath.net.settings import Setting
+from podpath.net.trees import Tree
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION, Category.NETWORK_MANAGER)
 NAME = "resolver-unusable"
+DNS = 53
 ASKS = frozenset({"dns", "resolve", "nis", "ldap", "sss", "winbind"})
 
 
@@ -49,6 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
         for sight in seen.sights:
             for server in sight.tree.items_at("nameservers"):
                 word = server.text.partition("%")[0]
+                yield from _find_unspecified(case, server)
                 if read_address(word) is None and _is_name(word):
                     claim = f"resolv.conf names the server {server.text}, which is not an address."
                     yield _report(claim, server.line, failed, server.text)
@@ -60,6 +66,28 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(claim, setting.span, failed, setting.value)
             elif _ends_at_mdns(words):
                 yield from _report_local(setting, failed)
+
+
+def _find_unspecified(case: Case, server: Tree) -> Iterator[Finding]:
+    """Report a server that is no address of anybody, where a question to this host itself is
+    refused.
+    """
+    address = read_address(server.text)
+    if address is None or not address.is_unspecified:
+        return
+    own = [
+        one
+        for one in case.attempts
+        if one.is_bad and one.probe.dport == DNS and one.probe.dst.is_loopback
+    ]
+    refused = [one.span for one in own if one.result is FailureKind.REFUSED]
+    claim = f"resolv.conf names {address}, which means who asks, and no server listens there."
+    if refused:
+        yield replace(
+            _report(claim, server.line, (), server.text),
+            evidence=(server.line, refused[0]),
+            certainty=1.0,
+        )
 
 
 def _ends_at_mdns(words: Sequence[str]) -> bool:

@@ -2,7 +2,8 @@
 
 What it is
     A file makes a card (eth0) a port of a bridge (br0) and also gives the card its own address,
-    static or by DHCP, in addition to the bridge's.
+    static or by DHCP, in addition to the bridge's. Or somebody typed the command that makes the
+    host's card a port, and the host is out of reach since.
 
 Why it breaks
     Packets that arrive at a port belong to the bridge. The host's address must be on the bridge:
@@ -22,21 +23,31 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.told import WORKLOADS, list_failing
+from podpath.checks.stated import statements_of
+from podpath.checks.told import WORKLOADS, list_failing, list_lost
 from podpath.checks.wanted import WantedDevice, wanted_devices
+from podpath.net.provenance import Span
 from podpath.net.settings import Setting
+from podpath.net.statements import TypedDevice
 from podpath.node.case import Case
 
 CATEGORIES = (Category.BRIDGE_CONFIGURATION, Category.NETWORK_MANAGER)
 NAME = "bridge-port-addressed"
+LIKELY = 0.8
+"""The card may have had no address of the host's."""
+_CARD = re.compile(r"(?:eth|en[opsx]|em|p\d+p|bond|wlan)\w*(?:\.\d+)?$")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port of a bridge that the files give an address of its own."""
+    """Report each port of a bridge that the files give an address of its own; else the card that
+    somebody made a port by hand.
+    """
+    yield from _find_typed(case)
     devices = wanted_devices(case)
     ports = {port: (wanted.device, span) for wanted in devices for port, span in wanted.ports}
     ports |= {wanted.device: (wanted.bridge, wanted.span) for wanted in devices if wanted.bridge}
@@ -88,6 +99,51 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
         )
+
+
+def _find_typed(case: Case) -> Iterator[Finding]:
+    """Report the first card that a command makes a port of a bridge which no command gives an
+    address, where people say that the host itself, or all of it, is out of reach.
+    """
+    typed = [(one, stated.span) for one, stated in statements_of(case, TypedDevice)]
+    addressed = {str(one.link) for one, _ in typed if not one.bridge}
+    shown = {str(one.link) for one in case.node.host.addresses.items if one.span is not None}
+    lost = [one for one in list_lost(case) if not {one.source, one.target} & WORKLOADS]
+    for one, span in typed if lost else ():
+        if one.bridge and one.bridge not in addressed | shown and _CARD.match(one.link):
+            yield _report_typed(one, (span, lost[0].span))
+            return
+
+
+def _report_typed(typed: TypedDevice, spans: tuple[Span, ...]) -> Finding:
+    port, bridge = typed.link, typed.bridge
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"{port} was made a port of {bridge}: the addresses and routes that the host has on "
+            f"{port} get no answers since, and nothing that is shown gives {bridge} any."
+        ),
+        evidence=spans,
+        reasoning=(f"Packets that arrive at {port} belong to {bridge} from then on.",),
+        breaks=(f"everything that the host sends and receives by {port}",),
+        repairs=(
+            Repair(
+                title=f"take {port} out of the bridge, or move its address and routes to it",
+                commands=(f"ip link set {port} nomaster",),
+            ),
+        ),
+        prevention="Configure addresses on bridges, never on their ports.",
+        certainty=LIKELY,
+        asks=(
+            FollowUp(
+                fact=f"which of {port} and {bridge} has the host's address",
+                command=f"ip addr show {port}; ip addr show {bridge}; ip route",
+                decides=f"{port}: it is the cause; {bridge}: it is not",
+            ),
+        ),
+        marks=(str(port), bridge),
+    )
 
 
 def _static(wanted: WantedDevice) -> list[Setting]:

@@ -2,7 +2,7 @@
 
 What it is
     The device of the default route, or one that has the host's address, is listed without UP, or as
-    NO-CARRIER.
+    NO-CARRIER. Or the one card of a whole listing is not UP and has no address: nothing set it up.
 
 Why it breaks
     Nothing leaves through a device that is down, nor through one without carrier, although the
@@ -28,7 +28,8 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
-from podpath.checks.told import WORKLOADS, list_lost
+from podpath.checks.told import WORKLOADS, list_failing, list_lost
+from podpath.net.complaints import EndKind
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -63,7 +64,8 @@ def check(case: Case) -> Iterator[Finding]:
         ):
             continue
         dead = not link.up or not link.carrier
-        alone = dead and link.name in addressed and _is_only_card(case, link)
+        bare = not link.up and link.name not in held and _is_never_set_up(case, link)
+        alone = bare or (dead and link.name in addressed and _is_only_card(case, link))
         how = "is down" if not link.up else "has no carrier"
         named = link.name in complained and link.name in held and _is_card(link.name)
         if dead and (link.name in leading or named or alone):
@@ -78,14 +80,15 @@ def check(case: Case) -> Iterator[Finding]:
             certainty = 0.7
         else:
             continue
+        claim = f"{link.name} {how} and holds one of the host's addresses."
+        if bare:
+            claim = f"{link.name}, the host's only card, is down and has no address."
+        if link.name in leading:
+            claim = f"{link.name} {how}, and the host's route to other hosts uses it."
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=(
-                f"{link.name} {how}, and the host's route to other hosts uses it."
-                if link.name in leading
-                else f"{link.name} {how} and holds one of the host's addresses."
-            ),
+            claim=claim,
             evidence=(link.span, *(tried if named else ())),
             reasoning=("Its routes and addresses stay, and packets sent there are lost.",),
             breaks=(f"everything that leaves through {link.name}",),
@@ -93,6 +96,17 @@ def check(case: Case) -> Iterator[Finding]:
             certainty=certainty,
             marks=("DOWN", "NO-CARRIER"),
         )
+
+
+def _is_never_set_up(case: Case, link: Link) -> bool:
+    """Tell whether a card is the only one of a whole listing, while people say that something of
+    this machine fails.
+    """
+    inner = {EndKind.POD, EndKind.CONTAINER}
+    shown = [one for one in case.node.host.links.items if one.span is not None]
+    others = [one for one in shown if one.name not in {"lo", link.name}]
+    said = [one for one in list_failing(case) if not {one.source, one.target} & inner]
+    return bool(said) and case.node.host.links.complete and not others and _is_card(link.name)
 
 
 def _is_only_card(case: Case, link: Link) -> bool:

@@ -55,6 +55,8 @@ ASK_DEFAULT = FollowUp(
     "ufw status verbose",
     "`deny (incoming)`: it drops what no rule lists",
 )
+_LOSSES = LOSSES | {FailureKind.SOMETIMES}
+"""Connections that were let in before ufw was switched on go on, and new ones do not."""
 _DENIES = frozenset({"deny", "reject"})
 
 
@@ -74,7 +76,8 @@ def check(case: Case) -> Iterator[Finding]:
     routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
     if any("FWD" in rule.action for rule, _ in rules):
         routed = []
-    inner = next((one for one in list_lost(case) if {one.source, one.target} & WORKLOADS), None)
+    lost = [one for one in list_failing(case) if one.failure in {None, *_LOSSES}]
+    inner = next((one for one in lost if {one.source, one.target} & WORKLOADS), None)
     if routed and inner is not None:
         found = _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
         into = inner.target in WORKLOADS and inner.same_node is False and bool(inner.addresses)

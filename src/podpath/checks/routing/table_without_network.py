@@ -106,6 +106,9 @@ def _is_lacking(host: Netns, rule: PolicyRule, route: Route, defaults: list[Rout
         return False
     devices = {hop.link for one in defaults for hop in one.nexthops}
     by_other = not devices & {hop.link for hop in route.nexthops}
+    gateways = {hop.gateway for hop in route.nexthops} - {None}
+    taken = {hop.gateway for one in defaults for hop in one.nexthops}
+    by_other |= bool(gateways) and not gateways & taken and None not in taken
     covered = any(
         one.table == rule.table and one.prefix.length and one.prefix.covers(route.prefix)
         for one in host.routes.items

@@ -2,7 +2,8 @@
 
 What it is
     `docker inspect` or a Compose file shows the networks of both containers, and they have none in
-    common, not even the default one.
+    common, not even the default one. Or both are on Docker's default bridge (`network_mode:
+    bridge`), where Docker gives no names.
 
 Why it breaks
     Docker's own DNS server (127.0.0.11) knows only the names of containers that share a network
@@ -50,6 +51,10 @@ def check(case: Case) -> Iterator[Finding]:
     known = {one.name: one for one in see(case, "Container")}
     for said in find_said(case, MessageKind.NAME_FAILS):
         asked = known.get(said.values.get("name", ""))
+        mode = None if _is_linked(known, asked) else _find_bridge_mode(asked)
+        if asked is not None and mode is not None:
+            yield _report_default(asked.name, mode, said.span)
+            return
         asking = _find_asking(known, asked, said.span.source.netns or "")
         if asking is None or asked is None or asking is asked:
             continue
@@ -66,6 +71,34 @@ def _find_asking(
     others = [one for one in known.values() if one is not asked]
     named = known.get(netns.rpartition("/")[2])
     return others[0] if named is None and netns and len(others) == 1 else named
+
+
+def _find_bridge_mode(container: ObjectSightings | None) -> Tree | None:
+    """Return what puts a service of a Compose file on the default bridge; None where nothing
+    does.
+    """
+    mode = container.at("network_mode") if container is not None else None
+    return mode if mode is not None and mode.text == "bridge" else None
+
+
+def _is_linked(known: Mapping[str, ObjectSightings], asked: ObjectSightings | None) -> bool:
+    """Tell whether another service names it as a link, which writes its name into a file."""
+    linked = [link.text for one in known.values() for link in one.items_at("links")]
+    return asked is not None and any(link.partition(":")[0] == asked.name for link in linked)
+
+
+def _report_default(name: str, mode: Tree, said: Span) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=f"{name} is on Docker's default bridge, where containers have no names.",
+        evidence=(mode.line, said),
+        reasoning=("Docker's DNS server serves networks that somebody defined, and no other.",),
+        breaks=(f"connections to {name} by its name",),
+        prevention="Leave network_mode out of Compose files: a project has a network of its own.",
+        certainty=1.0,
+        marks=("network_mode",),
+    )
 
 
 def _find_networks(container: ObjectSightings) -> Tree | None:

@@ -58,6 +58,7 @@ _FAILS = re.compile(
     rf"\b(?:no|none|nobody|nothing|neither|hardly any|not one|no one)\b(?: [\w'/-]+){{0,5}} "
     rf"(?:can |could |is |are |has |have |will )?(?:be )?(?:{_VERB}\w*|through|out|back|reached|"
     r"resolved|seen|answered|opened|left|there|in)\b|"
+    r"\bonly (?:sometimes|occasionally|at times|now and then|rarely|intermittently)\b|"
     r"\btim(?:es?|ed|ing)[- ]?outs?\b|\btimeouts?\b|\brefus(?:es?|ed|al)\b|\bno route to host\b|"
     r"\bunreachable\b|\binaccessible\b|\bunavailable\b|\bnot reachable\b|\bresets?\b|\bhangs?\b|"
     r"\bhanging\b|\bhung\b|\bstalls?\b|"

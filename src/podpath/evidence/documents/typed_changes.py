@@ -25,8 +25,9 @@ from podpath.evidence.records import (
     StatementRecord,
 )
 from podpath.evidence.text.ledger import Ledger
+from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
-from podpath.net.statements import NoRoutes, NothingFound
+from podpath.net.statements import NoRoutes, NothingFound, TypedDevice
 
 _IP_VERBS = (
     "add",
@@ -283,6 +284,27 @@ def _changes(step: SimpleCommand) -> bool:
     return changes is not None and changes(step.arguments)
 
 
+_PORT = re.compile(
+    r"ip l\w* set (?:dev )?(?P<link>[\w.@-]+) (?:up )?master (?P<bridge>[\w.@-]+)|"
+    r"brctl addif (?P<master>[\w.@-]+) (?P<port>[\w.@-]+)|"
+    r"ovs-vsctl add-port (?P<switch>[\w.@-]+) (?P<added>[\w.@-]+)|"
+    r"(?:ip a\w* (?:add|a|replace) \S+ .*?dev|dhclient|dhcpcd|ifup|ifconfig) "
+    r"(?P<addressed>[\w.@-]+)"
+)
+
+
+def _find_device(step: SimpleCommand) -> TypedDevice | None:
+    """Return what a command does to a device: it makes it a bridge's port, or gives it an
+    address.
+    """
+    words = [word for word in step.arguments if not word.startswith("-")]
+    port = _PORT.match(" ".join((step.program, *words)))
+    if port is None:
+        return None
+    link = port["link"] or port["port"] or port["added"] or port["addressed"]
+    return TypedDevice(IfName(link), port["bridge"] or port["master"] or port["switch"] or "")
+
+
 _GREPS = frozenset({"grep", "egrep", "fgrep", "rg"})
 _SILENCING = frozenset("vqcLl")
 """Options with which a grep prints something else than what it finds."""
@@ -342,6 +364,10 @@ def read_typed(source: Source) -> Reading:
         ledger.add(ChangeCommandRecord(span=span, command=command))
         for record in read_typed_rules(command, span):
             ledger.add(record)
+        for step in parse_typed(command).commands:
+            device = _find_device(step)
+            if device is not None:
+                ledger.add(StatementRecord(span=span, statement=device))
     else:
         ledger.add(HeadingRecord(span=ledger.span(0, last), text=command))
         nothing = None if source.lines else _find_sought(command) or _find_empty_table(command)
