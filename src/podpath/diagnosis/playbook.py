@@ -20,6 +20,7 @@ from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import list_plays
 from podpath.net.messages import DAILY_LIFE
 from podpath.net.probe import Probe
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.node import Node
 
@@ -27,6 +28,8 @@ STRONGEST = 4
 """Clues that count: many weak ones are no strong one."""
 _FOREIGN = 2
 """What a question loses on a host without Kubernetes, where its first command is of that."""
+_OVERLAY = " or udp port 4789 or udp port 8472"
+_TUNNELS = frozenset({Technology.VXLAN, Technology.FLANNEL})
 MOST = 5
 """Questions that are asked: an expert asks for few things at a time."""
 
@@ -136,6 +139,7 @@ def fill_words(case: Case) -> dict[str, str]:
         "pod": _pod(case.node, probe) or "POD",
         "service": _service(case.node, probe) or "SERVICE",
         "device": _uplink(case.node) or "DEVICE",
+        "overlay": _OVERLAY if is_of_cluster(case) or case.mentions & _TUNNELS else "",
     }
 
 

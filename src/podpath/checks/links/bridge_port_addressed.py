@@ -48,6 +48,11 @@ def check(case: Case) -> Iterator[Finding]:
     somebody made a port by hand.
     """
     yield from _find_typed(case)
+    yield from _find_configured(case)
+
+
+def _find_configured(case: Case) -> Iterator[Finding]:
+    """Report each port of a bridge that the files give an address of its own."""
     devices = wanted_devices(case)
     ports = {port: (wanted.device, span) for wanted in devices for port, span in wanted.ports}
     ports |= {wanted.device: (wanted.bridge, wanted.span) for wanted in devices if wanted.bridge}

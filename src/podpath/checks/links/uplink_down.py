@@ -27,9 +27,10 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.stated import is_inner_bridge, is_tunnel, uplinks
+from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of, uplinks
 from podpath.checks.told import WORKLOADS, list_failing, list_lost
 from podpath.net.complaints import EndKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.links import Link
 
@@ -56,12 +57,7 @@ def check(case: Case) -> Iterator[Finding]:
     complained = {word for one in list_lost(case) if not one.words & working for word in one.words}
     complained |= _list_tried(case)
     for link in host.links.items:
-        if (
-            link.span is None
-            or link.inferred
-            or link.name == "lo"
-            or link.kind in {"dummy", "ipvlan"}
-        ):
+        if not _is_listed(link):
             continue
         dead = not link.up or not link.carrier
         bare = not link.up and link.name not in held and _is_never_set_up(case, link)
@@ -85,17 +81,27 @@ def check(case: Case) -> Iterator[Finding]:
             claim = f"{link.name}, the host's only card, is down and has no address."
         if link.name in leading:
             claim = f"{link.name} {how}, and the host's route to other hosts uses it."
-        yield Finding(
-            check=NAME,
-            severity=Severity.FAULT,
-            claim=claim,
-            evidence=(link.span, *(tried if named else ())),
-            reasoning=("Its routes and addresses stay, and packets sent there are lost.",),
-            breaks=(f"everything that leaves through {link.name}",),
-            prevention="Monitor the carrier of the uplink.",
-            certainty=certainty,
-            marks=("DOWN", "NO-CARRIER"),
-        )
+        yield _report(link, claim, tried if named else (), certainty)
+
+
+def _is_listed(link: Link) -> bool:
+    """Tell whether an output shows a device that may lead out of the host."""
+    inner = link.name == "lo" or link.kind in {"dummy", "ipvlan"}
+    return link.span is not None and not link.inferred and not inner
+
+
+def _report(link: Link, claim: str, tried: tuple[Span, ...], certainty: float) -> Finding:
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=claim,
+        evidence=(*spans_of((link,)), *tried),
+        reasoning=("Its routes and addresses stay, and packets sent there are lost.",),
+        breaks=(f"everything that leaves through {link.name}",),
+        prevention="Monitor the carrier of the uplink.",
+        certainty=certainty,
+        marks=("DOWN", "NO-CARRIER"),
+    )
 
 
 def _is_never_set_up(case: Case, link: Link) -> bool:

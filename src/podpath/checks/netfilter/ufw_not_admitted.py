@@ -76,8 +76,7 @@ def check(case: Case) -> Iterator[Finding]:
     routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
     if any("FWD" in rule.action for rule, _ in rules):
         routed = []
-    lost = [one for one in list_failing(case) if one.failure in {None, *_LOSSES}]
-    inner = next((one for one in lost if {one.source, one.target} & WORKLOADS), None)
+    inner = _find_inner(case)
     if routed and inner is not None:
         found = _report("ufw denies what the host would route.", [routed[0], inner.span], 0.6)
         into = inner.target in WORKLOADS and inner.same_node is False and bool(inner.addresses)
@@ -97,6 +96,12 @@ def check(case: Case) -> Iterator[Finding]:
         if all(map(_is_plain, inside)) and not _holds(inside, API_SERVER):
             claim = f"ufw is on and does not admit pods to port {API_SERVER} of the API server."
             yield _report(claim, spans, 0.6)
+
+
+def _find_inner(case: Case) -> Complaint | None:
+    """Return what people say fails of a workload, at least at times."""
+    lost = [one for one in list_failing(case) if one.failure in {None, *_LOSSES}]
+    return next((one for one in lost if {one.source, one.target} & WORKLOADS), None)
 
 
 def _find_unlisted(case: Case, listed: Sequence[AllowedSource]) -> tuple[int, Span] | None:

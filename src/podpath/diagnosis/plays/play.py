@@ -14,7 +14,8 @@ class Play:
     """A question of the playbook.
 
     In `ask` the words {address}, {port}, {pod}, {service} and {device} are filled in with what the
-    evidence shows; what it does not show stands there in capitals.
+    evidence shows; what it does not show stands there in capitals. {overlay} are the ports of
+    tunnels between nodes, where the evidence speaks of a cluster.
     """
 
     fact: str
