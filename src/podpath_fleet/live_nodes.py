@@ -7,6 +7,7 @@ namespace, by the tokens of their usual reader.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +20,17 @@ from podpath.sources.agents import ServingAgent, find_agents, read_snapshot
 from podpath.sources.kinds import NODES
 from podpath.sources.objects import SourceError, read_kind, read_pods
 
+LOOK_AGAIN = 10.0
+"""Seconds after which agents are found anew for a node whose own does not serve: not for each node
+where none of a thousand does.
+"""
+
 
 class _LiveCluster(NamedTuple):
     client: Client
     agents: Mapping[str, ServingAgent]
-    """By their nodes, as they were when this process first asked."""
+    """By their nodes, as they were when this process asked."""
+    asked_at: float
 
 
 def list_nodes(context: str) -> tuple[str, ...]:
@@ -47,7 +54,10 @@ def _take(context: str, node: str) -> bytes:
     try:
         return _read(cluster, agent, node)
     except SourceError:
+        if time.monotonic() - cluster.asked_at < LOOK_AGAIN:
+            raise
         forget()
+        cluster.client.close()
         again = _reach(context)
         if again.agents.get(node) == agent:
             raise
@@ -69,7 +79,7 @@ def _read(cluster: _LiveCluster, agent: ServingAgent | None, node: str) -> bytes
 def _reach(context: str) -> _LiveCluster:
     """Find the agents of a cluster, once for all the nodes that a process is given."""
     client = _open(context)
-    return _LiveCluster(client, find_agents(read_pods(client, NAMESPACE)))
+    return _LiveCluster(client, find_agents(read_pods(client, NAMESPACE)), time.monotonic())
 
 
 def _open(context: str) -> Client:

@@ -62,16 +62,23 @@ def test_a_run_takes_a_snapshot_of_each_node(cluster: ServedCluster, tmp_path: P
     assert [one.names for one in outliers if "rp_filter" in one.fact] == [f"web-{3 * BROKEN:05d}"]
 
 
-def test_an_agent_that_was_replaced_is_found_again(cluster: ServedCluster) -> None:
-    """Its pod has another name since this process looked; one that is gone is said."""
+def test_an_agent_that_was_replaced_is_found_again(
+    cluster: ServedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pod has another name since this process looked; one that is gone is said. A moment after
+    it looked it does not look again.
+    """
     (first, second, *_) = [path for path, _ in list_bundles(["cluster://x"])]
     assert DONE == read_bundle(first, first).state
     node = second.rpartition("/")[2]
     cluster.agents[node] = make_agent(node, 2)
+    early = read_bundle(second, second)
+    monkeypatch.setattr(live_nodes, "LOOK_AGAIN", 0.0)
     again = read_bundle(second, second)
     del cluster.agents[node]
     gone = read_bundle(second, second)
 
+    assert REFUSED == early.state
     assert (f"cluster://x/{node}", DONE, node) == (second, again.state, again.node)
     assert (REFUSED, f"{node}: no agent serves snapshots there (deploy/snapshot)") == (
         gone.state,
