@@ -496,6 +496,27 @@ def test_who_pulls_images_sends_from_the_host(said: str, *, own: bool) -> None:
     assert case.node.host.holds(Address.parse("10.0.2.15")) is own
 
 
+@pytest.mark.parametrize(
+    ("words", "prompt", "own"),
+    [
+        ("a1 (10.3.0.11) does not answer a2 (10.3.0.12). On a2:", "a2:~$", True),
+        ("a2 = 10.3.0.12, a1 = 10.3.0.11:", "root@a2:~#", True),
+        ("a22 (10.3.0.12) does not answer:", "a2:~$", False),
+        ("a1 (10.3.0.12) does not answer:", "a2:~$", False),
+    ],
+)
+def test_words_above_an_output_give_its_host_an_address(
+    words: str, prompt: str, *, own: bool
+) -> None:
+    """They name the host of the prompt, with the address behind the name."""
+    packet = "IP 10.3.0.12.545 > 10.3.0.11.80: Flags [S], seq 1, win 9, length 0"
+    case = case_of_document(
+        f"{words}\n\n```\n{prompt} tcpdump -ni ens8\n10:00:00.1 {packet}\n```\n"
+    )
+
+    assert case.node.host.holds(Address.parse("10.3.0.12")) is own
+
+
 def test_probe_of_the_hosts_own_name_makes_no_pod() -> None:
     """A probe at the address that the node's name spells goes to the host itself."""
     shown = read_outputs(Output("ip rule", "0:\tfrom all lookup local"))

@@ -21,11 +21,14 @@ from podpath.evidence.kubernetes.records import (
 )
 from podpath.evidence.node_records import CiliumFrontendRecord
 from podpath.evidence.records import AttemptRecord
-from podpath.net.addresses import Address
+from podpath.net.addresses import Address, read_address
 from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Frontend, Pod, Service, ServicePort
 
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
+_V4 = r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
+_SHORT_PROMPT = re.compile(r"(?P<host>[A-Za-z][\w.-]*):[~/]\S*[$#]$")
+"""`w2:~$`, a prompt without a user."""
 _OF_NODE = re.compile(
     r"\b(?:PullImage|[Ff]ailed to pull image|ErrImagePull|[Pp]ulling image|remote_image\.go|"
     r"Error response from daemon)\b|\[talos\]"
@@ -68,8 +71,9 @@ def name_node(draft: NodeDraft, evidence: ReadSources) -> str:
 
 
 def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address]:
-    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), those that its pods say
-    it has, and those that its own programs sent from: the runtime as it pulls images, or Talos.
+    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), those that people give
+    it above its own outputs (`On w2 (10.3.0.12):`), those that its pods say it has, and those that
+    its own programs sent from: the runtime as it pulls images, or Talos.
     """
     hosts = (draft.name, *prompt_hosts(evidence))
     for host in hosts:
@@ -79,6 +83,11 @@ def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address
                 yield Address.parse(".".join(found.groups()))
             except ValueError:
                 continue
+    for scene in evidence.scenes:
+        short = _SHORT_PROMPT.match(scene.source.prompt or "")
+        own = host_of_prompt(scene) or (short["host"] if short is not None else None)
+        if own is not None and not scene.is_elsewhere:
+            yield from _list_introduced(own, scene.source.label or "")
     for scene, record in evidence.records(PodRecord):
         is_here = record.node is None or record.node.partition("/")[0] in hosts
         if record.node_address is not None and is_here and not scene.is_elsewhere:
@@ -87,6 +96,13 @@ def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address
         sent = attempt.src is not None and _OF_NODE.search(attempt.span.text) is not None
         if sent and attempt.src is not None and not attempt.src.is_loopback:
             yield from () if scene.is_elsewhere else (attempt.src,)
+
+
+def _list_introduced(host: str, label: str) -> Iterator[Address]:
+    """Yield the address that the words above an output give the host whose prompt it shows."""
+    for found in re.finditer(rf"(?<![\w.-]){re.escape(host)} ?(?:\(|= ?|: ){_V4}(?![\w.])", label):
+        address = read_address(found["address"])
+        yield from () if address is None else (address,)
 
 
 def _assemble_services(draft: NodeDraft, evidence: ReadSources) -> None:
