@@ -34,7 +34,7 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import find_said
 from podpath.checks.told import list_failing, list_failing_addresses
 from podpath.net.clashes import Clash, ClashKind
-from podpath.net.messages import MessageKind
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -61,9 +61,7 @@ def _find_guests(case: Case) -> Iterator[Finding]:
     """Report the first MAC of two guests' configurations, or of two neighbors that fail."""
     guests: dict[str, dict[str, Span]] = {}
     for one in find_said(case, MessageKind.GUEST_CARD):
-        found = _GUEST.search(one.span.source.command or "")
-        named = (found["guest"] or found["file"]) if found is not None else ""
-        guest = one.values.get("guest") or named
+        guest = name_guest(one)
         if guest:
             guests.setdefault(one.values["mac"].casefold(), {}).setdefault(guest, one.span)
     near = _list_neighbours(case)
@@ -80,6 +78,15 @@ def _find_guests(case: Case) -> Iterator[Finding]:
         if len(failing & shown.keys()) > 1 and mac not in guests:
             yield _report_twice(mac, [*shown], (*shown.values(),), sure=False)
             return
+
+
+def name_guest(card: Message) -> str:
+    """Return whose card a line shows: its own words say it, or the command's; empty where neither
+    does.
+    """
+    found = _GUEST.search(card.span.source.command or "")
+    named = (found["guest"] or found["file"]) if found is not None else ""
+    return card.values.get("guest") or named
 
 
 def _list_neighbours(case: Case) -> Mapping[str, Mapping[str, Span]]:

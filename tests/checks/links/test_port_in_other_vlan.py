@@ -1,0 +1,49 @@
+"""The VLAN of a guest's port, held against the one in which people say that it is to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.links.port_in_other_vlan import check
+from tests.checks.pasted import ticket_of
+
+TICKET = """\
+{said}
+
+```
+# bridge vlan show
+port              vlan-id
+eno1              1 PVID Egress Untagged
+                  {uplink}
+tap100i0          {sibling} PVID Egress Untagged
+tap101i0          {own} PVID Egress Untagged
+```
+"""
+FAILS = "VM 101 should be in VLAN 30 and cannot reach its gateway."
+
+
+def claims(said: str = FAILS, uplink: str = "30", sibling: str = "30", own: str = "20") -> int:
+    """Return how many ports are reported."""
+    ticket = ticket_of(TICKET.format(said=said, uplink=uplink, sibling=sibling, own=own))
+    return len(list(check(ticket)))
+
+
+def test_the_port_of_the_guest_is_told() -> None:
+    """Its sibling is in the VLAN that is meant, and the uplink carries it."""
+    assert claims() == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "uplink", "sibling", "own"),
+    [
+        (FAILS, "30", "30", "30"),
+        (FAILS, "40", "30", "20"),
+        (FAILS, "30", "20", "20"),
+        ("VM 102 should be in VLAN 30 and cannot reach its gateway.", "30", "30", "20"),
+        ("VM 101 cannot reach the printer in VLAN 30.", "30", "30", "20"),
+        ("VM 101 should be in VLAN 30 and cannot reach VLAN 40.", "30", "30", "20"),
+    ],
+)
+def test_ports_in_order(said: str, uplink: str, sibling: str, own: str) -> None:
+    """The port is in it, nobody carries it, or nobody says that this guest is to be in it."""
+    assert claims(said, uplink, sibling, own) == 0
