@@ -400,6 +400,9 @@ class MessageKind(StrEnum):
     CONTAINER_CRASHES = "container crashes"
     PROGRAM_ENDED = "program ended"
     PROGRAM_STARTED = "program started"
+    PROXY_DENIED = "proxy denied"
+    PROXY_EXEMPTS = "proxy exempts"
+    PROXY_SET = "proxy set"
     GUEST_CARD = "guest card"
     PROGRAM_LISTENS = "program listens"
     CALL_FAILED = "call failed"
@@ -438,6 +441,7 @@ DAILY_LIFE = frozenset({
     MessageKind.NEIGHBOUR_ASKED, MessageKind.NEIGHBOUR_ANSWERED, MessageKind.LEASE_ASKED,
     MessageKind.LEASE_ANSWERED, MessageKind.NAME_REPLIED, MessageKind.OWN_ADDRESS_WANTED,
     MessageKind.DEVICE_WANTED, MessageKind.DEVICE_TAKEN_BY_AGENT, MessageKind.XTABLES_LOCK_HELD,
-    MessageKind.PROGRAM_LISTENS, MessageKind.GUEST_CARD,
+    MessageKind.PROGRAM_LISTENS, MessageKind.GUEST_CARD, MessageKind.PROXY_EXEMPTS,
+    MessageKind.PROXY_SET,
 })  # fmt: skip
 """What a capture, a command or a log says of any host's daily life: no fault by itself."""

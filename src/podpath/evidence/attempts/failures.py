@@ -54,6 +54,8 @@ _PLAIN = re.compile(
     rf"(?:port )?(?P<port>\d{{1,5}})\b"
 )
 _MYSQL = re.compile(rf"MySQL server (?:on|at) '{_HOST}(?::(?P<port>\d+))?'")
+_PATIENCE = re.compile(r"(?<=[?&])timeout(?:Seconds)?=\w+")
+"""How long a request may take, which is no way to fail."""
 _NAME_SERVER = 53
 _OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
 SCHEME_PORTS: Mapping[str, int] = {
@@ -73,7 +75,7 @@ def parse_failure(message: str) -> ReportedFailure | None:
 
     A lookup that failed is a connection to the name server that the message names, if it names one.
     """
-    result = parse_result(message)
+    result = parse_result(_PATIENCE.sub("", message))
     if result is None:
         return None
     found = _DIAL.search(message) or _LOOKUP.search(message)
