@@ -3,11 +3,11 @@
 That is comments, and what docstrings say of names that begin with an underscore, of functions
 inside others and of modules that are no packages; in inner modules, whose functions nobody calls
 from outside, of all fields, constants, classes and functions but commands, whose help they are, and
-the types of what those functions take and return, with the imports that only these need. It stands
-in the repository and in the source archive; in an installation, it would stand twice, in source and
-bytecode. A package keeps its own, a class there a dot (a dataclass without any makes one up as it
-is imported), every public class and field where users see it what is said of it, and every
-statement its line, so that tracebacks stay true.
+the types of what those functions take and return, with the imports that only these need, and all
+but one space of each indentation. It stands in the repository and in the source archive; in an
+installation, it would stand twice, in source and bytecode. A package keeps its own, a class there a
+dot (a dataclass without any makes one up as it is imported), every public class and field where
+users see it what is said of it, and every statement its line, so that tracebacks stay true.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ _Place = tuple[int, int]
 """A row from 1 and a column from 0, as tokens have them."""
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
+_SILENT = frozenset({
+    tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE,
+    tokenize.ENDMARKER,
+})  # fmt: skip
+"""Tokens that hold nothing of a statement."""
 _MAKERS = frozenset({"command", "group"})
 """What click calls the decorators that make commands."""
 
@@ -54,7 +59,7 @@ def strip_notes(
         _blank(lines, tree.body[0].lineno, tree.body[0].end_lineno or 1)
     if not inner:
         return "".join(lines)
-    return strip_imports("".join(lines), _list_used(tree) - {*wanted})
+    return narrow_indents(strip_imports("".join(lines), _list_used(tree) - {*wanted}))
 
 
 def strip_imports(text: str, once: Collection[str]) -> str:
@@ -269,3 +274,31 @@ def _blank_span(lines: list[str], first: _Place, last: _Place) -> None:
 def _blank(lines: list[str], first: int, last: int) -> None:
     """Empty the lines of a statement, by their numbers from 1."""
     lines[first - 1 : last] = ["\n"] * (last - first + 1)
+
+
+def narrow_indents(text: str) -> str:
+    """Return a module's source with one space for each level of its blocks, and one more for lines
+    that go on; what a string holds stays as it is, and every statement its line.
+    """
+    lines = text.splitlines(keepends=True)
+    depth, begins, told = 0, True, 0
+    levels: dict[int, int] = {}
+    kept: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        first, last = token.start[0], token.end[0]
+        if token.type == tokenize.INDENT:
+            depth += 1
+        elif token.type == tokenize.DEDENT:
+            depth -= 1
+        elif token.type == tokenize.NEWLINE:
+            begins = True
+        elif token.type not in _SILENT and first > told:
+            levels[first] = depth if begins else depth + 1
+            begins = False
+        if token.type not in _SILENT:
+            kept.update(range(max(first, told) + 1, last + 1))
+            told = max(told, last)
+    return "".join(
+        line if row in kept else f"{' ' * levels.get(row, 0)}{line.lstrip(' ')}"
+        for row, line in enumerate(lines, 1)
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from scripts.stripped_sources import list_imported, strip_notes
+from scripts.stripped_sources import list_imported, narrow_indents, strip_notes
 
+SOURCE = Path(__file__).resolve().parents[2] / "src"
 MODULE = '''\
 """Doors of a house.
 
@@ -120,7 +122,9 @@ def test_a_command_keeps_its_help(decorator: str) -> None:
 )  # fmt: skip
 def test_an_inner_function_states_no_types(header: str, stripped: str) -> None:
     """What follows a type moves up where that ends in another line; the body stays where it was."""
-    assert f"{stripped}\n    return\n" == strip_notes(f"{header}\n    return\n", inner=True)
+    assert narrow_indents(f"{stripped}\n    return\n") == strip_notes(
+        f"{header}\n    return\n", inner=True
+    )
     assert header in strip_notes(f"{header}\n    return\n")
 
 
@@ -133,7 +137,7 @@ def test_fields_of_inner_classes_keep_their_types() -> None:
 
     stripped = strip_notes(text, inner=True)
 
-    assert text.replace("(self, by: str) -> int", "(self, by)") == stripped
+    assert narrow_indents(text.replace("(self, by: str) -> int", "(self, by)")) == stripped
 
 
 def test_a_function_that_has_nothing_else_keeps_it() -> None:
@@ -193,16 +197,16 @@ def test_what_only_types_need_is_not_imported() -> None:
 
     assert [line for line in stripped.splitlines() if line] == [
         "WIDTHS = (",
-        "    80,",
-        "    90,",
-        ")",
+        " 80,",
+        " 90,",
+        " )",
         "Ä = 1; LENGTH = 3",
         "def list_widths(door):",
-        "    narrow = []",
-        "    yield from (*narrow, *WIDTHS)",
+        " narrow = []",
+        " yield from (*narrow, *WIDTHS)",
     ]
     assert TYPED.count("\n") == stripped.count("\n")
-    assert TYPED.splitlines().index("    80,") == stripped.splitlines().index("    80,")
+    assert TYPED.splitlines().index("    80,") == stripped.splitlines().index(" 80,")
 
 
 def test_what_others_import_from_a_module_stays() -> None:
@@ -219,7 +223,7 @@ def test_fields_keep_their_types() -> None:
         "class Door:\n    width: Width = 3\n"
     )
 
-    assert text == strip_notes(text, inner=True)
+    assert narrow_indents(text) == strip_notes(text, inner=True)
 
 
 def test_names_that_a_source_imports() -> None:
@@ -227,3 +231,52 @@ def test_names_that_a_source_imports() -> None:
     text = "from doors.locks import Key, Lock as Bolt\nimport doors\n"
 
     assert [("doors.locks", "Key"), ("doors.locks", "Lock")] == list(list_imported(text))
+
+
+INDENTED = '''\
+class Door:
+    text = """
+        kept as it is
+    """
+
+    def enter(self, *doors):
+        for door in doors:
+            if door.open and (
+                door.wide
+            ):
+                return f"{door.name:>{
+                    door.width
+                }}" \\
+                    "!"
+        raise RuntimeError
+'''
+NARROW = '''\
+class Door:
+ text = """
+        kept as it is
+    """
+
+ def enter(self, *doors):
+  for door in doors:
+   if door.open and (
+    door.wide
+    ):
+    return f"{door.name:>{
+'''
+
+
+def test_one_space_stands_for_a_level() -> None:
+    """What a string holds stays, and a line that goes on stands one deeper."""
+    assert narrow_indents(INDENTED).startswith(NARROW)
+    assert INDENTED.count("\n") == narrow_indents(INDENTED).count("\n")
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py"))[::7], ids=lambda path: path.name)
+def test_narrow_indents_mean_the_same(path: Path) -> None:
+    """The tree of every module stays, and the line of each node."""
+    text = path.read_text(encoding="utf-8")
+    trees = [ast.parse(text), ast.parse(narrow_indents(text))]
+
+    assert ast.dump(trees[0]) == ast.dump(trees[1])
+    lines = [[getattr(node, "lineno", 0) for node in ast.walk(tree)] for tree in trees]
+    assert lines[0] == lines[1]
