@@ -32,6 +32,7 @@ def read(text: str) -> tuple[Complaint, ...]:
         ("The host gets no more than 25 Mb/s through.", FailureKind.SLOW),
         ("Calls through the gateway are answered with 503.", FailureKind.ERROR_ANSWER),
         ("Downloads fail now and then with ECONNRESET in containers.", FailureKind.RESET),
+        ("Large downloads fail now and then with ECONNRESET in containers.", FailureKind.RESET),
         ("Every second request to the service fails.", FailureKind.SOMETIMES),
         ("ping says: sendmsg: operation not permitted", FailureKind.NOT_PERMITTED),
     ],
