@@ -39,6 +39,9 @@ LEARNER_TOOLS = {
 }  # fmt: skip
 """What a learner finds faults with, besides."""
 
+COMMAND_SECONDS = 900
+"""How long a command may take: one hangs, or the machine is emulated and busy."""
+
 _CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
 _PR_SET_PDEATHSIG = 1
 _daemons: list[subprocess.Popen[bytes]] = []
@@ -123,7 +126,7 @@ def run(command: ScriptCommand) -> str:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=COMMAND_SECONDS,
         )
     if done.returncode != 0:
         shown = f"\nit read:\n{command.stdin}" if command.stdin else ""
