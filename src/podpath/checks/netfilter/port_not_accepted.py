@@ -37,19 +37,26 @@ from podpath.checks.asked_ports import (
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_named, ends, is_plain, lets_new_in, port_of
-from podpath.checks.nft_input import find_refusal
-from podpath.checks.told import list_failing
+from podpath.checks.nft_input import PortWalk, find_refusal, find_refusal_at
+from podpath.checks.said import find_said
+from podpath.checks.stated import is_inner_bridge
+from podpath.checks.told import find_told, list_failing
 from podpath.checks.topology import option_values
-from podpath.net import protocols
+from podpath.net import nft, protocols
+from podpath.net.addresses import read_address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
+from podpath.net.messages import MessageKind
 from podpath.net.provenance import Known, Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule, Table
+from podpath.node.nftables import NftTable
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.RULE_ORDER)
 NAME = "port-not-accepted"
 QUOTED = 3
+KUBELET = 10250
+_INCOMING = nft.Meta("iifname")
 POSSIBLE = 0.7
 DEEPEST = 16
 _OLD = frozenset({"ESTABLISHED", "RELATED", "INVALID", "UNTRACKED"})
@@ -115,12 +122,51 @@ class PortRefusal(NamedTuple):
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first port that people say fails and that INPUT takes before it is accepted."""
+    kubelet = next(_find_kubelet(case), None)
+    if kubelet is not None:
+        yield kubelet
+        return
     for asked in list_asked_ports(case):
         found = find_input_refusal(case, asked.protocol, asked.port)
         if found is not None and _may_be_felt(found, asked):
             yield _report(case, asked, found)
             return
     yield from _find_strict(case)
+
+
+def _find_kubelet(case: Case) -> Iterator[Finding]:
+    """Yield what drops what the API server opens to this node's kubelet, where the node is named or
+    has the address: it comes in by a card, from another host.
+    """
+    names = {word for one in list_failing(case) for word in one.words | one.spoken}
+    for said in find_said(case, MessageKind.KUBELET_UNREACHABLE):
+        address = read_address(said.values.get("node", ""))
+        here = address is not None and case.node.host.holds(address)
+        lost = "time" in said.values.get("error", "")
+        native = find_refusal_at(case.node.host, "input", _make_walk)
+        if find_told(case, Circumstance.ONE_NODE) is not None:  # the API server is on it, too
+            return
+        if native is not None and native.target == "drop" and lost:
+            asked = AskedPort(
+                KUBELET,
+                protocols.TCP,
+                FailureKind.TIMEOUT,
+                said.span,
+                here or case.node.name in names,
+            )
+            yield _report(case, asked, PortRefusal(native.span, "DROP", ""))
+
+
+class _FromAnother(PortWalk):
+    """A connection that another host opens: it comes in by no bridge for what runs here."""
+
+    def match_device(self, left: nft.Expression, name: str) -> bool | None:
+        found = super().match_device(left, name)
+        return False if left == _INCOMING and is_inner_bridge(name) else found
+
+
+def _make_walk(table: NftTable) -> PortWalk:
+    return _FromAnother(table, protocols.TCP, KUBELET)
 
 
 def _find_strict(case: Case) -> Iterator[Finding]:
