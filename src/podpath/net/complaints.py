@@ -62,6 +62,7 @@ class Circumstance(StrEnum):
     ONE_NODE = "the cluster is a single machine"
     BEHIND_IT = "what is asked for is behind the host that others connect to"
     ELSEWHERE = "an address or network is said to be behind a router, a VPN, or at another site"
+    INPUT_DROPS = "what comes in to the host is dropped by default"
     IPSEC_BETWEEN = "networks are named beside IPsec"
     LEAVES_BY = "by which device packets leave the host"
     WITHOUT_FIREWALL = "it works without the host's firewall"

@@ -8,7 +8,7 @@ from podpath.checks.netfilter.policy_drop import check
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
 from podpath.node.case import Case
-from tests.checks.pasted import found
+from tests.checks.pasted import found, ticket_of
 
 
 def case_of(text: str) -> Case:
@@ -188,3 +188,32 @@ def test_with_the_engines_chains_the_policy_is_the_cause() -> None:
 
     assert 0.6 < finding.certainty
     assert finding.repairs
+
+
+TOLD = "The default of INPUT is to drop."
+OWN = "Containers on this host do not reach the host's own MySQL at 172.17.0.1:3306."
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "certainties"),
+    [
+        (f"{OWN} {TOLD}", "", [0.8]),
+        (f"{OWN} INPUT chain's policy is DROP.", "", [0.8]),
+        (f"{OWN} The firewall drops incoming packets by default.", "", [0.8]),
+        (OWN, "", []),
+        (f"Containers of this host do not reach 198.51.100.7:3306. {TOLD}", "", []),
+        (
+            f"{OWN} {TOLD}",
+            "# iptables -S INPUT\n-P INPUT DROP\n-A INPUT -i docker0 -j ACCEPT\n",
+            [],
+        ),
+    ],
+    ids=["default", "policy", "drops", "untold", "elsewhere", "accepted"],
+)
+def test_what_people_say_of_input_may_keep_containers_from_their_host(
+    said: str, shown: str, certainties: list[float]
+) -> None:
+    """Where no output shows the chain: a rule may accept them."""
+    block = f"\n\n```\n{shown}```\n" if shown else "\n"
+
+    assert certainties == [one.certainty for one in check(ticket_of(said + block))]

@@ -37,7 +37,14 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import HOOKS, chains_named, lets_new_in
 from podpath.checks.stated import has_inner_bridge
-from podpath.checks.told import BEHIND, find_told, is_forwarder, list_failing, may_pass
+from podpath.checks.told import (
+    BEHIND,
+    find_told,
+    is_forwarder,
+    is_with_own_host,
+    list_failing,
+    may_pass,
+)
 from podpath.checks.typed_policies import TypedPolicies, has_workloads, list_typed_policies
 from podpath.net.complaints import Circumstance, EndKind
 from podpath.net.provenance import Span
@@ -49,6 +56,8 @@ from podpath.node.node import Netns
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
 POSSIBLE = 0.4
+LIKELY = 0.8
+_OF_HOST = frozenset({EndKind.POD, EndKind.CONTAINER})
 BESIDE = 0.6
 """Where the chains of the engine that runs are not in the table."""
 ASK = FollowUp(
@@ -103,6 +112,34 @@ def check(case: Case) -> Iterator[Finding]:
         yield found if set(passed) != {"INPUT"} or _comes_in(case) else _doubt_typed(found)
     if typed.beside:
         yield _report_beside(typed.beside)
+    if not passed and not any(True for _ in chains_named(case.node.host, "filter", "INPUT")):
+        yield from _find_told_input(case)
+
+
+def _find_told_input(case: Case) -> Iterator[Finding]:
+    """Report that people say that INPUT drops by default, where a workload does not reach its own
+    host and no output shows the chain.
+    """
+    told = find_told(case, Circumstance.INPUT_DROPS)
+    inner = [one for one in list_failing(case) if one.source in _OF_HOST]
+    meant = [one for one in inner if is_with_own_host(one) or "gateway" in one.spoken]
+    if told is None or not meant:
+        return
+    yield Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            "INPUT drops by default, by the ticket's own words: what a container sends to the host "
+            "itself comes in there, and needs a rule that accepts it."
+        ),
+        evidence=(told, meant[0].span),
+        reasoning=("What is forwarded to others passes FORWARD, and so works.",),
+        breaks=(BREAKS["INPUT"],),
+        prevention="Accept what comes in from the bridges of containers.",
+        certainty=LIKELY,
+        asks=(ASK_INPUT,),
+        marks=("INPUT",),
+    )
 
 
 def _is_of_own_traffic(case: Case, table: Table) -> bool:
