@@ -48,7 +48,7 @@ _TRANSLATES = frozenset({"MASQUERADE", "SNAT"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a DNAT rule to a container whose network no rule translates towards itself, where a
+    """Report a DNAT rule to a container whose network no rule translates toward itself, where a
     container gets no answer from the address of the rule; else it is seen by walks.
     """
     for one in list_lost(case):
