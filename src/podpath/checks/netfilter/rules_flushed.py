@@ -98,7 +98,7 @@ def _list_written_again(case: Case) -> Iterator[Span]:
     held = chain.from_iterable(chains_of(case.node.host, name) for name in sorted(_TABLES))
     for _, one in held:
         for rule in one.rules[:1]:
-            if rule.span is not None and _RESTARTED.search(rule.span.source.label or ""):
+            if _RESTARTED.search(rule.span.source.label or ""):
                 yield rule.span
 
 
