@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
@@ -217,3 +219,22 @@ def test_a_destinations_port_is_chosen_from_a_range() -> None:
 
     assert [80, 82] == ports[:2]
     assert 80 <= ports[2] <= 82
+
+
+@pytest.mark.parametrize(
+    ("kernel", "drawn"),
+    [("4.19.0", False), ("5.0.1", True), ("6.1.0-49-amd64", True), ("6.8.0", False), (None, False)],
+)
+def test_some_kernels_draw_a_destinations_port_from_its_range(
+    kernel: str | None,
+    drawn: bool,  # noqa: FBT001  # a case
+) -> None:
+    """Though the rule does not ask for it (seen on 6.1 and 6.18)."""
+    rules = nat("PREROUTING -p tcp --dport 80 -j DNAT --to-destination 10.244.0.9:8080-8085")
+    given_node = given(rules)
+    sender = Sender(replace(given_node, node=replace(given_node.node, kernel=kernel)))
+    _, skb = sender.forward(tcp())
+
+    assert skb.connection is not None
+    assert drawn is skb.connection.port_at_random
+    assert skb.packet.dport in ({*range(8080, 8086)} if drawn else {8080})

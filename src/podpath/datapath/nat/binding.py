@@ -20,6 +20,11 @@ from podpath.xtables.nat_ranges import NatRange
 from podpath.xtables.verdicts import ACCEPT, DROP, Verdict
 
 KEEPS_REVERSE = (6, 12)
+DRAWS_FROM_RANGES = ((5, 0), (6, 8))
+"""From which kernel on, and before which, a destination's port is drawn from the range of a rule
+that does not ask for it; others take the first that is free
+(`net/netfilter/nf_nat_core.c:nf_nat_l4proto_unique_tuple`).
+"""
 MAX_ATTEMPTS = 128
 """NF_NAT_MAX_ATTEMPTS: ports that are tried before the kernel draws again."""
 LOW_PORTS = ((512, 1, 511), (1024, 600, 1023))
@@ -248,7 +253,9 @@ def _with_port(
         return current
     size = last - first + 1
     offset = 0
-    drawn = allowed.base_port is None and (allowed.random or source)
+    since, before = DRAWS_FROM_RANGES
+    draws = since <= kernel_version(state.walk.engine.node.kernel) < before
+    drawn = allowed.base_port is None and (allowed.random or source or draws)
     if allowed.base_port is not None:
         offset = port - allowed.base_port
     elif drawn:
