@@ -144,7 +144,7 @@ def test_a_repair_of_what_no_check_looks_for_stays_unproven() -> None:
     """A fault that walks alone find, or that nothing does, is not looked for on another node."""
     made = node("0")
 
-    for check in ("hairpin", "no-such-check"):
+    for check in ("forward-policy", "no-such-check"):
         found = finding(made, setting("1"), check=check)
         (repair,) = prove_check(Case(node=made), found, ()).repairs
         assert not repair.proven

@@ -81,6 +81,10 @@ def test_a_shell_around_them_is_the_place_of_all() -> None:
         ("ip addr", (DEVICES, ROUTES)),
         ("ip route; ip route show table 7", (ROUTES, ROUTES)),
         ("kubectl get no,po; kubectl get svc", (NODES, PODS)),
+        ("true; ip route", (ROUTES,)),
+        ("cd /tmp && ip route; ip neigh", (ROUTES,)),
+        ("while sleep 1; do ip route; done", (ROUTES, ROUTES)),
+        ("for d in a b; do ip neigh show dev $d; done", (NEIGHBOURS, NEIGHBOURS)),
     ],
 )
 def test_what_the_first_may_have_printed_stays_with_it(line: str, printed: tuple[str, ...]) -> None:

@@ -85,7 +85,8 @@ def next_step(block: Block, text: str, shape: OutputShape) -> int | None:
     """Return which later command of the block's line printed a line; None where none has to."""
     if len(block.steps) < 2 or not block.lines:
         return None
-    return find_step(block.steps, shape, text, (line.text for line in block.lines))
+    above = (line.text for line in block.lines)
+    return find_step(block.steps, shape, text, above, goes_on=block.shape is shape)
 
 
 def is_annotation(context: Context) -> bool:

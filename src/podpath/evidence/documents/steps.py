@@ -16,6 +16,8 @@ from podpath.evidence.documents.shapes import OutputShape
 
 _HEADING = re.compile(r"\s*(?:NAMESPACE +)?NAME +[A-Z]")
 """What each table of kubectl begins with."""
+_LOOPS = re.compile(r"(?:for|while|until|if|do|then)\b")
+"""What begins commands that print as often as a shell runs them."""
 _SEVERAL_KINDS = re.compile(r"\b(?:get|describe)\s+\S*(?:,|\ball\b)")
 
 
@@ -26,6 +28,8 @@ def list_steps(typed: TypedCommand | None) -> tuple[TypedCommand, ...]:
     if typed is None:
         return ()
     outer = tuple(_cut(typed.raw))
+    if any(_LOOPS.match(text) for text in (*outer, typed.text)):
+        return (typed,)
     if len(outer) > 1:
         return tuple(map(parse_typed, outer))
     inner = tuple(_cut(typed.text))
@@ -48,13 +52,30 @@ def _cut(text: str) -> Iterator[str]:
         yield text[start:end].strip().rstrip(";&|").rstrip()
 
 
+def skip_silent(
+    steps: Sequence[TypedCommand], shape: OutputShape | None
+) -> tuple[TypedCommand, ...]:
+    """Return the commands from the first on that prints an output of that shape: those before it
+    have printed nothing. All of them where none does.
+    """
+    printing = (
+        number for number, step in enumerate(steps) if shape is not None and _prints(step, shape)
+    )
+    return tuple(steps[next(printing, 0) :])
+
+
 def find_step(
-    steps: Sequence[TypedCommand], shape: OutputShape, text: str, above: Iterable[str]
+    steps: Sequence[TypedCommand],
+    shape: OutputShape,
+    text: str,
+    above: Iterable[str],
+    *,
+    goes_on: bool = False,
 ) -> int | None:
     """Return which later command printed a line of that shape, below what the first one has printed
-    already; None where the line may be the first one's own.
+    already; None where the line may be the first one's own, or `goes_on` with lines of its shape.
     """
-    own = _prints(steps[0], shape)
+    own = goes_on or _prints(steps[0], shape)
     if own and not _begins_again(steps[0], text, above):
         return None
     later = (number for number, step in enumerate(steps) if number and _prints(step, shape))
