@@ -145,12 +145,13 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
 
 def error_source(walk: Walk, skb: Skb) -> Address:
     """Return the source that an ICMP error is routed with (`icmp_send`): the host's address that
-    the packet was for, else none.
+    the packet was for, in IPv4 any that a route gave to the host (RTCF_LOCAL), else none.
 
     With none (all zeros) routing chooses it, and policy rules on the source do not see it.
     """
-    packet = skb.packet
-    if address_type(walk, skb.netns, packet.dst) == "local":
+    packet, given = skb.packet, skb.destination
+    taken = packet.family == 4 and given is not None and given.type == "local"
+    if taken or address_type(walk, skb.netns, packet.dst) == "local":
         return packet.dst
     if packet.family == 6:
         return _error_source6(walk, skb) or Address(6, 0)

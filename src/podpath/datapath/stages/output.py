@@ -27,7 +27,6 @@ from podpath.node.links import Link
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
-_ECHO_REPLY = (protocols.ICMP, protocols.ECHO_REPLIES[protocols.ICMP])
 
 
 def connect(walk: Walk, skb: Skb) -> Next:
@@ -99,11 +98,12 @@ def _is_connecting(skb: Skb) -> bool:
 
 def _has_any_source(skb: Skb) -> bool:
     """Tell whether routing takes a source that is none of the host's: of what the kernel or a
-    transparent socket sends, but for an echo reply (`net/ipv4/icmp.c:icmp_reply v6.12`).
+    transparent socket sends, but for ICMP (`net/ipv4/icmp.c:icmp_reply`, `icmp_route_lookup
+    v6.12`).
     """
     packet = skb.packet
     if skb.by_kernel:
-        return (packet.protocol, packet.icmp_type) != _ECHO_REPLY
+        return packet.protocol != protocols.ICMP
     return skb.uid is None or skb.transparent or _is_reset6(packet)
 
 
