@@ -23,7 +23,7 @@ KEEPS_REVERSE = (6, 12)
 DRAWS_FROM_RANGES = ((5, 0), (6, 8))
 """From which kernel on, and before which, a destination's port is drawn from the range of a rule
 that does not ask for it; others take the first that is free
-(`net/netfilter/nf_nat_core.c:nf_nat_l4proto_unique_tuple`).
+(`net/netfilter/nf_nat_core.c:nf_nat_l4proto_unique_tuple v6.12`).
 """
 MAX_ATTEMPTS = 128
 """NF_NAT_MAX_ATTEMPTS: ports that are tried before the kernel draws again."""

@@ -98,8 +98,8 @@ def _is_connecting(skb: Skb) -> bool:
 
 def _has_any_source(skb: Skb) -> bool:
     """Tell whether routing takes a source that is none of the host's: of what the kernel or a
-    transparent socket sends, but for ICMP (`net/ipv4/icmp.c:icmp_reply`, `icmp_route_lookup
-    v6.12`).
+    transparent socket sends, but for ICMP (`net/ipv4/icmp.c:icmp_reply v6.12`,
+    `net/ipv4/icmp.c:icmp_route_lookup v6.12`).
     """
     packet = skb.packet
     if skb.by_kernel:
