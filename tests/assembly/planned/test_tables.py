@@ -117,3 +117,43 @@ def test_a_table_that_no_output_shows_cannot_be_added_to() -> None:
     _, refused = restore(partial, FILE, flavour="nft", noflush=True)
 
     assert ["no output shows table filter as it is"] == list(refused)
+
+
+LOOP = """\
+*filter
+:INPUT ACCEPT [0:0]
+:FORWARD ACCEPT [0:0]
+:OUTPUT ACCEPT [0:0]
+:U1 - [0:0]
+:U2 - [0:0]
+-A INPUT -j U1
+-A U2 -j U1
+-A U1 {before}
+-A U1 -s 9.9.9.9/32 -j U2
+COMMIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "refused"),
+    [
+        ("-j ACCEPT", {"nft"}),
+        ("-j RETURN", {"nft"}),
+        ("-s 1.1.1.1/32 -j ACCEPT", {"nft", "legacy"}),
+        ('-m comment --comment "a" -j ACCEPT', {"nft", "legacy"}),
+        ("-j REJECT", {"nft", "legacy"}),
+    ],
+)
+def test_the_older_kernel_looks_for_no_loop_behind_a_verdict(
+    before: str, refused: set[str]
+) -> None:
+    """What no packet gets to may lead back, where iptables-legacy loads it."""
+    found = {
+        flavour
+        for flavour in ("nft", "legacy")
+        if restore(given_netns("host"), LOOP.format(before=before), flavour=flavour, noflush=False)[
+            1
+        ]
+    }
+
+    assert refused == found

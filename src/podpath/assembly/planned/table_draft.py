@@ -14,6 +14,8 @@ from podpath.xtables import registry
 from podpath.xtables.alike import is_same_rule
 from podpath.xtables.legality import BASE_CHAINS, DROP_TABLES
 
+_VERDICTS = frozenset({"ACCEPT", "DROP", "RETURN", "QUEUE"})
+"""Targets that are numbers to the kernel."""
 _LONGEST = 28
 """`XT_EXTENSION_MAXNAMELEN` less its end."""
 _POLICIES = frozenset({"ACCEPT", "DROP"})
@@ -270,7 +272,18 @@ class TableDraft:
                 yield Gap(rule.span, f"the kernel refuses it: {led} leads back to itself")
             elif led in self._chains:
                 yield from self._follow(led, (*above, name), done)
+            elif self._ends_walk(rule):
+                break
         done.add(name)
+
+    def _ends_walk(self, rule: Rule) -> bool:
+        """Tell whether the kernel looks for no loop behind a rule
+        (`net/ipv4/netfilter/ip_tables.c:mark_source_chains v6.12`).
+        """
+        selectors = (rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, rule.fragment)
+        bare = not rule.matches and all(selector is None for selector in selectors)
+        verdict = rule.target is not None and rule.target.name in _VERDICTS
+        return self._table.flavour == "legacy" and bare and verdict
 
     def _demand_policies_kept(self, option: str) -> None:
         """Refuse what takes back the policies that the same block sets, as seen with iptables-nft

@@ -78,10 +78,14 @@ def forward(walk: Walk, skb: Skb) -> Next:
 
 
 def postrouting(walk: Walk, skb: Skb) -> Next:
-    """Run POSTROUTING on the way out of a port."""
+    """Run POSTROUTING on the way out of a port; rules there see no device that it came in on
+    (`net/bridge/br_netfilter_hooks.c:br_nf_post_routing v6.12`).
+    """
     if not skb.bridged:
         return None
+    came_in, skb.iif = skb.iif, None
     ended = pass_hook(walk, skb, Hook.POSTROUTING)
+    skb.iif = came_in
     return None if isinstance(ended, Accept) else ended
 
 
