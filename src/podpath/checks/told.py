@@ -174,6 +174,13 @@ def is_forwarded(complaint: Complaint) -> bool:
     return complaint.source in WORKLOADS and leaves and complaint.failure in {None, *LOSSES}
 
 
+def is_said_to_recur(case: Case) -> bool:
+    """Tell whether people say that what fails works at times."""
+    failing = tuple(list_failing(case))
+    said = {one.failure for one in failing}.union(*(one.circumstances for one in failing))
+    return not said.isdisjoint({FailureKind.SOMETIMES, Circumstance.INTERMITTENT})
+
+
 def may_pass(case: Case, chain: str) -> bool:
     """Tell whether what fails may pass a base chain of the filter table: what the host forwards
     passes FORWARD alone, and what others open at the host passes INPUT.

@@ -12,9 +12,13 @@ from podpath.checks.finding import Finding
 from podpath.checks.objects import is_ready, see
 from podpath.checks.services import port_taken
 from podpath.checks.stated import is_inner_bridge, statements_of
-from podpath.checks.told import LOSSES, list_failing, list_failing_addresses
+from podpath.checks.told import (
+    LOSSES,
+    is_said_to_recur,
+    list_failing,
+    list_failing_addresses,
+)
 from podpath.net.addresses import IfName, Prefix, read_address
-from podpath.net.complaints import Circumstance
 from podpath.net.failures import Ending, FailureKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Source, Span
@@ -130,13 +134,6 @@ def find_recovered(case: Case, finding: Finding) -> Iterator[Span]:
         later = [number for number in ups if number > failed[-1]]
         if later and not between:
             yield Span(source, later[0], later[0])
-
-
-def is_said_to_recur(case: Case) -> bool:
-    """Tell whether people say that what fails works at times."""
-    failing = tuple(list_failing(case))
-    said = {one.failure for one in failing}.union(*(one.circumstances for one in failing))
-    return not said.isdisjoint({FailureKind.SOMETIMES, Circumstance.INTERMITTENT})
 
 
 def find_standing(case: Case, finding: Finding) -> Iterator[Span]:

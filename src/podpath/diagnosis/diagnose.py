@@ -156,12 +156,16 @@ def diagnose(
         forbids=forbids,
         complained=inquiry.complained,
         denied=_list_denied(concluded, inquiry.complained),
-        working=frozenset(
-            judgement.symptom.probe
-            for judgement in concluded.judgements
-            if judgement.symptom.fails is False
-        ),
+        working=_list_working(concluded.judgements),
     )
+
+
+def _list_working(judgements: Sequence[Judgement]) -> frozenset[Probe]:
+    """Return the connections that the evidence shows to work, and never to fail."""
+    shown: dict[bool | None, set[Probe]] = {}
+    for judgement in judgements:
+        shown.setdefault(judgement.symptom.fails, set()).add(judgement.symptom.probe)
+    return frozenset(shown.get(False, set()) - shown.get(True, set()))
 
 
 def _place_owners(

@@ -11,9 +11,9 @@ from operator import itemgetter
 
 from podpath.checks.finding import Finding
 from podpath.checks.stated import statements_of
+from podpath.checks.told import is_said_to_recur
 from podpath.diagnosis.beside import (
     READ,
-    is_said_to_recur,
     list_devices,
     list_quoted,
     names_any,

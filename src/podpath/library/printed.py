@@ -7,19 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from podpath.diagnosis.diagnosis import Question
 from podpath.evidence.commands.command import Command, asked_object, parse_command
-from podpath.evidence.kubernetes.picked import KINDS
+from podpath.evidence.kubernetes.picked import KINDS, split_options
 
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z0-9_-]*")
 """A word that the reader puts in, such as NAME."""
 _STEPS = "; "
-_DETAILS = frozenset({"-d", "-details", "-s", "-statistics", "-6"})
-"""Options of ip(8) that print more, or something else."""
-_SELECTED = frozenset({"get", "table"})
-"""What asks for another table than the plain command prints."""
+_DETAILS = frozenset({"-d", "-details", "-s", "-statistics"})
+"""Options of bridge(8) that print more."""
 _IPTABLES = re.compile(r"(?P<family>ip6?tables)(?:-nft|-legacy)?(?P<saved>-save)?")
 _LONG = {"--list": "L", "--list-rules": "S", "--verbose": "v"}
 _CHANGES = frozenset("ADIRFXNPZ")
@@ -31,9 +30,7 @@ _AGAIN = frozenset({
     "conntrack", "nstat", "dmesg", "journalctl", "date",
 })  # fmt: skip
 """Programs of which another run, at another time or in another place, tells more."""
-_NAMESPACE = frozenset({"-n", "--namespace"})
 _EVERYWHERE = frozenset({"-A", "--all-namespaces"})
-_VALUED = frozenset({"-l", "--selector", "-c", "--container", "--context"})
 
 
 class _Topic(NamedTuple):
@@ -84,7 +81,7 @@ def _read(command: Command) -> _Topic:
     found = asked_object(command)
     if found is not None:
         subject, selectors = found
-        details = _DETAILS.intersection(command.arguments) | _SELECTED.intersection(selectors)
+        details = _DETAILS.intersection(command.arguments)
         return _Topic((command.program, subject), details, selectors)
     if command.program in {"kubectl", "oc", "k"} and len(command.arguments) > 1:
         return _read_kubectl(command.arguments)
@@ -99,27 +96,19 @@ def _read(command: Command) -> _Topic:
 
 def _read_kubectl(arguments: tuple[str, ...]) -> _Topic:
     """Read `get svc web -n shop -o yaml`: its verb, its kind, its format and its names."""
-    words, picks, form, namespace = [], [], "", ""
-    rest = iter(arguments)
-    for word in rest:
-        if word in {"-o", "--output"}:
-            form = next(rest, "")
-        elif word.startswith("-o"):
-            form = word[2:]
-        elif word in _NAMESPACE:
-            namespace = next(rest, "")
-        elif word in _EVERYWHERE:
-            namespace = "*"
-        elif word in _VALUED:
-            value = next(rest, "")
-            picks += [value] if word in {"-l", "--selector"} else []
-        elif not word.startswith("-"):
-            words.append(word)
-    verb, kind, *names = (*words, "", "")
+    plain, namespace = split_options(arguments)
+    given = dict(pairwise(arguments))
+    joined = (word[2:].lstrip("=") for word in arguments if word.startswith("-o") and word[2:])
+    form = given.get("-o") or given.get("--output") or next(joined, "")
+    labels = given.get("-l") or given.get("--selector") or ""
+    verb, kind, *names = (*plain, "", "")
     kind, _, name = kind.partition("/")
-    picks += [each for each in (name, *names) if each]
+    picks = tuple(each for each in (labels, name, *names) if each)
+    everywhere = not _EVERYWHERE.isdisjoint(arguments)
     kind = KINDS.get(kind.lower(), kind.lower().removesuffix("s"))
-    return _Topic(("kubectl", verb, kind, form), picks=tuple(picks), namespace=namespace)
+    return _Topic(
+        ("kubectl", verb, kind, form), frozenset(), picks, "*" if everywhere else namespace
+    )
 
 
 def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _Topic | None:

@@ -41,6 +41,7 @@ from podpath.checks.told import (
     BEHIND,
     find_told,
     is_forwarder,
+    is_said_to_recur,
     is_with_own_host,
     list_failing,
     may_pass,
@@ -72,6 +73,8 @@ ASK_INPUT = FollowUp(
 )
 _FIRST = ("OUTPUT", "INPUT", "FORWARD")
 """The order in which policies are told."""
+_UNSAID = "Nothing says that what fails traverses this chain."
+_AT_TIMES = "A policy always drops, and what fails does so at times only."
 BREAKS = {
     "FORWARD": (
         "forwarded traffic: packets from pods and containers to anything but their own bridge, "
@@ -95,10 +98,11 @@ def check(case: Case) -> Iterator[Finding]:
                 and not any(map(lets_new_in, chain.rules))
             ):
                 found = _report(name, chain.span, _judge(chain), chain.packets or 0)
-                if not may_pass(case, name) or (
-                    name == "FORWARD" and _is_of_own_traffic(case, table)
-                ):
-                    yield _doubt(found)
+                own = name == "FORWARD" and _is_of_own_traffic(case, table)
+                if own or not may_pass(case, name):
+                    yield _doubt(found, _UNSAID)
+                elif is_said_to_recur(case):
+                    yield _doubt(found, _AT_TIMES)
                 elif _is_bare(case.node.host, table) and (
                     has_workloads(case) or is_forwarder(case)
                 ):
@@ -194,9 +198,8 @@ def _doubt_typed(finding: Finding) -> Finding:
     return replace(finding, certainty=POSSIBLE, repairs=(), asks=(ASK_INPUT,))
 
 
-def _doubt(finding: Finding) -> Finding:
+def _doubt(finding: Finding, reason: str) -> Finding:
     """Return it as what may matter."""
-    reason = "Nothing says that what fails traverses this chain."
     return replace(
         finding,
         severity=Severity.RISK,

@@ -137,7 +137,7 @@ def _keeps_reverse(state: HookState, table: ConntrackTable, connection: Connecti
     tuple of a connection that nothing translates, as that of its answers in another zone
     (`nf_nat_used_tuple_new` v6.12).
     """
-    kernel = state.walk.engine.node.kernel
+    kernel = state.walk.engine.node.home_of(state.skb.netns).kernel
     if connection.reply.protocol != protocols.UDP or kernel_version(kernel) < KEEPS_REVERSE:
         return False
     key = tuple_key(
@@ -254,7 +254,8 @@ def _with_port(
     size = last - first + 1
     offset = 0
     since, before = DRAWS_FROM_RANGES
-    draws = since <= kernel_version(state.walk.engine.node.kernel) < before
+    kernel = state.walk.engine.node.home_of(state.skb.netns).kernel
+    draws = since <= kernel_version(kernel) < before
     drawn = allowed.base_port is None and (allowed.random or source or draws)
     if allowed.base_port is not None:
         offset = port - allowed.base_port

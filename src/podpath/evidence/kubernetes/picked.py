@@ -81,7 +81,7 @@ def parse_pick(command: str) -> Pick | None:
     if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
         return None
     path = next(_list_paths([word for step in steps for word in step.arguments]), ())
-    plain, namespace = _split_options(steps[0].arguments)
+    plain, namespace = split_options(steps[0].arguments)
     if not path or plain[:1] != ["get"]:
         return None
     words = [part for word in plain[1:3] for part in word.split("/", 1)]
@@ -111,7 +111,7 @@ def parse_whole(command: str) -> Pick | None:
         return None
     if not any(map(_WHOLE.fullmatch, steps[0].arguments)):
         return None
-    plain, namespace = _split_options(steps[0].arguments)
+    plain, namespace = split_options(steps[0].arguments)
     words = [part for word in plain[1:3] for part in word.split("/", 1)]
     if plain[:1] != ["get"] or len(words) != 2:
         return None
@@ -126,7 +126,7 @@ def parse_described(command: str) -> Pick | None:
     steps = parse_shell(command)
     if not steps or steps[0].program not in {"kubectl", "oc", "k"}:
         return None
-    plain, namespace = _split_options(steps[0].arguments)
+    plain, namespace = split_options(steps[0].arguments)
     words = [part for word in plain[1:3] for part in word.split("/", 1)]
     if plain[:1] != ["describe"] or len(words) != 2:
         return None
@@ -143,8 +143,8 @@ def _list_paths(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield tuple(step.replace("\\", "") for step in _STEP.findall(found["path"]))
 
 
-def _split_options(words: Sequence[str]) -> tuple[list[str], str]:
-    """Return the words that are no options, and the namespace."""
+def split_options(words: Sequence[str]) -> tuple[list[str], str]:
+    """Return the words of kubectl that are no options, and the namespace."""
     given = dict(pairwise(words))
     values = {place + 1 for place, word in enumerate(words) if word in WITH_VALUE}
     plain = [
