@@ -134,3 +134,29 @@ def test_counters_tell_that_a_chain_ended_nothing(
 
     assert end is not None
     assert sure is end.sure
+
+
+@pytest.mark.parametrize(
+    ("before", "entered", "accepted", "policy"),
+    [("10", "100", "50", "40"), ("0", "128K", "28K", "100K")],
+    ids=["others-before-it", "rounded"],
+)
+def test_counters_that_agree_by_chance(
+    before: str, entered: str, accepted: str, policy: str
+) -> None:
+    """What ended before a chain never entered it, and rounded counts tell nothing of a few."""
+    text = (
+        "```\n# iptables -L FORWARD -n -v\n"
+        f"Chain FORWARD (policy DROP {policy} packets, 903K bytes)\n"
+        " pkts bytes target     prot opt in     out     source               destination\n"
+        f"{before:>5}  2811 ACCEPT     0 --  *      virbr0   0.0.0.0/0            0.0.0.0/0\n"
+        f"{entered:>5}  908K DOCKER-USER  0 -- *      *       0.0.0.0/0            0.0.0.0/0\n"
+        f"{accepted:>5}  2811 ACCEPT     0 --  *      docker0  0.0.0.0/0            0.0.0.0/0\n"
+        "```\n"
+    )
+    host = read_together([Pasted(text, "ticket.md")]).facts.node.host
+    ((table, chain),) = chains_named(host, "filter", "FORWARD")
+    end = find_end(table, chain, BRIDGED)
+
+    assert end is not None
+    assert not end.sure

@@ -17,6 +17,8 @@ from podpath.net.provenance import Known, Span
 from podpath.node.netfilter import Chain, InterfaceMatch, Rule, Table
 
 DEEPEST = 16
+ROUNDED = 100_000
+"""From which count on iptables prints thousands alone, unless -x asks for every digit."""
 
 
 class Family(Enum):
@@ -106,12 +108,14 @@ def _find_end(walk: _ForwardWalk, chain: Chain) -> ForwardEnd | None:
 
 def _comes_back(chain: Chain, jump: Rule) -> bool:
     """Tell whether counters show that a chain that is not shown ended none of the packets that
-    entered it: as many were ended here, or met the policy.
+    entered it: as many were ended behind it, or met the policy.
     """
-    if not jump.packets or not chain.packets or not is_plain(jump):
+    if not jump.packets or not chain.packets or not is_plain(jump) or _accepts(jump):
         return False
-    here = (rule for rule in chain.rules if ends(rule) or _accepts(rule))
-    ended = sum(rule.packets or 0 for rule in here)
+    if jump.packets >= ROUNDED and jump.packets % 1000 == 0:
+        return False
+    behind = (rule for rule in chain.rules if rule.position > jump.position)
+    ended = sum(rule.packets or 0 for rule in behind if ends(rule) or _accepts(rule))
     return jump.packets == ended + chain.packets
 
 

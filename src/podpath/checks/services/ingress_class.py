@@ -42,12 +42,15 @@ LIKELY = 0.7
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first Ingress that a controller says it ignores, or whose class is not listed."""
+    listed = {one.name for one in see(case, "IngressClass")}
     for one in find_said(case, MessageKind.INGRESS_CLASS_UNKNOWN):
         title, name = one.values["ingress"], one.values["class"]
+        if name in listed:  # a controller knows the classes of its own alone
+            continue
         shown = _find_shown(case, title)
         hosts = _list_hosts(shown) if shown is not None else ()
-        sure = _is_meant(case, title, hosts)
-        yield _report(case, title, name, (one.span,), sure=sure)
+        sure = shown is not None and _is_untaken(shown) and _is_meant(case, title, hosts)
+        yield _report((title, name, "the controller does not know"), (one.span,), sure=sure)
         return
     yield from _find_unlisted(case)
 
@@ -60,11 +63,16 @@ def _find_unlisted(case: Case) -> Iterator[Finding]:
     for one in see(case, "Ingress"):
         named = one.at("spec", "ingressClassName")
         if named is not None and named.text not in names:
-            untaken = one.at("status", "address") is not None and not _get_address(one)
-            sure = untaken and _is_meant(case, one.title, _list_hosts(one))
+            sure = _is_untaken(one) and _is_meant(case, one.title, _list_hosts(one))
             spans = (named.line, *(each.span for each in classes[:2]))
-            yield _report(case, one.title, named.text, spans, sure=sure)
+            which = f"no IngressClass has ({', '.join(sorted(names))})"
+            yield _report((one.title, named.text, which), spans, sure=sure)
             return
+
+
+def _is_untaken(shown: ObjectSightings) -> bool:
+    """Tell whether a listing shows that no controller wrote its address."""
+    return shown.at("status", "address") is not None and not _get_address(shown)
 
 
 def _find_shown(case: Case, title: str) -> ObjectSightings | None:
@@ -81,22 +89,21 @@ def _get_address(shown: ObjectSightings) -> str:
 
 
 def _is_meant(case: Case, title: str, hosts: tuple[str, ...]) -> bool:
-    """Tell whether people say that it fails: they name it or its host, or just an Ingress and no
-    host of another.
+    """Tell whether people say that it fails: they name it or its host, or just an Ingress where no
+    other one is shown.
     """
     failing = list(list_failing(case))
     name = title.rpartition("/")[2].casefold()
     if any(name in one.words | one.spoken | set(one.names) for one in failing):
         return True
     told = {each for one in failing for each in one.names}
-    others = {host for one in see(case, "Ingress") for host in _list_hosts(one)} - {*hosts}
+    alone = all(one.title == title for one in see(case, "Ingress"))
     spoken = any(Technology.INGRESS in one.mentions for one in failing)
-    return bool(told & {*hosts}) or (spoken and not told & others)
+    return bool(told & {*hosts}) or (spoken and alone)
 
 
-def _report(case: Case, title: str, name: str, spans: tuple[Span, ...], *, sure: bool) -> Finding:
-    known = sorted(one.name for one in see(case, "IngressClass"))
-    listed = f" ({', '.join(known)})" if known else ""
+def _report(of: tuple[str, str, str], spans: tuple[Span, ...], *, sure: bool) -> Finding:
+    title, name, which = of
     space, _, own = title.rpartition("/")
     ask = FollowUp(
         f"which controller is to serve {title}, and whether it has taken it",
@@ -106,10 +113,7 @@ def _report(case: Case, title: str, name: str, spans: tuple[Span, ...], *, sure:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=(
-            f"The Ingress {title} is of the class {name}, which no IngressClass has{listed}: no "
-            "controller serves it."
-        ),
+        claim=(f"The Ingress {title} is of the class {name}, which {which}: it is not served."),
         evidence=spans,
         reasoning=("A controller leaves out Ingresses of a class that it does not know.",),
         breaks=(f"requests for the hosts of the Ingress {title}",),
