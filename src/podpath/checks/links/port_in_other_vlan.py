@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.mac_on_two_hosts import name_guest
+from podpath.checks.links.vlan_on_one_port import filters_no_vlan
 from podpath.checks.said import find_said
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.complaints import Complaint
@@ -40,12 +41,15 @@ from podpath.node.links import BridgePort, Link
 CATEGORIES = (Category.VLAN, Category.BRIDGE_CONFIGURATION)
 NAME = "port-in-other-vlan"
 _VLAN = re.compile(r"\bvlan\W{0,2}(?:id\W{0,2})?(?P<number>\d{1,4})\b", re.IGNORECASE)
-_MEANT = re.compile(
-    r"\b(?:should|must|belongs?|supposed|meant|is|sits|stands|assigned|put)\b"
-    r"(?:(?!reach|ping|connect|access|see|talk|server|gateway)[^.,;]){0,30}\bvlan\b",
-    re.IGNORECASE,
+_APART = r"(?:(?!reach|ping|connect|access|see|talk|server|gateway)[^.,;]){0,30}"
+_MEANT = (
+    rf"{_APART}\b(?:should|must|belongs?|supposed|meant|is|sits|stands|assigned|put)\b"
+    rf"{_APART}\bvlan\b"
 )
-"""That something is to be in a VLAN, and is not just asked for there."""
+"""That the guest before it is to be in a VLAN: not that it asks for something there, nor that
+something else is there.
+"""
+_ITS_CARD = r"\bits\s+(?:port|card|nic|interface)\b"
 _TAP = re.compile(r"tap(?P<guest>\d+)i\d+")
 """How Proxmox calls the port of a guest's card."""
 _CUT = frozenset({None, FailureKind.NO_ROUTE_TO_HOST, *LOSSES})
@@ -58,28 +62,39 @@ def check(case: Case) -> Iterator[Finding]:
         for one in find_said(case, MessageKind.GUEST_CARD)
         if "device" in one.values
     }
-    links = [one for one in case.node.host.links.items if one.port is not None]
+    devices = {str(one.name): one for one in case.node.host.links.items}
+    links = [one for one in devices.values() if one.port is not None]
     for one in list_failing(case):
         numbers = {int(found["number"]) for found in _VLAN.finditer(one.span.text)}
-        meant = _MEANT.search(one.span.text) is not None
-        if len(numbers) != 1 or not meant or one.failure not in _CUT:
+        if len(numbers) != 1 or one.failure not in _CUT:
             continue
         (wanted,) = numbers
         for link in links:
-            port, others = link.port, [each for each in links if each.name != link.name]
-            if port is None or port.vlan_span is None or not _is_of(one, str(link.name), cards):
+            port, others = link.port, [each for each in links if _is_beside(each, link)]
+            if port is None or port.vlan_span is None or not _is_told(one, str(link.name), cards):
                 continue
-            if wanted not in port.vlans and port.pvid is not None and _is_shared(others, wanted):
+            plain = filters_no_vlan(devices.get(str(link.master)))
+            if wanted in port.vlans or port.pvid is None or plain:
+                continue
+            if _is_shared(others, wanted):
                 yield _report(link, port, wanted, (port.vlan_span, one.span))
                 return
 
 
-def _is_of(complaint: Complaint, port: str, cards: dict[str, str]) -> bool:
-    """Tell whether a port is of a guest that a sentence names."""
+def _is_beside(one: Link, link: Link) -> bool:
+    """Tell whether two ports may be of one bridge."""
+    return one.name != link.name and (
+        None in {one.master, link.master} or one.master == link.master
+    )
+
+
+def _is_told(complaint: Complaint, port: str, cards: dict[str, str]) -> bool:
+    """Tell whether a sentence says of a port's guest in which VLAN it is to be."""
     tap = _TAP.fullmatch(port)
     guest = tap["guest"] if tap is not None else cards.get(port, "")
-    named = rf"(?<![\w-]){re.escape(guest)}(?![\w-])"
-    return bool(guest) and re.search(named, complaint.span.text) is not None
+    text, named = complaint.span.text, rf"(?<![\w-]){re.escape(guest)}(?![\w-])"
+    told = re.compile(rf"(?:{named}|{_ITS_CARD}){_MEANT}", re.IGNORECASE)
+    return bool(guest) and re.search(named, text) is not None and told.search(text) is not None
 
 
 def _is_shared(others: list[Link], vlan: int) -> bool:

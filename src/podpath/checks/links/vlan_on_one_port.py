@@ -90,7 +90,7 @@ def _is_tagged(link: Link, spoken: frozenset[int]) -> bool:
 
 def _check_bridge(bridge: str, ports: list[Link], links: Mapping[str, Link]) -> Iterator[Finding]:
     own = any(link.lower == bridge for link in links.values())
-    if own or _is_plain(links.get(bridge)):
+    if own or filters_no_vlan(links.get(bridge)):
         return
     for link in ports:
         pvid = link.port.pvid if link.port is not None else None
@@ -102,7 +102,7 @@ def _check_bridge(bridge: str, ports: list[Link], links: Mapping[str, Link]) -> 
             yield _report(bridge, link, pvid, others)
 
 
-def _is_plain(bridge: Link | None) -> bool:
+def filters_no_vlan(bridge: Link | None) -> bool:
     """Tell whether a listing with details shows that a bridge does not filter by VLAN."""
     if bridge is None or bridge.bridge is None or bridge.span is None:
         return False
