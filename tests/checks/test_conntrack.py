@@ -105,3 +105,43 @@ def test_an_entry_to_what_no_listed_endpoint_is(
 
     found = list(stale_conntrack.check(ticket_of(SIP.format(**given))))
     assert certainties == [one.certainty for one in found]
+
+
+@pytest.mark.parametrize(
+    ("asked", "more", "certainties"),
+    [
+        ("$ kubectl get ep -n mon sip", "", [1.0]),
+        ("```\n\n```", "", [0.7]),
+        (
+            "$ kubectl get ep -n mon sip",
+            "$ kubectl -n mon get ep sip\nNAME ENDPOINTS AGE\nsip 10.244.3.17:5060 90d\n",
+            [],
+        ),
+    ],
+    ids=["of-its-namespace", "of-which-namespace", "listed-at-another-moment"],
+)
+def test_an_entry_of_a_node_port(asked: str, more: str, certainties: list[float]) -> None:
+    """Endpoints of the service's name may be of another namespace, and two listings of two
+    moments.
+    """
+    text = f"""The SIP server gets no packets since the rollout.
+
+```
+# conntrack -L -p udp
+udp      17 179 src=192.168.77.7 dst=192.168.77.21 sport=5060 dport=30560 [UNREPLIED] \
+src=10.244.3.17 dst=10.244.3.1 sport=5060 dport=37211 mark=0 use=1
+$ kubectl get svc -n mon
+NAME   TYPE       CLUSTER-IP   EXTERNAL-IP   PORT(S)          AGE
+sip    NodePort   10.97.0.9    <none>        5060:30560/UDP   90d
+{asked}
+NAME   ENDPOINTS           AGE
+sip    10.244.3.44:5060    90d
+{more}```
+"""
+    found = [
+        one
+        for one in stale_conntrack.check(ticket_of(text))
+        if "30560" in one.repairs[0].commands[0] or one.certainty == 1
+    ]
+
+    assert certainties == [one.certainty for one in found]

@@ -104,12 +104,32 @@ def _join(one: Backend, other: Backend) -> Backend:
 
 
 def _is_whole(endpoints: ObjectSightings) -> bool:
-    """Tell whether an Endpoints object is shown with everything: one that is cut, or that the
-    controller cut, does not tell who is missing.
+    """Tell whether an Endpoints object is shown with everything, not just by a row of a table."""
+    named = bool(endpoints.name) and endpoints.at("metadata", "name") is not None
+    return named and not is_cut(endpoints)
+
+
+def is_cut(endpoints: ObjectSightings) -> bool:
+    """Tell whether an output leaves some of an Endpoints object out, or the controller did: it does
+    not tell who is missing.
     """
     cut = endpoints.at("elided") is not None or any(one.partial for one in endpoints.sights)
-    named = bool(endpoints.name) and endpoints.at("metadata", "name") is not None
-    return named and not cut and not endpoints.text_at("metadata", "annotations", TRUNCATED)
+    return cut or bool(endpoints.text_at("metadata", "annotations", TRUNCATED))
+
+
+def list_places(endpoints: ObjectSightings, field: str = "addresses") -> frozenset[Place]:
+    """Return what an Endpoints object lists as ready (or else, by the field), at any time that it
+    is shown: two listings may be of two moments.
+    """
+    return frozenset(
+        (address, int(port.text_at("port")))
+        for sight in endpoints.sights
+        for subset in sight.tree.items_at("subsets")
+        for port in subset.items_at("ports")
+        for item in subset.items_at(field)
+        if (address := read_address(item.text_at("ip"))) is not None
+        and port.text_at("port").isdecimal()
+    )
 
 
 def _of_endpoints(shown: Sequence[ObjectSightings], port: Tree) -> Iterator[Backend]:

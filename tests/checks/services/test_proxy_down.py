@@ -58,3 +58,39 @@ def test_the_address_that_is_left_is_named() -> None:
 def test_servers_in_order(node: str, server: str, listed: str) -> None:
     """Another node's proxy ends, or the server is an endpoint, or may be one."""
     assert [] == claims(node, server, listed)
+
+
+def test_a_server_of_a_service_that_is_not_shown() -> None:
+    """That the address which fails is of the only Endpoints is supposed."""
+    shown = TICKET.replace(
+        "service/wiki   ClusterIP   10.97.3.3    <none>        80/TCP    88d", ""
+    )
+    tried = (
+        "```\n[root@moss-2 ~]# curl -m 3 http://10.97.3.3/\ncurl: (28) Connection timed out\n```\n"
+    )
+    text = shown.format(node="moss-2", server="10.66.1.12", listed="10.66.2.40:8080") + tried
+    (found,) = check(ticket_of(text))
+
+    assert found.certainty < 1
+    assert found.asks
+
+
+def test_listings_of_two_moments() -> None:
+    """The address was listed at one of them."""
+    later = """```
+$ kubectl get ep wiki
+NAME   ENDPOINTS         AGE
+wiki   10.66.1.12:8080   88d
+```
+"""
+    text = TICKET.format(node="moss-2", server="10.66.1.12", listed="10.66.2.40:8080") + later
+
+    assert [] == list(check(ticket_of(text)))
+
+
+def test_a_server_that_gets_nothing_new() -> None:
+    """Its weight is 0: it is left for the connections that it has."""
+    text = TICKET.replace("Masq    1  ", "Masq    0  ")
+    text = text.format(node="moss-2", server="10.66.1.12", listed="10.66.2.40:8080")
+
+    assert [] == list(check(ticket_of(text)))

@@ -30,9 +30,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.endpoints import backends_of
+from podpath.checks.endpoints import backends_of, is_cut, list_places
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.objects import see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.told import find_told, list_failing
 from podpath.checks.topology import dnat_destinations, find_tables, known_rules, option_values
 from podpath.net import protocols
@@ -67,10 +67,11 @@ def check(case: Case) -> Iterator[Finding]:
     for entry, living in (*list_stale(case.node), *_list_by_objects(case)):
         if _matters(entry):
             yield _report(entry, living)
-    for entry, living in _list_by_node_port(case):
+    for entry, living, sure in _list_by_node_port(case):
         if _matters(entry):
-            found = _report(entry, living)
-            yield replace(found, repairs=(_forget_port(entry),))
+            found = replace(_report(entry, living), repairs=(_forget_port(entry),))
+            asks = (_gone(entry.reply.src),)
+            yield found if sure else replace(found, certainty=BESIDE, asks=asks)
             return
     yield from _list_to_gone_pods(case)
     yield from _list_beside_endpoints(case)
@@ -158,25 +159,29 @@ def _list_by_objects(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Add
             yield entry, living
 
 
-def _list_by_node_port(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
+def _list_by_node_port(case: Case) -> Iterator[tuple[ConntrackEntry, frozenset[Address], bool]]:
     """Yield the entries of node ports whose service, by its object or by a rule's comment, has
-    Endpoints that are listed whole and lack the address.
+    Endpoints that are listed whole and lack the address; False where these are of a namespace that
+    no output names.
     """
     owners = dict((*_list_commented_ports(case.node), *_list_node_ports(case)))
-    listed: dict[tuple[str, str], frozenset[Address]] = {}
-    for one in see(case, "Endpoints") if owners else ():
-        cut = one.at("elided") is not None or any(sight.partial for sight in one.sights)
-        items = (
-            item for subset in one.items_at("subsets") for item in subset.items_at("addresses")
-        )
-        found = (read_address(item.text_at("ip")) for item in items)
-        listed[one.namespace, one.name] = frozenset(() if cut else filter(None, found))
+    shown = [one for one in see(case, "Endpoints") if not is_cut(one)] if owners else []
+    listed = {(one.namespace, one.name): _list_addresses(one) for one in shown}
     for entry in TrackedEntries.of(case.node.host.conntrack.items).rewritten if listed else ():
         original, old = entry.original, entry.reply.src
         space, name = owners.get((original.protocol, original.dport), ("", ""))
-        living = listed.get((space, name)) or listed.get(("", name))
-        if living and old not in living and old != original.dst:
-            yield entry, living
+        own = listed.get((space, name))
+        living, unready = own or listed.get(("", name)) or (frozenset(), frozenset())
+        if living and old not in {*living, *unready, original.dst}:
+            yield entry, living, own is not None
+
+
+def _list_addresses(
+    endpoints: ObjectSightings,
+) -> tuple[frozenset[Address], frozenset[Address]]:
+    """Return the addresses that are ready, and those that are not."""
+    ready, unready = list_places(endpoints), list_places(endpoints, "notReadyAddresses")
+    return frozenset(each for each, _ in ready), frozenset(each for each, _ in unready)
 
 
 def _list_node_ports(case: Case) -> Iterator[tuple[_Port, _Owner]]:

@@ -24,10 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.dying import CRASHED
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.endpoints import is_cut, list_places
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import ObjectSightings, see
 from podpath.checks.stated import is_typed_on, statements_of
 from podpath.checks.topology import dnat_destinations, find_tables, option_values
@@ -39,7 +41,18 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.KUBE_PROXY, Category.STALE_DNAT, Category.IPVS)
 NAME = "proxy-down"
-Sent = tuple[Address, int, Span]
+LIKELY = 0.8
+"""Where no output says of which service a virtual server's address is."""
+
+
+class _Sent(NamedTuple):
+    """An address to which the node sends a service."""
+
+    address: Address
+    port: int
+    span: Span
+    stated: bool
+    """False where it is supposed that the service is meant."""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -47,13 +60,13 @@ def check(case: Case) -> Iterator[Finding]:
     down = [pod for pod in see(case, "Pod") if pod.name.startswith("kube-proxy-")]
     down = [pod for pod in down if pod.text_at("status", "phase") in CRASHED]
     for found in see(case, "Endpoints") if down else ():
-        cut = found.at("elided") is not None or any(one.partial for one in found.sights)
-        listed = set() if cut else _list_ready(found)
-        for address, port, span in _list_sent(case, found) if listed else ():
+        ready = frozenset() if is_cut(found) else list_places(found)
+        held = ready | list_places(found, "notReadyAddresses")
+        for address, port, span, sure in _list_sent(case, found) if ready else ():
             pod = next((one for one in down if _is_here(case, one, span)), None)
-            ports = {number for _, number in listed}
-            if pod is not None and (address, port) not in listed and port in ports:
-                yield _report(pod, found, endpoint(address, port), span)
+            ports = {number for _, number in held}
+            if pod is not None and (address, port) not in held and port in ports:
+                yield _report(pod, found, (endpoint(address, port), span), sure=sure)
                 return
 
 
@@ -62,42 +75,39 @@ def _is_here(case: Case, pod: ObjectSightings, span: Span) -> bool:
     return bool(node) and is_typed_on(case, span, node)
 
 
-def _list_ready(found: ObjectSightings) -> set[tuple[Address, int]]:
-    """Return what Endpoints list."""
-    listed: set[tuple[Address, int]] = set()
-    for subset in found.items_at("subsets"):
-        ports = [port.text_at("port") for port in subset.items_at("ports")]
-        for item in subset.items_at("addresses"):
-            address = read_address(item.text_at("ip"))
-            if address is not None:
-                listed.update((address, int(port)) for port in ports if port.isdecimal())
-    return listed
-
-
-def _list_sent(case: Case, found: ObjectSightings) -> Iterator[Sent]:
+def _list_sent(case: Case, found: ObjectSightings) -> Iterator[_Sent]:
     """Yield what the node sends a service to: what IPVS has behind its address (that of its object,
-    or where no other Endpoints are shown, the one that fails), and rules whose comment names it.
+    or where no other Endpoints are shown, perhaps the one that fails), and rules whose comment
+    names it.
     """
     fronts = {
         read_address(one.text_at("spec", "clusterIP"))
         for one in see(case, "Service")
         if (one.namespace, one.name) == (found.namespace, found.name)
     }
-    if not fronts and len(see(case, "Endpoints")) == 1:
+    stated = bool(fronts)
+    if not stated and len(see(case, "Endpoints")) == 1:
         fronts = {one.probe.dst for one in case.attempts if one.is_bad}
-    for server, stated in statements_of(case, RealServer):
-        if server.service in fronts:
-            yield server.address, server.port, stated.span
+    for server, line in statements_of(case, RealServer):
+        if server.service in fronts and server.weight != 0:
+            yield _Sent(server.address, server.port, line.span, stated)
     for family in (4, 6):
         tables = find_tables(case.node.host, "nat", family)
         for rule, address, port in chain.from_iterable(map(dnat_destinations, tables)):
             comment = " ".join(option_values(rule, "comment", "comment"))
             if comment.partition(":")[0] == f"{found.namespace}/{found.name}":
-                yield address, port, rule.span
+                yield _Sent(address, port, rule.span, True)
 
 
-def _report(pod: ObjectSightings, found: ObjectSightings, sent: str, span: Span) -> Finding:
-    node = pod.text_at("spec", "nodeName")
+def _report(
+    pod: ObjectSightings, found: ObjectSightings, left: tuple[str, Span], *, sure: bool
+) -> Finding:
+    node, (sent, span) = pod.text_at("spec", "nodeName"), left
+    ask = FollowUp(
+        f"whether the virtual service that leads to {sent} is that of {found.title}",
+        "kubectl get services -A -o wide",
+        "it is: the address is of a pod that is gone",
+    )
     held = found.at("subsets")
     return Finding(
         check=NAME,
@@ -116,5 +126,7 @@ def _report(pod: ObjectSightings, found: ObjectSightings, sent: str, span: Span)
             ),
         ),
         prevention="Alert on kube-proxy pods that restart.",
+        certainty=1.0 if sure else LIKELY,
+        asks=() if sure else (ask,),
         marks=(sent, "CrashLoopBackOff"),
     )
