@@ -43,9 +43,15 @@ SECOND = '      "subnet": "10.70.0.0/24",'
         ({"said": "Pods of node cedar-9 get no answer from 10.2.0.7."}, []),
         ({"runtime": "crictl pods -q | grep web"}, []),
         ({"runtime": "crictl images"}, []),
+        ({"runtime": "crictl pods -q --namespace shop"}, []),
+        ({"runtime": "crictl pods -q --state notready"}, []),
+        ({"runtime": "kubectl get pods -o wide"}, []),
+        ({"runtime": "kubectl get pods -A --no-headers"}, [1.0]),
+        ({"subnets": f"{ALL['subnets']}\n      \"name\": \"other\","}, [0.8]),
     ],
     ids=["leaked", "all-files", "two-ranges", "used", "few", "other-range", "unsaid-how",
-         "other-failure", "part", "images"],
+         "other-failure", "part", "images", "of-one-namespace", "ended", "of-the-default-namespace",
+         "of-all-nodes", "of-another-network"],
 )  # fmt: skip
 def test_a_full_range_of_few_pods_has_leaked(
     change: dict[str, str], certainties: list[float]

@@ -23,6 +23,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -47,7 +48,15 @@ LOCKS = 4
 """Files beside those of addresses: lock, last_reserved_ip.0, last_reserved_ip.1."""
 FEW = 2
 """How many times as many addresses are held as pods run, at least."""
-_RUNTIMES = frozenset({"crictl", "kubectl"})
+_SELECTS = {
+    "crictl": re.compile(
+        r"(?:^| )(?:-[nl]|--(?:last|latest|name|namespace|label|id))\b|\bnot-?ready\b",
+        re.IGNORECASE,
+    ),
+    "kubectl": re.compile(r"(?:^| )(?:-[nl]|--(?:namespace|selector))\b|status\.phase"),
+}
+"""What makes a program list a part of a node's pods alone."""
+_EVERYWHERE = re.compile(r"(?:^| )(?:-A|--all-namespaces)\b")
 
 
 class _Held(NamedTuple):
@@ -81,7 +90,7 @@ def check(case: Case) -> Iterator[Finding]:
             continue
         spans = (held.span, few[1], near[0][2])
         if may_be_of_one_host(spans):
-            sure = len({prefix for prefix, _ in ranges}) == 1
+            sure = len({prefix for prefix, _ in ranges}) == 1 and _is_configured(case, held.network)
             yield _report(held, near[0][1], spans, NodePods(few[0], sure))
             return
 
@@ -105,10 +114,11 @@ def _list_running(case: Case) -> Iterator[tuple[int, Span]]:
     them.
     """
     for counted, stated in statements_of(case, LineCount):
-        pods = counted.program in _RUNTIMES and any(
-            word.startswith("pod") for word in counted.words
-        )
-        if pods and not counted.picked:
+        words, selects = " ".join(counted.words), _SELECTS.get(counted.program)
+        pods = any(word.startswith("pod") for word in counted.words)
+        whole = counted.program != "kubectl" or _EVERYWHERE.search(words) is not None
+        part = counted.picked or selects is None or selects.search(words) is not None
+        if pods and whole and not part:
             yield counted.value, stated.span
 
 
@@ -120,6 +130,15 @@ def _list_ranges(case: Case) -> Iterator[tuple[Prefix, Span]]:
         for one in file.settings:
             if one.name == "subnet":
                 yield from _read_range(one.value, one.span)
+
+
+def _is_configured(case: Case, network: str) -> bool:
+    """Tell whether the configurations that are shown may be of a network: one has its name, or no
+    output shows a name.
+    """
+    files = [file for file in case.files if "/cni/net.d" in file.path]
+    names = {one.value for file in files for one in file.all("name")}
+    return not names or network in names
 
 
 def _read_range(text: str, span: Span) -> Iterator[tuple[Prefix, Span]]:
