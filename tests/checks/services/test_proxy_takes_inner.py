@@ -44,3 +44,21 @@ def test_an_inner_address_that_is_not_exempt() -> None:
 def test_calls_in_order(said: str, exempt: str, dst: str) -> None:
     """It is exempt, it is outside, or what fails is no answer of a proxy."""
     assert count(said, exempt, dst) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "certainty"),
+    [
+        ("The operator gets an error page (403) from the API server.", 1.0),
+        ("Names do not resolve in the pods.", 0.8),
+        ('E0411 main.go:51] list: Get "https://10.200.0.1:443/api/v1/nodes": Forbidden', 1.0),
+        ('E0411 main.go:51] list: Get "https://10.200.0.17:443/api/v1/nodes": Forbidden', 0.8),
+    ],
+    ids=["answered", "another-failure", "status-alone", "status-of-another"],
+)
+def test_what_fails_is_what_is_denied(said: str, certainty: float) -> None:
+    """Some client's denied call need not be what people miss."""
+    text = TICKET.format(said=said, exempt=".svc", dst="10.200.0.1")
+    (found,) = check(ticket_of(text))
+
+    assert certainty == found.certainty

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.expected import PRIVATE
-from podpath.checks.finding import Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.objects import covering, read_prefix
 from podpath.checks.said import find_said
 from podpath.checks.told import list_failing
@@ -35,6 +35,8 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.APPLICATION, Category.OUTSIDE_NODE)
 NAME = "proxy-takes-inner-calls"
+LIKELY = 0.8
+"""Where nothing says that what fails is answered, as a proxy does."""
 _OTHERWISE = frozenset({FailureKind.TIMEOUT, FailureKind.REFUSED, FailureKind.NO_ROUTE_TO_HOST})
 """How a call fails that no proxy answered."""
 
@@ -54,8 +56,17 @@ def check(case: Case) -> Iterator[Finding]:
         address = read_address(denied.values["dst"])
         inner = address is not None and covering(PRIVATE, address)
         if address is not None and inner and not _is_exempt(lists[0].values["list"], address):
-            yield _report(denied, lists[0])
+            yield _report(denied, lists[0], sure=_is_felt(case, address))
             return
+
+
+def _is_felt(case: Case, address: Address) -> bool:
+    """Tell whether what fails is an error that somebody answered, or a program prints the words of
+    a proxy's status for a call to the address.
+    """
+    told = any(one.failure is FailureKind.ERROR_ANSWER for one in list_failing(case))
+    answered = find_said(case, MessageKind.PROXY_ANSWERED)
+    return told or any(f"//{address}:" in one.span.text for one in answered)
 
 
 def _is_exempt(text: str, address: Address) -> bool:
@@ -66,8 +77,13 @@ def _is_exempt(text: str, address: Address) -> bool:
     return covered or "*" in words or str(address) in words
 
 
-def _report(denied: Message, exempts: Message) -> Finding:
+def _report(denied: Message, exempts: Message, *, sure: bool) -> Finding:
     address, port = denied.values["dst"], denied.values["port"]
+    ask = FollowUp(
+        f"how the call to {address} fails, and by which pod",
+        f"kubectl exec POD -- curl -vk https://{address}:{port}/   # in the pod with the variables",
+        "the proxy answers it with an error: this is the cause",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -85,5 +101,7 @@ def _report(denied: Message, exempts: Message) -> Finding:
             ),
         ),
         prevention="Write the cluster's ranges into the policy that sets proxy variables.",
+        certainty=1.0 if sure else LIKELY,
+        asks=() if sure else (ask,),
         marks=(address,),
     )
