@@ -39,3 +39,23 @@ def test_a_sample_that_sorts_first_may_be_taken(
     case = ticket_of(LISTED.format(said=said, names=names))
 
     assert certainties == [one.certainty for one in check(case)]
+
+
+@pytest.mark.parametrize(("name", "certainty"), [("99-calico", 1.0), ("10-calico", 0.8)])
+def test_a_list_of_another_moment_than_the_choice(name: str, certainty: float) -> None:
+    """A file that sorts before the sample would be the choice: it came after the log's line."""
+    text = f"""Pods do not reach those of other nodes.
+
+```
+# ls /etc/cni/net.d
+87-podman-bridge.conflist
+{name}.conflist
+# journalctl -u crio -b | grep CNI
+level=info msg="Found CNI network podman (type=bridge) at /etc/cni/net.d/87-podman-bridge.conflist"
+level=info msg="Updated default CNI network name to podman"
+```
+"""
+    (found,) = check(ticket_of(text))
+
+    assert certainty == found.certainty
+    assert (certainty < 1) is bool(found.asks)

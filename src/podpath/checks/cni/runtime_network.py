@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
@@ -34,7 +35,7 @@ from podpath.checks.told import WORKLOADS, list_failing
 from podpath.cni.conf import EXTENSIONS
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
-from podpath.net.messages import MessageKind
+from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import FolderListing
 from podpath.node.case import Case
@@ -53,6 +54,19 @@ _CLUSTERS = frozenset({
     "aws-cni", "azure-vnet",
 })  # fmt: skip
 
+_FIRST = "Of several configurations, the one whose file name sorts first counts."
+_BY_NAME = "CRI-O may be told one by name: cni_default_network."
+
+
+class _Other(NamedTuple):
+    """The configuration of a cluster's plugin beside the sample."""
+
+    words: str
+    file: str
+    span: Span
+    logged: bool
+    """Whether the runtime's own log has it before the choice."""
+
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the last default that is a sample, where a cluster's network is found beside it."""
@@ -67,43 +81,55 @@ def check(case: Case) -> Iterator[Finding]:
     others = [
         one for one in found if one.values["type"] in _CLUSTERS and one.span.line < last.span.line
     ]
-    beside = tuple(_list_beside(case, last.span))
+    beside = sorted(_list_beside(case, last.span), key=_rank)
     if not own or not (others or beside) or own[-1].values["type"] not in _SAMPLES:
         return
-    other, span = (
-        (f"{others[-1].values['network']} ({others[-1].values['type']})", others[-1].span)
-        if others
-        else beside[-1]
-    )
+    other = _read_found(others[-1]) if others else beside[0]
+    first = _sorts_before(own[-1].values["file"], other.file)
+    sure = other.logged or first
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
             f"The runtime adds pods to its network {name} ({own[-1].values['type']}), not to "
-            f"{other}."
+            f"{other.words}."
         ),
-        evidence=(last.span, own[-1].span, span),
-        reasoning=(
-            "Of several configurations, the one whose file name sorts first counts.",
-            "CRI-O may be told one by name: cni_default_network.",
-        ),
+        evidence=(last.span, own[-1].span, other.span),
+        reasoning=(*((_FIRST,) if first else ()), _BY_NAME),
         breaks=("connections to and from pods of other nodes",),
         prevention="Remove the samples that come with a runtime before the plugin is installed.",
+        certainty=1.0 if sure else LIKELY,
+        asks=() if sure else (_ask(own[-1].values["file"]),),
         marks=(name,),
     )
 
 
-def _list_beside(case: Case, last: Span) -> Iterator[tuple[str, Span]]:
+def _rank(other: _Other) -> bool:
+    return not other.logged
+
+
+def _read_found(said: Message) -> _Other:
+    file = said.values["file"]
+    return _Other(f"{said.values['network']} ({said.values['type']})", file, said.span, logged=True)
+
+
+def _sorts_before(one: str, other: str) -> bool:
+    """Tell whether the name of a file sorts before another's."""
+    return one.rpartition("/")[2] < other.rpartition("/")[2]
+
+
+def _list_beside(case: Case, last: Span) -> Iterator[_Other]:
     """Yield the files of clusters' plugins that the folder's list has, or that were written before
-    the runtime chose.
+    the runtime chose. The list may be of a later moment.
     """
     for one in find_said(case, MessageKind.NETWORK_FILE_WRITTEN):
-        if _CLUSTER_FILE.search(one.values["file"]) and one.span.line < last.line:
-            yield one.values["file"], one.span
+        file = one.values["file"]
+        if _CLUSTER_FILE.search(file) and one.span.line < last.line:
+            yield _Other(file, file, one.span, logged=True)
     for listing, stated in statements_of(case, FolderListing):
         for name in listing.names if listing.path == FOLDER else ():
             if name.endswith(EXTENSIONS) and _CLUSTER_FILE.search(name):
-                yield f"{FOLDER}/{name}", stated.span
+                yield _Other(f"{FOLDER}/{name}", name, stated.span, logged=False)
 
 
 def _find_listed(case: Case) -> Iterator[Finding]:
@@ -136,6 +162,15 @@ def _find_range(case: Case, name: str) -> tuple[Span, ...]:
     return tuple(spans[:1])
 
 
+def _ask(sample: str) -> FollowUp:
+    return FollowUp(
+        "which network the runtime takes, and whose range pods' addresses are of",
+        f"crictl info | grep -A3 lastCNILoadStatus; grep -h subnet {sample}; "
+        "kubectl get pods -A -o wide",
+        "pods have addresses of the sample's range: it is taken",
+    )
+
+
 def _report_listed(sample: str, other: str, spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
@@ -145,7 +180,7 @@ def _report_listed(sample: str, other: str, spans: tuple[Span, ...]) -> Finding:
             "to the sample's network."
         ),
         evidence=spans,
-        reasoning=("Of several configurations, the one whose file name sorts first counts.",),
+        reasoning=(_FIRST,),
         breaks=("connections to and from pods of other nodes",),
         repairs=(
             Repair(
@@ -155,13 +190,6 @@ def _report_listed(sample: str, other: str, spans: tuple[Span, ...]) -> Finding:
         ),
         prevention="Remove the samples that come with a runtime before the plugin is installed.",
         certainty=LIKELY,
-        asks=(
-            FollowUp(
-                "which network the runtime takes, and whose range pods' addresses are of",
-                f"crictl info | grep -A3 lastCNILoadStatus; grep -h subnet {FOLDER}/{sample}; "
-                "kubectl get pods -A -o wide",
-                "pods have addresses of the sample's range: it is taken",
-            ),
-        ),
+        asks=(_ask(f"{FOLDER}/{sample}"),),
         marks=(sample,),
     )
