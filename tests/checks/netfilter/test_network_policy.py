@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.netfilter.network_policy import check
 from tests.assembly.evidence_text import case_of_document
 
@@ -128,3 +130,30 @@ def test_labels_that_no_namespace_has() -> None:
 
     assert 0.8 == found.certainty
     assert "team: web" in found.evidence[0].text
+
+
+@pytest.mark.parametrize(
+    ("ports", "space", "number", "certainty"),
+    [
+        ("", "shop", "80", 1.0),
+        ("", "mail", "80", 0.8),
+        ("    ports: [{port: 9400}]\n", "shop", "9400", 1.0),
+        ("    ports: [{port: 9400}]\n", "shop", "80", 0.8),
+    ],
+    ids=["its-namespace", "another-namespace", "its-port", "another-port"],
+)
+def test_a_drop_that_the_policy_makes(
+    ports: str, space: str, number: str, certainty: float
+) -> None:
+    """Another policy may have denied what goes to another port or namespace."""
+    policy = LABELS_THAT_NO_NAMESPACE_HAS.replace(
+        "          team: web\n", f"          team: web\n{ports}"
+    )
+    drop = (
+        "```\n$ hubble observe --verdict DROPPED\n"
+        f"May 14 09:22:10.117: web/front-0:40122 (ID:9400) <> {space}/api-0:{number} (ID:80) "
+        "Policy denied DROPPED (TCP Flags: SYN)\n```\n"
+    )
+    (found,) = check(case_of_document(policy + drop))
+
+    assert certainty == found.certainty

@@ -25,7 +25,6 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
@@ -49,7 +48,6 @@ _CUT_OFF = frozenset({
 """How what a policy does not admit fails."""
 _NAMELESS = frozenset({FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED})
 DNS_PORTS = ("53", "dns", "dns-tcp", "5353")
-_NUMBER = re.compile(r"\d+")
 BY_ITSELF = "kubernetes.io/metadata.name"
 """The label that every namespace has of itself."""
 
@@ -101,11 +99,9 @@ def _report_denied(
     ]
     helped = any(one.items_at("spec", direction.lower()) for one in others)
     certainty = 0.8 if failed and not helped else 0.5
-    target = (
-        "every pod"
-        if not _labels(spec.at("podSelector"))
-        else _spell(_labels(spec.at("podSelector")))
-    )
+    labels, selector = _labels(spec.at("podSelector")), spec.at("podSelector")
+    every = selector is not None and selector.is_empty
+    target = _spell(labels) if labels else "every pod" if every else "the pods that it selects"
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
     only = _is_only(policy, policies) and is_of_space(case, policy.namespace)
@@ -132,7 +128,7 @@ def _report_denied(
             "Ship policies for DNS and for each client together with one that denies everything."
         ),
         certainty=certainty,
-        proves=_CUT_OFF if only and target == "every pod" else frozenset(),
+        proves=_CUT_OFF if only and every else frozenset(),
         marks=(direction,),
     )
 
@@ -224,7 +220,7 @@ def _missing_labels(
         if asked and not any(asked.items() <= labels.items() for labels in shown):
             place = field.at("matchLabels", next(iter(asked))) or field
             meant = {one.name for one, labels in zip(seen, spaces, strict=True) if labels}
-            denied = _find_denied(case, spec) if whole or meant & {*asked.values()} else None
+            denied = _find_denied(case, policy, spec) if meant & {*asked.values()} else None
             alone = whole and _is_single(policy, policies, spec)
             yield Finding(
                 check=NAME,
@@ -247,14 +243,19 @@ def _missing_labels(
             )
 
 
-def _find_denied(case: Case, spec: Tree) -> Span | None:
-    """Return a line in which an agent says that policies deny what a policy of one peer lists."""
+def _find_denied(case: Case, policy: ObjectSightings, spec: Tree) -> Span | None:
+    """Return a line in which an agent says that policies deny what a policy of one peer lists: its
+    port, or where it lists none, its namespace.
+    """
     rules = _list_rules(spec)
     ports = {port.text_at("port") for rule in rules for port in rule.items_at("ports")}
     for one in find_said(case, MessageKind.BPF_DROP) if _has_single_peer(spec) else ():
-        words = set(_NUMBER.findall(one.span.text))
+        ends = one.values.get("dst", ""), one.values.get("src", "")
+        asked = {one.values.get("port", ""), *(end.rpartition(":")[2] for end in ends)}
+        spaces = {end.partition("/")[0] for end in ends if "/" in end}
+        near = bool(ports & asked) if ports else policy.namespace in spaces
         denied = one.values.get("reason", "").casefold().startswith("policy denied")
-        if denied and (not ports or ports & words):
+        if denied and near:
             return one.span
     return None
 
