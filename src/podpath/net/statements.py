@@ -279,7 +279,7 @@ class FolderListing(NamedTuple):
     path: str
     names: tuple[str, ...]
     whole: bool
-    """False where something behind ls leaves some out."""
+    """False where an option, a filter or who pasted them leaves some out."""
 
 
 class TypedDevice(NamedTuple):

@@ -76,6 +76,24 @@ def test_a_shell_around_them_is_the_place_of_all() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ip netns exec blue ip rule; ip route", [("ip route", None, 2)]),
+        ("ip rule; kubectl exec web -- ip r", [("ip r", "pod/default/web", 2)]),
+        (
+            "ip netns exec blue ip link set eth0 up; ip route",
+            [("ip link set eth0 up; ip route", "blue", 1), ("ip route", None, 2)],
+        ),
+    ],
+)
+def test_one_that_printed_nothing_lends_no_place(
+    line: str, expected: list[tuple[str | None, str | None, int]]
+) -> None:
+    """What the next one printed is of the place where that one runs."""
+    assert expected == sources(line, ROUTES)
+
+
+@pytest.mark.parametrize(
     ("line", "printed"),
     [
         ("ip addr", (DEVICES, ROUTES)),

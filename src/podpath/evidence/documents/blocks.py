@@ -11,7 +11,6 @@ from podpath.evidence.commands.typed import TypedCommand
 from podpath.evidence.documents.prompts import Prompt
 from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.documents.shapes import OutputShape
-from podpath.evidence.documents.steps import skip_silent
 from podpath.net.provenance import Source
 
 
@@ -56,8 +55,6 @@ class Block:
         """Add a line of output, after the blank lines before it."""
         if self.lines:
             self.lines.extend(blanks)
-        else:
-            self.steps = skip_silent(self.steps, shape)
         self.lines.append(line)
         if shape is not None:
             self.shape = shape

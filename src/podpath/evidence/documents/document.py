@@ -38,7 +38,7 @@ from podpath.evidence.documents.regions import (
 )
 from podpath.evidence.documents.shapes import OutputShape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
-from podpath.evidence.documents.steps import list_steps
+from podpath.evidence.documents.steps import count_silent, list_steps
 from podpath.evidence.documents.typed_changes import changes_rules, is_typed_evidence
 from podpath.net.provenance import Source
 
@@ -300,6 +300,7 @@ class _Splitter:
         shape = match_shape(context.line.text)
         if self._block is not None:
             if not self._ends_output(context, shape) and belongs(self._block, context, shape):
+                self._skip_silent(self._block, shape)
                 self._block.take(context.line, blanks, shape)
                 return context.place + 1
             carried = self._carried(context, shape)
@@ -414,6 +415,7 @@ class _Splitter:
             if self._block is None:
                 self._block = self._introduced(context, shape)
                 self._block.is_code = shape is None and not context.fenced
+            self._skip_silent(self._block, shape)
             self._block.take(line, [], shape)
         else:
             self._note(line)
@@ -484,18 +486,7 @@ class _Splitter:
             return None
         number = next_step(block, context.line.text, shape)
         if number is not None:
-            steps = block.steps[number:]
-            prompt = block.prompt or Prompt("", "", "", False)
-            netns = self._places.locate(prompt, steps[0], self._regions)
-            return replace(
-                block,
-                typed=steps[0],
-                typed_lines=[],
-                netns=netns,
-                lines=[],
-                shape=None,
-                steps=steps,
-            )
+            return self._go_on(block, number)
         several = (
             len({step.program for step in block.typed.commands if step.operator != "|"}) > 1
             or len([step for step in block.typed.commands if step.operator != "|"]) > 1
@@ -504,6 +495,32 @@ class _Splitter:
         if not (several or shown) or not block.lines:
             return None
         return Block(label=block.label, prompt=block.prompt, typed=block.typed, netns=block.netns)
+
+    def _go_on(self, block: Block, number: int) -> Block:
+        """Return a block for what a later command of the same line prints, where that one runs."""
+        steps = block.steps[number:]
+        prompt = block.prompt or Prompt("", "", "", False)
+        netns = self._places.locate(prompt, steps[0], self._regions)
+        return replace(
+            block, typed=steps[0], typed_lines=[], netns=netns, lines=[], shape=None, steps=steps
+        )
+
+    def _skip_silent(self, block: Block, shape: OutputShape | None) -> None:
+        """Leave out the commands that have printed nothing before the first line of a block; where
+        they run elsewhere than the one that prints it, it is in that one's place.
+        """
+        number = 0 if block.lines else count_silent(block.steps, shape)
+        if not number:
+            return
+        later = self._go_on(block, number)
+        if later.netns == block.netns:
+            block.steps = later.steps
+            return
+        if block.typed is not None and is_typed_evidence(block.typed):
+            self.sources.extend(
+                block.sources(self._name, len(self.sources), typed_is_evidence=True)
+            )
+        self._block = later
 
     def _note(self, line: DocumentLine) -> None:
         """Keep a line of prose: the latest paragraph labels the next block."""

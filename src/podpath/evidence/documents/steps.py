@@ -52,16 +52,14 @@ def _cut(text: str) -> Iterator[str]:
         yield text[start:end].strip().rstrip(";&|").rstrip()
 
 
-def skip_silent(
-    steps: Sequence[TypedCommand], shape: OutputShape | None
-) -> tuple[TypedCommand, ...]:
-    """Return the commands from the first on that prints an output of that shape: those before it
-    have printed nothing. All of them where none does.
+def count_silent(steps: Sequence[TypedCommand], shape: OutputShape | None) -> int:
+    """Return how many commands stand before the first that prints an output of that shape: they
+    have printed nothing. 0 where none prints it.
     """
     printing = (
         number for number, step in enumerate(steps) if shape is not None and _prints(step, shape)
     )
-    return tuple(steps[next(printing, 0) :])
+    return next(printing, 0)
 
 
 def find_step(

@@ -13,6 +13,7 @@ from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
+from podpath.evidence.text.tokenizer import is_ellipsis
 from podpath.net.provenance import Source
 from podpath.net.statements import FolderListing, LineCount
 
@@ -25,6 +26,8 @@ _LONG = re.compile(
 )
 _NAME = re.compile(r"\S+")
 _PLAIN = re.compile(r"[\w.:@+~-][\w.:@+~ -]*$")
+_HIDES = re.compile(r"--(?:ignore|hide)\b|-[a-zA-Z]*[BI]")
+"""Options with which it leaves names out."""
 _AWAY = frozenset({"R", "d"})
 """Options with which it lists other folders, too, or the folder itself."""
 
@@ -57,15 +60,25 @@ def read(source: Source) -> Reading:
         if not line.strip():
             continue
         ledger.head(index)
+        if is_ellipsis(line):
+            continue
         found = list(_list_names(line))
         if found:
             names += found
             places.append(index)
     if places:
-        whole = len(typed.commands) == 1
-        listing = FolderListing(_find_folder(typed), tuple(names), whole)
+        listing = FolderListing(_find_folder(typed), tuple(names), _is_whole(source, typed))
         ledger.add(StatementRecord(span=ledger.span(places[0], places[-1]), statement=listing))
     return ledger.close("the name of a file")
+
+
+def _is_whole(source: Source, typed: TypedCommand) -> bool:
+    """Tell whether all names are there: neither an option nor what stands behind ls leaves some
+    out, nor does who pasted them.
+    """
+    hides = any(map(_HIDES.match, typed.commands[0].arguments))
+    cut = source.open_end or any(map(is_ellipsis, source.lines))
+    return len(typed.commands) == 1 and not hides and not cut
 
 
 def _read_number(ledger: Ledger, typed: TypedCommand) -> None:
@@ -92,7 +105,7 @@ def _find_folder(typed: TypedCommand) -> str:
     """Return the one folder that ls lists, without a slash at its end; empty where it lists others
     or none that is named from the root.
     """
-    if not typed.commands:
+    if not typed.commands or not _is_one_pipeline(typed):
         return ""
     listing = typed.commands[0]
     options = {letter for word in listing.arguments if word[:1] == "-" for letter in word[1:]}
@@ -103,8 +116,12 @@ def _find_folder(typed: TypedCommand) -> str:
 
 
 def _is_counted(typed: TypedCommand) -> bool:
-    last = typed.commands[1:][-1:]
-    return any(one.operator == "|" and _counts(one) for one in last)
+    return _is_one_pipeline(typed) and any(map(_counts, typed.commands[1:][-1:]))
+
+
+def _is_one_pipeline(typed: TypedCommand) -> bool:
+    """Tell whether all that is printed went through the same filters."""
+    return all(one.operator == "|" for one in typed.commands[1:])
 
 
 def _counts(command: SimpleCommand) -> bool:
