@@ -103,11 +103,27 @@ def test_one_that_printed_nothing_lends_no_place(
         ("cd /tmp && ip route; ip neigh", (ROUTES,)),
         ("while sleep 1; do ip route; done", (ROUTES, ROUTES)),
         ("for d in a b; do ip neigh show dev $d; done", (NEIGHBOURS, NEIGHBOURS)),
+        ("docker exec web ./routes.sh; ip route", (ROUTES,)),
     ],
 )
 def test_what_the_first_may_have_printed_stays_with_it(line: str, printed: tuple[str, ...]) -> None:
     """Nothing tells where a second listing of the same kind begins."""
     assert 1 == len(sources(line, *printed))
+
+
+@pytest.mark.parametrize("line", ["./net.sh; ip route", "docker exec web ./net.sh; ip route"])
+def test_a_script_may_print_what_stands_below_it(line: str) -> None:
+    """Its own lines are not given to a command that runs in another place."""
+    places = [place for _, place, _ in sources(line, "done\n", ROUTES)]
+
+    assert {"container web"} == set(places) if "docker" in line else {None} == set(places)
+
+
+def test_commands_of_a_loop_print_more_than_once() -> None:
+    """Also in a shell of its own: no later line is the second command's alone."""
+    line = "sudo bash -c 'for n in a b; do ip a; ip r; done'"
+
+    assert 1 == len(list_steps(parse_typed(line)))
 
 
 def test_a_line_of_nobody_is_the_first_commands() -> None:

@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from podpath.evidence.commands.command import asked_object, parse_command
 from podpath.evidence.commands.shells import parse_shell
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
+from podpath.evidence.documents.programs import PROGRAMS
 from podpath.evidence.documents.shapes import OutputShape
 
 _HEADING = re.compile(r"\s*(?:NAMESPACE +)?NAME +[A-Z]")
 """What each table of kubectl begins with."""
-_LOOPS = re.compile(r"(?:for|while|until|if|do|then)\b")
+_LOOPS = re.compile(r"(?:^|[;&|('\"])\s*(?:for|while|until|if|do|then)\b")
 """What begins commands that print as often as a shell runs them."""
+_RUNNERS = frozenset({"bash", "sh", "python", "python3", "make", "env", "xargs"})
+"""Programs that print what a script of somebody prints."""
 _SEVERAL_KINDS = re.compile(r"\b(?:get|describe)\s+\S*(?:,|\ball\b)")
 
 
@@ -28,7 +31,7 @@ def list_steps(typed: TypedCommand | None) -> tuple[TypedCommand, ...]:
     if typed is None:
         return ()
     outer = tuple(_cut(typed.raw))
-    if any(_LOOPS.match(text) for text in (*outer, typed.text)):
+    if _LOOPS.search(typed.raw):
         return (typed,)
     if len(outer) > 1:
         return tuple(map(parse_typed, outer))
@@ -56,10 +59,10 @@ def count_silent(steps: Sequence[TypedCommand], shape: OutputShape | None) -> in
     """Return how many commands stand before the first that prints an output of that shape: they
     have printed nothing. 0 where none prints it.
     """
-    printing = (
-        number for number, step in enumerate(steps) if shape is not None and _prints(step, shape)
-    )
-    return next(printing, 0)
+    if shape is None:
+        return 0
+    number = next((at for at, step in enumerate(steps) if _prints(step, shape)), 0)
+    return number if number and not _may_be_of_script(steps, number) else 0
 
 
 def find_step(
@@ -76,8 +79,18 @@ def find_step(
     own = goes_on or _prints(steps[0], shape)
     if own and not _begins_again(steps[0], text, above):
         return None
-    later = (number for number, step in enumerate(steps) if number and _prints(step, shape))
-    return next(later, None)
+    later = (at for at, step in enumerate(steps) if at and _prints(step, shape))
+    number = next(later, 0)
+    return number if number and not _may_be_of_script(steps, number) else None
+
+
+def _may_be_of_script(steps: Sequence[TypedCommand], number: int) -> bool:
+    """Tell whether a script that may print anything runs before a command, in another place."""
+    place = steps[number].netns, steps[number].wrapped
+    known = PROGRAMS - _RUNNERS
+    return any(
+        (step.netns, step.wrapped) != place and step.program not in known for step in steps[:number]
+    )
 
 
 def _prints(step: TypedCommand, shape: OutputShape) -> bool:

@@ -21,7 +21,8 @@ _MORE = re.compile(
     r"[\w.-]+(?:[\[{]\d+[\]}])?:\s+\S|\s|Connections|Listening IP addresses|Security Associations|"
     r"Routed Connections|Shunted Connections|Virtual IP pools|Status of IKE"
 )
-_RANGE = re.compile(r"(?<!\S)[^\s\[]+")
+_SHUNT = re.compile(r"\s(?:PASS|DROP)\s*$")
+"""How a policy of no child ends: what it lets by, or drops, is no tunnel's."""
 _EXPECTED = "a line of strongSwan's status"
 
 
@@ -32,12 +33,16 @@ def recognise(source: Source) -> int:
 
 
 def read(source: Source) -> Reading:
-    """Read each pair of ranges as an outgoing policy."""
+    """Read each pair of ranges as an outgoing policy; a range of one protocol or port alone
+    (`10.1.0.0/16[tcp/http]`) is a gap.
+    """
     ledger = Ledger(source)
     for index, line in plain_lines(source):
         child = _CHILD.match(line)
         if child is not None and _BETWEEN in line:
             _add(ledger, index, child["ranges"])
+        elif _BETWEEN in line and _SHUNT.search(line):
+            ledger.gap(index, "a policy that exempts a range from IPsec, which is not modeled")
         elif _MORE.match(line):
             ledger.head(index)
     return ledger.close(_EXPECTED)
@@ -46,13 +51,14 @@ def read(source: Source) -> Reading:
 def _add(ledger: Ledger, index: int, ranges: str) -> None:
     here, _, beyond = ranges.partition(_BETWEEN)
     try:
-        near = [parse_prefix(found) for found in _RANGE.findall(here)]
-        far = [parse_prefix(found) for found in _RANGE.findall(beyond)]
+        near = [parse_prefix(found) for found in here.split()]
+        far = [parse_prefix(found) for found in beyond.split()]
     except ValueError as error:
         ledger.gap(index, str(error))
         return
     ledger.head(index)
-    for src, dst in product(near, far):
+    pairs = [(src, dst) for src, dst in product(near, far) if src.family == dst.family]
+    for src, dst in pairs:
         ledger.add(
             XfrmPolicyRecord(
                 span=ledger.span(index, index), src=src, dst=dst, direction="out", action="allow"
