@@ -31,13 +31,19 @@ def test_each_pair_of_ranges_is_a_policy() -> None:
 @pytest.mark.parametrize(
     ("line", "pairs", "gaps"),
     [
-        ("      a{1}:   10.1.0.1/32[tcp/http] === 10.2.0.0/16", ["out 10.1.0.1 10.2.0.0/16"], 0),
+        ("      a{1}:   10.1.0.1/32[tcp/http] === 10.2.0.0/16", [], 1),
+        ("  Bypass LAN 10.1.0.0/24:  10.1.0.0/24 === 10.1.0.0/24 PASS", [], 1),
+        (
+            "      a{1}:   10.1.0.0/16 2001:db8::/64 === 10.2.0.0/16",
+            ["out 10.1.0.0/16 10.2.0.0/16"],
+            0,
+        ),
         ("      a{1}:   10.1.0.0/99 === 10.2.0.0/16", [], 1),
         ("what somebody wrote", [], 1),
     ],
 )
-def test_what_is_no_range_is_a_gap(line: str, pairs: list[str], gaps: int) -> None:
-    """Ports of a selector are left out."""
+def test_what_is_no_tunnels_range_is_a_gap(line: str, pairs: list[str], gaps: int) -> None:
+    """A policy of one port is not its range's, and one that exempts a range is no tunnel's."""
     assert (pairs, gaps) == read(f"{line}\n")
 
 
