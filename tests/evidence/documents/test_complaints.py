@@ -194,3 +194,26 @@ def test_a_clause_may_leave_its_verb_to_the_one_before(
     assert (works, fails) == (said[True].source, said[False].source)
     assert ["10.31.8.20"] == [str(one) for one in said[False].addresses]
     assert not said[False].sources
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I want to reach 10.0.0.9 from a pod.",
+        "How can I get pods to connect to 10.0.0.9?",
+        "I want to reach 10.0.0.9 from the node, pods do not.",
+        "If the node reaches 10.0.0.9, containers cannot.",
+        "No pods on w2 can.",
+        "Sometimes pods on w2 can.",
+        "The pods on this node are:",
+        "Pods cannot reach 10.0.0.9, the affected pods are: web-1.",
+        "Pods cannot reach 10.0.0.9, no host can.",
+        "Pods cannot reach 10.0.0.9, I think hosts can.",
+        "Pods cannot reach 10.0.0.9, previously the nodes did.",
+        "The node hangs, its pods do.",
+        "The node cannot reach 10.0.0.9, only some pods can.",
+    ],
+)
+def test_what_is_wished_doubted_or_denied_does_not_work(text: str) -> None:
+    """Nobody says of anything in these that it works now."""
+    assert not [one for one in read_complaints("t", [text], ()) if one.works]

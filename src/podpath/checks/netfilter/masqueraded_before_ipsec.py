@@ -105,6 +105,11 @@ def _decides(rule: Rule, policy: XfrmPolicy) -> bool:
     return spares or (not tied and rule.src is not None and not rule.unread)
 
 
+def _is_for_any(rule: Rule) -> bool:
+    """Tell whether a rule is for every protocol, and for more than one named device."""
+    return rule.protocol is None and (rule.out_link is None or rule.out_link.negated)
+
+
 def _is_about(complaint: Complaint, remote: Prefix) -> bool:
     """Tell whether people name an address or a network behind the tunnel."""
     if any(remote.covers(one) for one in complaint.addresses):
@@ -116,7 +121,7 @@ def _report(case: Case, rule: Rule, policy: XfrmPolicy) -> Finding:
     told = (one for one in list_failing(case) if one.source is not EndKind.NODE)
     failing = [one for one in told if _is_about(one, policy.dst)]
     assert policy.span is not None  # noqa: S101  # `check` takes no other
-    sure = bool(failing) and policy in case.node.host.policies
+    sure = bool(failing) and policy in case.node.host.policies and _is_for_any(rule)
     ask = FollowUp(
         f"whether packets to {policy.dst} leave in the clear",
         f"tcpdump -ni any net {policy.dst}; iptables -t nat -vnL POSTROUTING",

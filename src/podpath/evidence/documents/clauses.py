@@ -10,9 +10,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+_NOT_WHO = (
+    r"(?:those|that|which|what|than|as|if|when|how|so|to|of|from|by|and|but|"
+    r"no|not|none|nobody|nor|neither|never|hardly|barely|few|only|either|"
+    r"sometimes|occasionally|rarely|maybe|perhaps|probably|possibly|"
+    r"whether|unless|until|before|earlier|previously|formerly|yesterday|once|where|why|who|"
+    r"because|since|although|though|like|i|we|they|you|he|she|it|"
+    r"guess|think|suppose|assume|believe|wonder|expect|hope)"
+)
+"""Words before somebody of whom then nothing is said, or less, or of another moment."""
 _WHO = (
-    r"(?:(?!(?:those|that|which|what|than|as|if|when|how|so|to|of|from|by|and|but)\b)"
-    r"[\w.'-]+ ){0,3}"
+    rf"(?:(?!{_NOT_WHO}\b)[\w.'-]+ ){{0,3}}"
     r"(?:pods?|nodes?|hosts?|containers?|guests?|machines?|vms?|clients?)(?: itself| themselves)?"
     r"(?: (?:on|in|of|behind|inside) (?:[\w.'-]+ ){0,3}?[\w.'-]+)?"
 )
@@ -37,6 +45,18 @@ _JOINT = re.compile(
 _OPENING = re.compile(
     r"^(?:(?:but|whereas|although|though|however|while|yet|and)\b,?\s*)+", re.IGNORECASE
 )
+_DENIED = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|cannot)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_ARE_DENIED = re.compile(r"\b(?:is|are)(?: not\b|n['\u2019]t\b)", re.IGNORECASE)
+_ABLE = re.compile(r"ca|could|will", re.IGNORECASE)
+_WISHED = re.compile(
+    r"\b(?:to|want\w*|need\w*|tr(?:y|ies|ied|ying)|attempt\w*|expect\w*|should|would|must|may|might|"
+    r"if|when|whether|how|suppos\w*|before|until|unless)\b",
+    re.IGNORECASE,
+)
+"""What makes a clause no statement of what happens now."""
+_BEING = re.compile(r"is|are", re.IGNORECASE)
 _DENIAL = re.compile(
     r"^(?:not|nothing|nobody|none|neither|never|no(?! (?:problem|trouble|issue|error|failure|"
     r"change|difference)))\b",
@@ -71,8 +91,8 @@ def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Claus
         works = judge(part)
         elided = find_elision(_OPENING.sub("", part))
         if works is None and elided is not None:
-            works = elided["denied"] is None
-        if works is False and before and elided is not None:
+            works = _judge_elided(elided, before or (clauses[-1].text if clauses else ""))
+        if works is False and elided is not None and before and not _WISHED.search(before):
             clauses.append(Clause(before.removesuffix("; "), works=True))
             before = ""
         if works is None and _DENIAL.match(_OPENING.sub("", part)):
@@ -86,6 +106,17 @@ def split_clauses(text: str, judge: Callable[[str], bool | None]) -> tuple[Claus
             before = ""
     both = {clause.works for clause in clauses}
     return tuple(clauses) if len(both) > 1 else ()
+
+
+def _judge_elided(elided: re.Match[str], before: str) -> bool | None:
+    """Tell whether somebody does what the clause before says; None where that clause names a
+    failure, as `the node hangs, its pods do` does.
+    """
+    denied = elided["denied"] is not None
+    if _ABLE.match(elided[0]) or denied:
+        return not denied
+    denial = _ARE_DENIED if _BEING.match(elided[0]) else _DENIED
+    return True if denial.search(before) else None
 
 
 def _cut(text: str) -> Iterator[str]:

@@ -145,6 +145,8 @@ _REACHES = re.compile(
     r"\b(?:reach|get|see|ping|open|resolve|access|connect)(?:e?s)?\b", re.IGNORECASE
 )
 """What a clause says of which the next one says that somebody else does not."""
+_IS = re.compile(r"is|are", re.IGNORECASE)
+"""What says nothing where no clause before it has a verb: `The pods are:`."""
 _SUBJECT = re.compile(
     r"[`'\"]?,? (?:(?:itself|then|always|still) )?"
     r"(?:answers?|repl(?:y|ies)|responds?|is|works?|can)\b"
@@ -325,8 +327,11 @@ def _read_clause(
     text, works = clause
     fails = find_fault(text)
     elided = find_elision(text)
-    verb = fails or _WORKS.search(text) or elided
-    verb = verb or (_REACHES if works else _DENIAL).search(text)
+    verb = fails or _WORKS.search(text)
+    if text != sentence:
+        verb = verb or elided or (_REACHES if works else _DENIAL).search(text)
+    elif elided is not None and not _IS.match(elided[0]):
+        verb = verb or elided
     if verb is None:
         return None
     ends = find_ends(text, verb, None if _STARTS.search(text) else carried)
