@@ -51,8 +51,8 @@ _DENIED = re.compile(
 _ARE_DENIED = re.compile(r"\b(?:is|are)(?: not\b|n['\u2019]t\b)", re.IGNORECASE)
 _ABLE = re.compile(r"ca|could|will", re.IGNORECASE)
 _WISHED = re.compile(
-    r"\b(?:to|want\w*|need\w*|tr(?:y|ies|ied|ying)|attempt\w*|expect\w*|should|would|must|may|might|"
-    r"if|when|whether|how|suppos\w*|before|until|unless)\b",
+    r"\b(?:to (?:reach|get|see|ping|open|resolve|access|connect)|want\w*|need\w*|"
+    r"tr(?:y|ies|ied|ying)|attempt\w*|expect\w*|should|would|must|may|might|if|when|whether|how|suppos\w*|before|until|unless)\b",
     re.IGNORECASE,
 )
 """What makes a clause no statement of what happens now."""
