@@ -21,6 +21,8 @@ from podpath.net.introductions import is_remedy, is_supposed
         ("I expected it to print eth0, and it prints lo:", False),
         ("I expected more of this output:", False),
         ("It should work, but I get:", False),
+        ("What I see instead of what it should print:", False),
+        ("I would expect ip route to show a default route; here is mine:", False),
         ("I would like to know why.", False),
     ],
 )
@@ -41,6 +43,8 @@ def test_what_nobody_has_seen(sentence: str, *, supposed: bool) -> None:
         ("I tried to fix it by this, but it still fails:", False),
         ("This works, but not after a reboot:", False),
         ("I want to make it work:", False),
+        ("It worked, then I ran this:", False),
+        ("Since the upgrade this worked no more:", False),
     ],
 )
 def test_what_helped(label: str, *, helped: bool) -> None:

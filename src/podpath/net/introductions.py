@@ -11,10 +11,11 @@ _WIDTH = 400
 _PRINTS = r"(?:print|say|show|report|return|output|give|read|look like|see)s?\b"
 _TO_THE_END = (
     r"(?:(?!\b(?:but|however|yet|whereas|actually|(?:and|while) (?:it|i|we|here|there))\b)"
-    r"[^.!?])*:\W*$"
+    r"[^.!?;])*:\W*$"
 )
 """Up to the colon, with no word of what was printed in its place."""
 _SUPPOSED = re.compile(
+    r"(?<!instead of what it )(?<!instead of what )"
     r"\b(?:would|could|might|is (?:expected|supposed) to|should) (?:then |now |also |instead )*"
     rf"{_PRINTS}{_TO_THE_END}|"
     rf"\bexpect(?:s|ed)? (?:[\w-]+ ){{0,4}}to {_PRINTS}{_TO_THE_END}|"
@@ -37,7 +38,8 @@ _HELPED = re.compile(
 )
 _DENIED = re.compile(
     r"\b(?:not|never|nothing|nobody|none|neither|until|before|but|stop\w*|fail\w*|broke\w*|"
-    r"only (?:until|till|for))\b|n't\b",
+    r"only (?:until|till|for)|no (?:more|longer)|used to|earlier|previously|yesterday|"
+    r"worked\b.{0,40}?\bthen)\b|n't\b",
     re.IGNORECASE,
 )
 
