@@ -502,6 +502,8 @@ def test_who_pulls_images_sends_from_the_host(said: str, *, own: bool) -> None:
         ("a1 (10.3.0.11) does not answer a2 (10.3.0.12). On a2:", "a2:~$", True),
         ("a2 = 10.3.0.12, a1 = 10.3.0.11:", "root@a2:~#", True),
         ("a22 (10.3.0.12) does not answer:", "a2:~$", False),
+        ("Tried on a2: 10.3.0.12 does not answer:", "a2:~$", False),
+        ("From a2 (10.3.0.12 times out):", "a2:~$", False),
         ("a1 (10.3.0.12) does not answer:", "a2:~$", False),
     ],
 )

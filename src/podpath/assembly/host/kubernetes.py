@@ -27,6 +27,8 @@ from podpath.node.node import Cilium, CniNetwork, Frontend, Pod, Service, Servic
 
 _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1,3})(?!\d)")
 _V4 = r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
+_NO_MORE = r"(?=(?:/\d+)?\s*(?:[,;:)]|\.?\s*$|and\b))"
+"""What follows an address of which nothing else is said."""
 _SHORT_PROMPT = re.compile(r"(?P<host>[A-Za-z][\w.-]*):[~/]\S*[$#]$")
 """`w2:~$`, a prompt without a user."""
 _OF_NODE = re.compile(
@@ -100,7 +102,8 @@ def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address
 
 def _list_introduced(host: str, label: str) -> Iterator[Address]:
     """Yield the address that the words above an output give the host whose prompt it shows."""
-    for found in re.finditer(rf"(?<![\w.-]){re.escape(host)} ?(?:\(|= ?|: ){_V4}(?![\w.])", label):
+    stated = rf"(?<![\w.-]){re.escape(host)} ?(?:\(|= ?|: ){_V4}{_NO_MORE}"
+    for found in re.finditer(stated, label):
         address = read_address(found["address"])
         yield from () if address is None else (address,)
 

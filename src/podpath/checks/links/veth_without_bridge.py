@@ -84,10 +84,12 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _settle(case: Case, found: Finding, bridged: Link) -> Finding:
-    """Make it certain where all ports of bridges are listed, and a container finds its bridge no
-    more: the one device that is no port is its own.
+    """Make it certain where all ports of bridges are listed and read, and a container finds its
+    bridge no more: the one device that is no port is its own.
     """
     listed = any(_PORTS.fullmatch(command) for command in case.printed)
+    others = [gap.span for gap in case.gaps] + [message.span for message in case.messages]
+    listed &= not any(_PORTS.fullmatch(span.source.command or "") for span in others)
     host = case.node.host
     own = {item.address for item in host.addresses.items if item.link == bridged.master}
     lost = [
