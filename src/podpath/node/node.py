@@ -151,12 +151,15 @@ class Netns:
     def listens(self, protocol: int, address: Address, port: int) -> bool:
         """Tell whether a socket takes what comes to an address and port; with no whole listing of
         sockets one is presumed to.
+
+        The port is asked for as by a range, since one that NAT draws stands for several.
         """
         if not self.shows_sockets(protocol):
             return True
         return any(
-            (socket.protocol, socket.port) == (protocol, port)
+            socket.protocol == protocol
             and socket.is_listening
+            and socket.port <= port <= socket.port
             and socket.is_at(address)
             for socket in self.sockets.items
         )

@@ -67,6 +67,18 @@ def test_nobody_listens(protocol: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("port", "verdict"), [(8080, "SOMETIMES"), (8083, "SOMETIMES"), (22, "NEVER")]
+)
+def test_a_listener_is_met_by_some_of_the_ports_that_are_drawn(port: int, verdict: str) -> None:
+    """Whichever port of the rule's range stands for what the kernel draws."""
+    rule = "PREROUTING -p tcp --dport 80 -j DNAT --to-destination 10.1.0.2:8080-8085"
+    node = given_connected(given_rules(rule, table="nat"), sockets=listening(port))
+    drawing = replace(node, kernel="6.1.0-49-amd64")
+
+    assert verdict == converse(drawing, probe("tcp 203.0.113.9 > 192.0.2.2:80")).verdict
+
+
+@pytest.mark.parametrize(
     ("text", "verdict"),
     [
         ("tcp 203.0.113.9 > 10.1.0.2:22", "ALWAYS"),
