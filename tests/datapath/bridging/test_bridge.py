@@ -10,6 +10,7 @@ import pytest
 
 from podpath.datapath.bridging import bridge
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.boundaries import BoundaryMet
 from podpath.datapath.reasons.bridges import (
     FloodedForNobody,
     NotTakenIn,
@@ -18,6 +19,7 @@ from podpath.datapath.reasons.bridges import (
 )
 from podpath.datapath.tracing.paths import EMIT
 from podpath.datapath.tracing.trace import Delivered, Dropped, Transmitted
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.learned import FdbKey
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Listing
@@ -37,6 +39,7 @@ from tests.datapath.walks import (
     reason_at_end,
     reasons,
 )
+from tests.nftables import native_tables
 
 DNAT = given_rules(
     "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",
@@ -99,6 +102,31 @@ def test_with_br_netfilter_it_is() -> None:
     assert "its new destination 10.1.0.3 is behind cni0 too: it stays on the bridge" in reasons(
         found.branches[0].traces[0]
     )
+
+
+@pytest.mark.parametrize("target", ["10.1.0.3", "10.1.0.2"])
+def test_a_chain_ends_what_passes_the_bridge_itself_for_a_while_only(target: str) -> None:
+    """The first frame to a next hop does, and each to one that is known by its own request: that is
+    asked after five seconds, and the client's fourth SYN is answered (seen on 6.18).
+    """
+    masqueraded = given_rules(
+        "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",
+        "POSTROUTING -p tcp -m tcp --dport 80 -j MASQUERADE",
+        table="nat",
+    )
+    chains = native_tables(f"""table netdev t {{
+	chain c {{
+		type filter hook egress device "cni0" priority 0; policy accept;
+		ip daddr {target} drop
+	}}
+}}
+""")
+    node = given("1", rules=masqueraded)
+    main = replace(node.host, nftables=Listing(items=chains, complete=True, ask=""))
+    found = converse(replace(node, namespaces={**node.namespaces, "host": main}), SERVICE)
+
+    assert "UNDECIDED" == found.verdict
+    assert BoundaryMet(BoundaryName.BRIDGE_DETOUR) == reason_at_end(found.branches[0].last)
 
 
 def test_an_unknown_switch_forks_the_walk() -> None:

@@ -187,12 +187,11 @@ def _detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     and each to one that is known by hearsay.
 
     Only a neighbor that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
-    cache.
+    cache. That of hearsay is asked after some seconds, so that what is sent again no longer passes.
     """
     neighbours = walk.learned.neighbours
     key = NeighbourKey(namespace.name, bridge.name, skb.packet.dst)
     if key in neighbours.heard or key not in neighbours.resolved:
-        first = key not in neighbours.heard
         neighbours.resolved[key] = True
         reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
         walk.trace.step(
@@ -205,7 +204,7 @@ def _detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
             link=bridge.name,
         )
         ended = netdev.egress(walk, skb, bridge)
-        if first and isinstance(ended, Dropped):
+        if isinstance(ended, Dropped):
             return boundary(walk, skb, BoundaryName.BRIDGE_DETOUR)
         return ended
     return None

@@ -105,7 +105,7 @@ _ENDS = (
     Boundary(
         BoundaryName.BRIDGE_DETOUR,
         "the first frame to a next hop of a bridge ends at the bridge's own device, and one that "
-        "is sent again does not pass there",
+        "is sent again, at once or after some seconds, does not pass there",
         "ip neigh; nft list chains netdev; the same connection once more",
     ),
     Boundary(
