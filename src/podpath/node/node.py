@@ -54,6 +54,12 @@ class Socket:
         """Whether it takes what comes from anybody: of TCP only one that listens does."""
         return self.protocol != protocols.TCP or self.state == "LISTEN"
 
+    def has_port(self, protocol: int, port: int) -> bool:
+        """Tell whether it has a port of a protocol, which is asked for as by a range: one that NAT
+        draws stands for several.
+        """
+        return self.protocol == protocol and self.port <= port <= self.port
+
     def is_at(self, address: Address) -> bool:
         """Tell whether it is bound to an address, or to any of that family."""
         if self.local is None or self.local == address:
@@ -151,16 +157,11 @@ class Netns:
     def listens(self, protocol: int, address: Address, port: int) -> bool:
         """Tell whether a socket takes what comes to an address and port; with no whole listing of
         sockets one is presumed to.
-
-        The port is asked for as by a range, since one that NAT draws stands for several.
         """
         if not self.shows_sockets(protocol):
             return True
         return any(
-            socket.protocol == protocol
-            and socket.is_listening
-            and socket.port <= port <= socket.port
-            and socket.is_at(address)
+            socket.is_listening and socket.has_port(protocol, port) and socket.is_at(address)
             for socket in self.sockets.items
         )
 

@@ -74,6 +74,6 @@ def _is_wildcard(netns: Netns, asked: Packet) -> bool:
     bound = [
         socket.local
         for socket in netns.sockets.items
-        if (socket.protocol, socket.port) == (asked.protocol, asked.dport)
+        if socket.has_port(asked.protocol, asked.dport)
     ]
     return asked.dst not in bound and any(each is None or each.is_unspecified for each in bound)

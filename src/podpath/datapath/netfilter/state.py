@@ -106,7 +106,7 @@ class HookState:
         """Yield the sockets of the packet's protocol at a port."""
         protocol = self.skb.packet.protocol
         for entry in self.skb.netns.sockets.items:
-            if (entry.protocol, entry.port) == (protocol, port):
+            if entry.has_port(protocol, port):
                 yield entry
 
     def shows_sockets(self) -> bool:
