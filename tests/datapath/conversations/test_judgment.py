@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.reasons.failures import EndPlace, Misdelivered, PacketDropped
+from podpath.datapath.reasons.failures import EndPlace, Misdelivered, NobodyListens, PacketDropped
 from podpath.datapath.tracing.trace import Delivered
 from podpath.datapath.vocabulary import ConversationFailure, GivenSocket
 from podpath.report.sentences import spell_failure
@@ -74,8 +74,12 @@ def test_a_listener_is_met_by_some_of_the_ports_that_are_drawn(port: int, verdic
     rule = "PREROUTING -p tcp --dport 80 -j DNAT --to-destination 10.1.0.2:8080-8085"
     node = given_connected(given_rules(rule, table="nat"), sockets=listening(port))
     drawing = replace(node, kernel="6.1.0-49-amd64")
+    found = converse(drawing, probe("tcp 203.0.113.9 > 192.0.2.2:80"))
+    unheard = next(one.failure for one in found.branches if not one.works)
 
-    assert verdict == converse(drawing, probe("tcp 203.0.113.9 > 192.0.2.2:80")).verdict
+    assert verdict == found.verdict
+    assert isinstance(unheard, NobodyListens)
+    assert unheard.packet.dport in {*range(8080, 8086)} - {port}
 
 
 @pytest.mark.parametrize(

@@ -57,3 +57,11 @@ def test_a_copy_is_the_number_that_stands_for_it() -> None:
     port = Kernel(50000).port()
     copy = pickle.loads(pickle.dumps(port))  # noqa: S301  # what was dumped here
     assert (type(copy), copy, {40000: "x"}[port], str(port)) == (int, 40000, "x", "40000")
+
+
+def test_it_settles_on_a_port_that_every_answer_allows() -> None:
+    """On the number that stands for it, until an answer rules that out."""
+    port = Kernel(50000).port()
+    assert 40000 == port.settle()
+    assert not port <= 47701
+    assert 47702 == port.settle()

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podpath.datapath.conversations.single_packet import drive_packet, is_heard
+from podpath.datapath.conversations.single_packet import drive_packet, find_unheard
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
-from podpath.datapath.tracing.trace import Assumption, Delivered, Trace
+from podpath.datapath.tracing.trace import Assumption, Trace
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -57,7 +57,5 @@ def _run(engine: Engine, place: PacketPlace, packet: Packet, choices: Choices) -
         skb = Skb(packet, netns, link=link, mark=place.mark)
     path = paths.OUTPUT if place.link is None else paths.RECEIVE
     trace = drive_packet(walk, "packet", skb, packet, reply=False, path=path)
-    unheard, outcome = None, trace.outcome
-    if isinstance(outcome, Delivered) and not is_heard(walk, outcome):
-        unheard = NobodyListens(trace.name, outcome.netns, outcome.packet)
+    unheard = find_unheard(walk, trace)
     return ArrivalBranch(trace=trace, assumptions=tuple(choices.made), unheard=unheard)

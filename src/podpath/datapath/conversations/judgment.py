@@ -13,7 +13,7 @@ from typing import NamedTuple
 from podpath.datapath.conntrack.tuples import inverse, packet_tuple
 from podpath.datapath.conversations.acts import ECHO, Act
 from podpath.datapath.conversations.places import ConnectionEnd, place_of
-from podpath.datapath.conversations.single_packet import is_heard
+from podpath.datapath.conversations.single_packet import find_unheard
 from podpath.datapath.reasons import failures
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.tracing.trace import (
@@ -75,8 +75,8 @@ def judge(
     if ends.server is not None and ends.seen is not None:
         return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
     opens = packet.protocol != protocols.TCP or act.flags & protocols.SYN
-    if opens and isinstance(outcome, Delivered) and not is_heard(walk, outcome):
-        unheard = failures.NobodyListens(trace.name, outcome.netns, packet)
+    unheard = find_unheard(walk, trace) if opens else None
+    if unheard is not None:
         return ends, FailedPacket(ConversationFailure.REFUSED, unheard)
     return _begun(walk, ends, trace, place, packet), None
 

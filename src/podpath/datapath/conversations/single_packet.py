@@ -9,9 +9,11 @@ from __future__ import annotations
 from podpath.datapath.conversations.answers import refuse
 from podpath.datapath.conversations.places import place_of, send_from
 from podpath.datapath.netfilter.tracking import attach_answer
+from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.routing.reasons import kernel_version
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
+from podpath.datapath.tracing.drawn_port import DrawnPort
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.datapath.vocabulary import Direction, PacketType
@@ -147,6 +149,19 @@ def _takes_datagram(walk: Walk, outcome: Delivered) -> bool:
         and netns.shows_sockets(protocols.UDP)
         and is_heard(walk, outcome)
     )
+
+
+def find_unheard(walk: Walk, trace: Trace) -> NobodyListens | None:
+    """Say that no socket takes what is delivered, at a port that NAT draws with one that none has;
+    None where one does.
+    """
+    outcome = trace.outcome
+    if not isinstance(outcome, Delivered) or is_heard(walk, outcome):
+        return None
+    packet, port = outcome.packet, outcome.packet.dport
+    if isinstance(port, DrawnPort):
+        packet = packet._replace(dport=port.settle())
+    return NobodyListens(trace.name, outcome.netns, packet)
 
 
 def is_heard(walk: Walk, outcome: Delivered) -> bool:

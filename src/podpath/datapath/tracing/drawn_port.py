@@ -72,6 +72,14 @@ class DrawnPort(int):
         self._asked.append((first, last))
         return self._questions.choose(self._fact(first, last), _count(inside) > _count(outside))
 
+    def settle(self) -> int:
+        """Return one that it may be by the answers that the branch has: what stands for it, if it
+        may.
+        """
+        left = self.ranges()
+        fits = any(low <= int(self) <= high for low, high in left)
+        return int(self) if fits or not left else left[0][0]
+
     def ranges(self) -> Ranges:
         """Return what it may be by the answers that the branch has."""
         left: Ranges = ((self.low, self.high),)
