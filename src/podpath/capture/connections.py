@@ -204,9 +204,8 @@ def gather_flows(frames: Iterable[F]) -> list[CapturedFlow[F]]:
         if packet.fragment or is_error(packet):
             continue
         source, target = (packet.src, packet.sport), (packet.dst, packet.dport)
-        tunnel = (
-            seen.tunnel and point_of(seen).tunnel
-        )  # what of a point is made for each flow alone
+        # what a point is known by: to make a `CapturePoint` of each frame is slow
+        tunnel = point_of(seen).tunnel if seen.tunnel else ""
         place = (seen.capture, seen.netns, seen.link, tunnel)
         key = (place, packet.protocol, frozenset((source, target)))
         flow = current.get(key)
