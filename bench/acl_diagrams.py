@@ -1,6 +1,6 @@
 """`podpath reach` beside the published approach of Batfish, on rules that both can express.
 
-    python -m bench.acl_diagrams [--lines 50 200 800]
+    python -m bench.acl_diagrams [--lines 5 20 50 100]
 
 Batfish turns each line of a list into a decision diagram of the headers that it matches, and takes
 what a line matches out of what later lines can meet (`IpAccessListToBdd.reachAndMatchLines`, Apache
@@ -245,6 +245,6 @@ def compare(count: int) -> None:
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--lines", type=int, nargs="+", default=[50, 200, 800])
+    options.add_argument("--lines", type=int, nargs="+", default=[5, 20, 50, 100])
     for asked_for in options.parse_args().lines:
         compare(asked_for)
