@@ -76,15 +76,15 @@ def test_processes_are_kept() -> None:
 
 
 def test_a_socket_of_ipv6_only_is_told_from_one_of_both() -> None:
-    """ss prints `*` for both families and `[::]` for one; netstat prints `:::`, or `[::]` before a
-    name, for either.
+    """ss prints `*` for both families and `[::]` for one, where it prints 0.0.0.0 for IPv4; in
+    older versions `[::]` is either. netstat prints `:::`, or `[::]` before a name, for either.
     """
-    reading = read(
-        block(
-            "tcp   LISTEN 0      5        *:80            *:*\n"
-            "tcp   LISTEN 0      5     [::]:81         [::]:*"
-        )
+    rows = (
+        "tcp   LISTEN 0      5        *:80            *:*\n"
+        "tcp   LISTEN 0      5     [::]:81         [::]:*\n"
     )
+    reading = read(block(f"{rows}tcp   LISTEN 0      5     127.0.0.1:82      0.0.0.0:*\n"))
+    older = read(block(f"{rows}tcp   LISTEN 0      5     127.0.0.1:82            *:*\n"))
     others = read(
         block(
             "tcp6       0      0 [::]:http    [::]:*    LISTEN\n"
@@ -93,7 +93,8 @@ def test_a_socket_of_ipv6_only_is_told_from_one_of_both() -> None:
         )
     )
 
-    assert [None, "::"] == [address for _, _, address, _, _ in sockets(reading)]
+    assert [None, "::", "127.0.0.1"] == [address for _, _, address, _, _ in sockets(reading)]
+    assert [None, None, "127.0.0.1"] == [address for _, _, address, _, _ in sockets(older)]
     assert [None, None] == [address for _, _, address, _, _ in sockets(others)]
 
 

@@ -61,6 +61,10 @@ _DETAIL = re.compile(
 _OPTIONS = re.compile(r"inet-sockopt: \((?P<set>[^)]*)\)")
 """The options that are set on a socket (`ss --inet-sockopt`)."""
 _LOCAL = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<bare>.*?))(?:%(?P<link>[^\s:]+))?:(?P<port>[^:]+)")
+_TELLS_FAMILIES = re.compile(r"\s0\.0\.0\.0(?:%[^\s:]+)?:")
+"""What only those versions of ss print that tell a socket of both families (`*`) from one of IPv6
+alone (`[::]`): older ones print `*` for IPv4, and some of them `[::]` for either (CentOS 7's).
+"""
 _PROCESS = re.compile(r'users:\(\("(?P<ss>[^"]*+)"|(?<!\S)\d++/(?P<netstat>\S.*)')
 _STATES = {
     "ESTABLISHED": "ESTAB", "SYN_SENT": "SYN-SENT", "SYN_RECV": "SYN-RECV",
@@ -104,6 +108,7 @@ def read(source: Source) -> Reading:
     """
     ledger = Ledger(source)
     asked = _asked_protocol(source)
+    apart = any(_TELLS_FAMILIES.search(line) for _, line in plain_lines(source))
     last: int | None = None
     for index, line in plain_lines(source):
         if any(
@@ -113,7 +118,7 @@ def read(source: Source) -> Reading:
             ledger.head(index)
             last = None
         elif (found := _SS.match(line) or _NETSTAT.match(line)) is not None:
-            last = index if _add(ledger, index, found, asked) else None
+            last = index if _add(ledger, index, found, asked, apart=apart) else None
         elif last is not None and _DETAIL.match(line):
             ledger.replace_span(ledger.span(last, index))
             _add_options(ledger, line)
@@ -138,12 +143,14 @@ def _asked_protocol(source: Source) -> int | None:
     return shown.pop() if len(shown) == 1 else None
 
 
-def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) -> bool:
+def _add(
+    ledger: Ledger, index: int, found: re.Match[str], asked: int | None, *, apart: bool
+) -> bool:
     state = found["state"] or "UNCONN"
     try:
         protocol = _protocol(found["netid"], state, asked)
         local = found["local"]
-        if "six" in found.groupdict():  # netstat without -n has brackets where others have none
+        if "six" in found.groupdict() or not apart:  # netstat without -n has brackets as well
             local = local.replace("[::]", "::")
         end = read_end(local)
     except ValueError as error:
@@ -206,8 +213,7 @@ def read_end(text: str) -> SocketAddress:
     host = found["v6"] if found["v6"] is not None else found["bare"]
     address = None if host in {"*", ""} else parse_address(host)
     if host == "::" and found["v6"] is None:
-        # ss prints `*` for a socket of both families and `[::]` for one of IPv6 only; older ones
-        # and netstat print `:::` for either.
+        # What netstat and older versions of ss print for a socket of both families as well.
         address = None
     name = found["port"]
     port = parse_number(name) if name.isdigit() else _SERVICES.get(name)
