@@ -85,6 +85,18 @@ def _is_bare(spec: Tree, direction: str) -> bool:
     return rules is None or rules.is_empty
 
 
+def _spell_target(selector: Tree | None) -> str:
+    """Return what a pod selector takes, in words."""
+    labels = _labels(selector)
+    if labels:
+        return _spell(labels)
+    return "every pod" if _takes_all(selector) else "the pods that it selects"
+
+
+def _takes_all(selector: Tree | None) -> bool:
+    return selector is not None and selector.is_empty
+
+
 def _report_denied(
     case: Case,
     policy: ObjectSightings,
@@ -99,9 +111,7 @@ def _report_denied(
     ]
     helped = any(one.items_at("spec", direction.lower()) for one in others)
     certainty = 0.8 if failed and not helped else 0.5
-    labels, selector = _labels(spec.at("podSelector")), spec.at("podSelector")
-    every = selector is not None and selector.is_empty
-    target = _spell(labels) if labels else "every pod" if every else "the pods that it selects"
+    target = _spell_target(spec.at("podSelector"))
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
     only = _is_only(policy, policies) and is_of_space(case, policy.namespace)
@@ -128,7 +138,7 @@ def _report_denied(
             "Ship policies for DNS and for each client together with one that denies everything."
         ),
         certainty=certainty,
-        proves=_CUT_OFF if only and every else frozenset(),
+        proves=_CUT_OFF if only and _takes_all(spec.at("podSelector")) else frozenset(),
         marks=(direction,),
     )
 

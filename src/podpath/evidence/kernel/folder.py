@@ -76,7 +76,7 @@ def _is_whole(source: Source, typed: TypedCommand) -> bool:
     """Tell whether all names are there: neither an option nor what stands behind ls leaves some
     out, nor does who pasted them.
     """
-    hides = any(map(_HIDES.match, typed.commands[0].arguments))
+    hides = any(_HIDES.match(word) for one in typed.commands[:1] for word in one.arguments)
     cut = source.open_end or any(map(is_ellipsis, source.lines))
     return len(typed.commands) == 1 and not hides and not cut
 
