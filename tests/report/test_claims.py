@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from podpath.checks.ground import Ground
+import pytest
+
+from podpath.checks.ground import Ground, Unsettling
 from podpath.report.claims import spell_claim, spell_link
 
 LOADED = """
@@ -24,6 +26,12 @@ def test_what_a_check_words_itself_stays() -> None:
 def test_ground_has_a_sentence() -> None:
     """What a claim rests on is said, too."""
     assert spell_link(Ground.SAME_ERROR) == "A system call trace shows the same kernel error."
+
+
+@pytest.mark.parametrize("link", [*Ground, *Unsettling])
+def test_whatever_settles_or_unsettles_a_claim_has_a_sentence(link: Ground | Unsettling) -> None:
+    """An answer in full names each."""
+    assert spell_link(link).endswith(".")
 
 
 def test_sentences_of_walks_are_loaded_where_one_is_said() -> None:
