@@ -67,12 +67,25 @@ def test_an_incident_recorded_now_is_explained(incident: Incident, tmp_path: Pat
     """The cause is named from what this kernel just did, and nothing is found once it is mended.
     What forbids the all-clear was not recorded, or is what programs of BPF may enforce.
     """
-    INCIDENTS[incident.name](tmp_path)
+    folder = record(incident.name, tmp_path)
     for form in ("ticket.md", "bundle"):
-        assert_cause(incident, diagnosis(tmp_path / form, exit_code=1))
+        assert_cause(incident, diagnosis(folder / form, exit_code=1))
 
-    answer = diagnosis(tmp_path / "good", exit_code=3)
+    answer = diagnosis(folder / "good", exit_code=3)
     assert ([], True) == (
         answer["findings"],
         {one["kind"] for one in answer["forbids"]} <= {"NothingWalked", "NotShown", "NotModelled"},
     )
+
+
+def record(name: str, folder: Path) -> Path:
+    """Record an incident, and once more where it did not come about: on a machine that other tests
+    keep busy, a request of the good twin may time out. Return the folder of what was recorded.
+    """
+    first, second = folder / "first", folder / "second"
+    try:
+        INCIDENTS[name](first)
+    except RuntimeError:
+        INCIDENTS[name](second)
+        return second
+    return first
