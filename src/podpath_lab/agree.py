@@ -21,10 +21,18 @@ from podpath.node.netfilter import Rule
 from podpath.node.node import HOST
 from podpath_lab import conversation
 from podpath_lab.agreement import Disagreement, ObservedEvidence, compare, count_frames
-from podpath_lab.apply import LabError, apply, die_with_parent, enter_private_world, run
+from podpath_lab.apply import (
+    LabError,
+    apply,
+    die_with_parent,
+    enter_private_world,
+    list_tunnels,
+    run,
+)
 from podpath_lab.cases.crafted import DEVICE, send_frame
 from podpath_lab.cases.generate import GeneratedCase, generate_case
 from podpath_lab.cases.routing import PORTS
+from podpath_lab.cases.tunnels import KINDS
 from podpath_lab.conversation import USUAL, Timeouts
 from podpath_lab.drops import DropTracer
 from podpath_lab.exchange import KERNEL_SCRIPTS, SETTLED
@@ -155,7 +163,7 @@ def observe_case(
     case: GeneratedCase, tracer: DropTracer, patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Build a case's node, send its probe, and take the node down again."""
-    twin = emit_twin(case.node, counted=True)
+    twin = emit_twin(case.node, counted=True, tunnels=True)
     try:
         apply(twin.commands)
         if case.frame is None:
@@ -208,6 +216,14 @@ def run_cases(
         tally.seconds = time.monotonic() - start
         progress(tally)
     return tally
+
+
+def list_kinds_here() -> frozenset[str]:
+    """Return which kinds of tunnels cases can have on this kernel; asked in a process of its own,
+    which makes one of each in a private world.
+    """
+    with multiprocessing.get_context("fork").Pool(1, enter_private_world) as pool:
+        return pool.apply(list_tunnels, (KINDS,))
 
 
 def spread(

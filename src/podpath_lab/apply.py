@@ -43,7 +43,7 @@ COMMAND_SECONDS = 900
 """How long a command may take: one hangs, or the machine is emulated and busy."""
 
 _CLONE_NEWNS, _CLONE_NEWNET = 0x20000, 0x40000000
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_GET_PDEATHSIG = 1, 2
 _daemons: list[subprocess.Popen[bytes]] = []
 _worlds: list[subprocess.Popen[bytes]] = []
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -108,6 +108,22 @@ def die_with_parent(parent: int) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+
+
+@contextmanager
+def as_user(uid: int) -> Iterator[None]:
+    """Act as a user for the length of a block. The kernel forgets with a change of user that this
+    process is to end with its parent (commit_creds, v6.12), so it is told again.
+    """
+    parent, asked = os.getppid(), ctypes.c_int(0)
+    _libc.prctl(_PR_GET_PDEATHSIG, ctypes.byref(asked), 0, 0, 0)
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        if asked.value:
+            die_with_parent(parent)
 
 
 def run(command: ScriptCommand) -> str:
@@ -201,6 +217,22 @@ def apply(commands: Iterable[ScriptCommand]) -> None:
     """Run commands in order; the first that fails ends it with `LabError`."""
     for command in commands:
         run(command)
+
+
+def list_tunnels(kinds: Iterable[str]) -> frozenset[str]:
+    """Return which kinds of tunnel devices this kernel makes; in a private world."""
+    return frozenset(kind for kind in kinds if _makes(kind))
+
+
+def _makes(kind: str) -> bool:
+    name = f"podpath-{kind}"
+    more = ("id", "1", "remote", "127.0.0.2") if kind == "geneve" else ("remote", "127.0.0.2")
+    try:
+        run(ScriptCommand(("ip", "link", "add", name, "type", kind, *more)))
+    except LabError:
+        return False
+    run(ScriptCommand(("ip", "link", "del", name)))
+    return True
 
 
 def read_neighbours(netns: str) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ from podpath.net.counted import Counted
 from podpath.net.errors import UsageError
 from podpath.net.failures import is_failure
 from podpath.net.probe import Probe
-from podpath_lab.agree import Tally, run_case, run_cases
+from podpath_lab.agree import Tally, list_kinds_here, run_case, run_cases
 from podpath_lab.apply import (
     LabError,
     apply,
@@ -35,7 +35,7 @@ from podpath_lab.apply import (
     require_lab,
     stop_daemons,
 )
-from podpath_lab.cases.generate import GeneratedCase, generate_case
+from podpath_lab.cases.generate import GeneratedCase, generate_case, generate_mixed
 from podpath_lab.cases.shrink import shrink_case
 from podpath_lab.drops import DropTracer
 from podpath_lab.incidents.incident import Incident
@@ -264,9 +264,16 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
     "--both-families", is_flag=True,
     help="Give each node IPv6 as well, and send most probes by it.",
 )  # fmt: skip
+@click.option("--mixed", is_flag=True, help="Give every third node IPv6 as well, as CI does.")
 @progress_option
 def agree(
-    *, cases: int, seed: int | None, jobs: int, reproducers: str | None, both_families: bool
+    *,
+    cases: int,
+    seed: int | None,
+    jobs: int,
+    reproducers: str | None,
+    both_families: bool,
+    mixed: bool,
 ) -> None:
     """Generate nodes and probes, and compare what the model predicts with what this kernel does.
 
@@ -276,7 +283,12 @@ def agree(
     require_lab()
     first = secrets.randbelow(1 << 40) if seed is None else seed
     click.echo(f"seeds {first} to {first + cases - 1}")
-    generate = partial(generate_case, both_families=both_families)
+    kinds = list_kinds_here()
+    generate: Callable[[int, str], GeneratedCase] = (
+        partial(generate_mixed, kinds=kinds)
+        if mixed
+        else partial(generate_case, both_families=both_families, kinds=kinds)
+    )
     with progress_stage(ProgressLine(), "running cases") as tell:
         numbers = range(first, first + cases)
         tally: Tally = run_cases(

@@ -8,13 +8,12 @@ this process, each made inside its namespace.
 from __future__ import annotations
 
 import errno
-import os
 import selectors
 import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from podpath.datapath.conversations.acts import ECHO_PAYLOAD, PAYLOAD
 from podpath.net import protocols
 from podpath.net.addresses import Family
 from podpath.net.probe import Probe, Sending
-from podpath_lab.apply import inside
+from podpath_lab.apply import as_user, inside
 from podpath_lab.frames import SeenFrame, Tap
 
 QUIET = 0.012
@@ -266,11 +265,8 @@ def _family(version: Family) -> socket.AddressFamily:
 
 def _open(family: int, kind: int, protocol: int, uid: int) -> socket.socket:
     """Open a socket that a user owns: it keeps who opened it."""
-    os.seteuid(uid)
-    try:
+    with as_user(uid) if uid else nullcontext():
         return socket.socket(family, kind, protocol)
-    finally:
-        os.seteuid(0)
 
 
 def _configure(client: socket.socket, sending: Sending) -> None:

@@ -88,14 +88,16 @@ def emit_twin(
     given: frozenset[tuple[str, str]] = frozenset(),
     *,
     counted: bool = False,
+    tunnels: bool = False,
 ) -> Twin:
     """Write the commands that rebuild a node in network namespaces; `switches` make the `given`
     (namespace, device) pairs. On a twin whose packets are `counted` no SYN-ACK goes out again.
+    Ipip, gre and geneve `tunnels` are made for a kernel that has them.
     """
     names = tuple(node.namespaces)
     left_out: list[str] = []
     made: set[tuple[str, str]] = set(given)
-    create = list(_creations(node, made, left_out))
+    create = list(_creations(node, made, left_out, tunnels=tunnels))
     batch = ("ip", "-batch", "-")
     spaces = [f"netns add {name}" for name in names]
     if any(map(_has_six, node.namespaces.values())):
@@ -152,7 +154,7 @@ def _emit_state(
     ways = [*_list_routes(netns), *_policy_rules(netns)]
     lines = ["link set lo up"]
     for link in links:
-        lines += _vxlan(link)
+        lines += [*_vxlan(link), *filter(None, (_tunnel(link),))]
     for link in links:
         lines += _attributes(link, built)
     lines += _bridge_mtus(links)
@@ -213,13 +215,15 @@ def _batch(lines: Iterator[str] | list[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> Iterator[str]:
+def _creations(
+    node: Node, made: set[tuple[str, str]], left_out: list[str], *, tunnels: bool
+) -> Iterator[str]:
     """Make every link before any is used: a veth pair once, from whichever end comes first."""
     for netns in node.namespaces.values():
         for link in netns.links.items:
             if link.name == "lo" or (netns.name, link.name) in made:
                 continue
-            line = _create(netns.name, link, made)
+            line = _create(netns.name, link, made, tunnels=tunnels)
             if line is None:
                 left_out.append(
                     f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin "
@@ -229,7 +233,7 @@ def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> I
                 yield line
 
 
-def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
+def _create(netns: str, link: Link, made: set[tuple[str, str]], *, tunnels: bool) -> str | None:
     made_as = f"link add {link.name} netns {netns}"
     made.add((netns, link.name))
     if isinstance(link.peer, Known):
@@ -239,7 +243,7 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
     if link.bridge is not None:
         filtering = " vlan_filtering 1" if link.bridge.vlan_filtering else ""
         return f"{made_as} type bridge forward_delay 0 mcast_snooping 0{filtering}"
-    if link.vxlan is not None or link.macvlan is not None:
+    if link.vxlan is not None or link.macvlan is not None or (tunnels and _tunnel(link)):
         return ""
     made.discard((netns, link.name))
     return None
@@ -274,11 +278,29 @@ def _vxlan(link: Link) -> Iterator[str]:
         yield " ".join(words)
 
 
+def _tunnel(link: Link) -> str:
+    """Make an ipip, gre or geneve device inside its namespace; empty for every other device."""
+    if link.geneve is not None and link.geneve.remote is not None:
+        geneve = link.geneve
+        return (
+            f"link add {link.name} type geneve id {geneve.vni} remote {geneve.remote} "
+            f"dstport {geneve.port}"
+        )
+    ends = link.ends
+    if ends is None or ends.external:
+        return ""
+    words = [f"link add {link.name} type {link.kind} remote {ends.remote or 'any'}"]
+    words.append(f"local {ends.local or 'any'}")
+    words += [f"ikey {ends.takes_key}"] if ends.takes_key else []
+    words += [f"okey {ends.sends_key}"] if ends.sends_key else []
+    return " ".join(words)
+
+
 def _attributes(link: Link, present: set[str]) -> Iterator[str]:
     words = [f"mtu {link.mtu}"]
     if link.mac:
         words.append(f"address {link.mac}")
-    if link.noarp:
+    if link.noarp and link.ends is None:
         words.append("arp off")
     if link.promisc:
         words.append("promisc on")

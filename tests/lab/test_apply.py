@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,22 @@ def test_a_value_that_is_refused_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "net").mkdir()
     with pytest.raises(LabError, match="net = 1: Is a directory"):
         run(ScriptCommand(WRITE_SYSCTLS, "net = 1\n"))
+
+
+@pytest.mark.kernel
+def test_a_worker_that_acted_as_another_user_ends_with_its_parent() -> None:
+    """The kernel forgets that it should, and is told again."""
+    lines = (
+        "import ctypes, os; from podpath_lab.apply import as_user, die_with_parent",
+        "die_with_parent(os.getppid())",
+        "with as_user(1000): inside = os.geteuid()",
+        "kept = ctypes.c_int()",
+        "ctypes.CDLL(None).prctl(2, ctypes.byref(kept))",
+        "print(kept.value)",
+        "print(inside, os.geteuid())",
+    )
+    ran = subprocess.run(
+        (sys.executable, "-c", "\n".join(lines)), capture_output=True, text=True, check=True
+    )
+
+    assert "9\n1000 0\n" == ran.stdout

@@ -4,6 +4,7 @@ only from it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -11,7 +12,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
-from podpath_lab.cases import clients, corners, dual_stack, macvlans, proxies
+from podpath_lab.cases import clients, corners, dual_stack, macvlans, proxies, tunnels
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
 from podpath_lab.cases.nat import draw_nat
@@ -48,11 +49,15 @@ class GeneratedCase:
 
 
 def generate_case(
-    seed: int, kernel: str | None = None, *, both_families: bool = False
+    seed: int,
+    kernel: str | None = None,
+    *,
+    both_families: bool = False,
+    kinds: Collection[str] = (),
 ) -> GeneratedCase:
     """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called,
     and nothing else. With `both_families` the node of the same seed has IPv6 too, and most probes
-    are sent by it.
+    are sent by it; `kinds` of tunnels are drawn beside vxlan, on nodes of IPv4 alone.
     """
     chance = Random(seed)
     topology = draw_addresses(chance, chance.choice(TOPOLOGIES)())
@@ -83,8 +88,11 @@ def generate_case(
     else:
         count_states(chance, host, flavour)
     _leave_out_sets(host)
+    tunnel = ""
     if both_families:
         probe, frame = _widen(Random(f"{seed} families"), topology, probe, frame)
+    else:
+        tunnel = tunnels.draw_tunnel(Random(f"{seed} tunnel"), topology, kinds)
     return GeneratedCase(
         seed=seed,
         topology=topology.name,
@@ -93,7 +101,7 @@ def generate_case(
         nat=nat,
         fault=fault,
         frame=frame,
-        families=_name_families(probe, both=both_families),
+        families=_name_families(probe, tunnel, both=both_families),
     )
 
 
@@ -110,9 +118,11 @@ def _draw_tables(chance: Random, host: DraftNetns, topology: Topology, flavour: 
             draw_table(chance, host, topology, name, own)
 
 
-def generate_mixed(seed: int, kernel: str | None = None) -> GeneratedCase:
+def generate_mixed(
+    seed: int, kernel: str | None = None, *, kinds: Collection[str] = ()
+) -> GeneratedCase:
     """Draw a case of IPv4 alone, or for every third seed of both families."""
-    return generate_case(seed, kernel, both_families=seed % BOTH == 0)
+    return generate_case(seed, kernel, both_families=seed % BOTH == 0, kinds=kinds)
 
 
 def _draw_corners(
@@ -143,8 +153,10 @@ def _leave_out_sets(host: DraftNetns) -> None:
         host.sets = {}
 
 
-def _name_families(probe: Probe, *, both: bool) -> frozenset[str]:
+def _name_families(probe: Probe, tunnel: str, *, both: bool) -> frozenset[str]:
     named = clients.name_options(probe.sending)
+    if tunnel:
+        named |= {f"{tunnel} tunnel"}
     if both:
         named |= {"both families"}
     return named | {"sent by IPv6"} if probe.src.family == 6 else named

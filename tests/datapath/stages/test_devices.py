@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.boundaries import BoundaryMet
+from podpath.datapath.stages import devices
 from podpath.datapath.tracing.trace import Delivered, Transmitted
+from podpath.datapath.vocabulary import BoundaryName, Reachability
 from podpath.node.node import Node
 from podpath.testing.nodes import given_netns, given_node, probe
-from tests.datapath.walks import last, reason_of, reasons
+from tests.datapath.walks import last, reason_at_end, reason_of, reasons
 
 OUT = probe("tcp 10.0.0.1 > 10.0.0.9:80")
 
@@ -57,6 +62,15 @@ def test_a_vlan_sends_by_the_device_below() -> None:
     )
 
     assert "eth0.10" == (outcome.link if isinstance(outcome, Transmitted) else "")
+
+
+@pytest.mark.parametrize("kind", devices.UNFOLLOWED)
+def test_a_tunnel_that_is_not_followed_is_named(kind: str) -> None:
+    """What is sent into it neither arrives nor is lost for certain."""
+    found = converse(given(f"t0 kind {kind} 10.0.0.1/24"), OUT)
+
+    assert found.verdict is Reachability.UNDECIDED
+    assert BoundaryMet(BoundaryName.TUNNEL, ("t0", kind)) == reason_at_end(found.branches[0].last)
 
 
 def test_a_dummy_swallows() -> None:

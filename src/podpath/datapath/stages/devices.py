@@ -141,6 +141,11 @@ def _vrf(walk: Walk, skb: Skb, link: Link) -> Next:
     return boundary(walk, skb, BoundaryName.VRF, link.name)
 
 
+UNFOLLOWED = (
+    "gretap", "erspan", "sit", "ip6tnl", "ip6gre", "ip6gretap", "ip6erspan", "vti", "vti6", "xfrm",
+    "bareudp", "gtp", "amt", "macsec",
+)  # fmt: skip
+"""Kinds of tunnels that end a walk: what they make of a packet is not modeled."""
 _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "bridge": bridge.emit,
     "vxlan": tunnel.emit_vxlan,
@@ -156,11 +161,7 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "geneve": tunnel.emit_geneve,
     "wireguard": wireguard.emit,
     "gre": tunnel.emit_ipip,
-    "gretap": _unknown_tunnel,
-    "sit": _unknown_tunnel,
-    "ip6tnl": _unknown_tunnel,
-    "vti": _unknown_tunnel,
-    "xfrm": _unknown_tunnel,
+    **dict.fromkeys(UNFOLLOWED, _unknown_tunnel),
 }
 """What a device of each kind does; one of no listed kind (hardware, tun) sends the frame
 out of the node.
