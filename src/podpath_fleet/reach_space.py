@@ -61,10 +61,15 @@ def _list_sources(texts: Sequence[str], node: Node) -> Iterator[tuple[Probe, Ran
 
 def _list_pods(node: Node) -> Iterator[tuple[Probe, Ranges]]:
     for name, netns in node.namespaces.items():
-        for own in _list_own(netns) if netns.role == NetnsRole.POD else ():
+        for own in _list_own(netns) if _is_pod_here(netns) else ():
             target = "ffff::" if own.family == 6 else "192.0.2.1"
             probe = Probe(protocols.TCP, own, Address.parse(target), netns=name)
             yield probe, ((own.value, own.value),)
+
+
+def _is_pod_here(netns: Netns) -> bool:
+    """Tell whether a namespace is that of a pod, and not on another node that is joined to this."""
+    return netns.role == NetnsRole.POD and not netns.node
 
 
 def _list_own(netns: Netns) -> Iterator[Address]:
@@ -80,9 +85,7 @@ def list_unaddressed(node: Node) -> list[str]:
     return [
         name
         for name, netns in node.namespaces.items()
-        if netns.role == NetnsRole.POD
-        and not netns.addresses.complete
-        and not any(_list_own(netns))
+        if _is_pod_here(netns) and not netns.addresses.complete and not any(_list_own(netns))
     ]
 
 

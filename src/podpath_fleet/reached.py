@@ -27,6 +27,7 @@ from podpath_fleet.reach_space import (
     MOST_WALKS,
     join_regions,
     list_spaces,
+    list_unaddressed,
     spell_networks,
     spell_ports,
     spell_regions,
@@ -69,11 +70,13 @@ class ReachResult:
     was walked.
     """
     unmet_asked: bool = False
+    unaddressed: tuple[str, ...] = ()
+    """The pods that were asked about with all others, and of which no output shows an address."""
 
     @property
     def complete(self) -> bool:
         """Tell whether every header is in a class."""
-        return all(not found.left for _, found in self.enumerations)
+        return not self.unaddressed and all(not found.left for _, found in self.enumerations)
 
     @property
     def exit_code(self) -> int:
@@ -90,6 +93,7 @@ class ReachResult:
         lines: list[str] = []
         for space, found in self.enumerations:
             lines += self._tell_space(space, found)
+        lines += _tell_unaddressed(self.unaddressed)
         lines += self._tell_unmet()
         return "\n".join(map(escape, lines)) + "\n"
 
@@ -118,6 +122,10 @@ class ReachResult:
 
     def json(self) -> str:
         """Return a document of the schema `podpath/reach/v1`."""
+        return json.dumps({"schema": SCHEMA, **self.plain()}, indent=2) + "\n"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON takes it."""
         left = [
             _tell_set(space, join_regions(found.left))
             for space, found in self.enumerations
@@ -133,14 +141,14 @@ class ReachResult:
             for one in self.sets
         ]
         document: dict[str, Any] = {
-            "schema": SCHEMA,
             "complete": self.complete,
             "sets": sets,
             "unknown": left,
+            "unaddressed": list(self.unaddressed),
         }
         if self.unmet_asked:
             document["unmet"] = None if self.unmet is None else list(map(_tell_line, self.unmet))
-        return json.dumps(document, indent=2) + "\n"
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,8 @@ class ReachDifference:
     changes: tuple[ReachChange, ...]
     complete: bool
     """False where headers of either were not walked."""
+    unaddressed: tuple[str, ...] = ()
+    """The pods of either that no output shows an address of, where all pods were asked about."""
 
     @property
     def exit_code(self) -> int:
@@ -173,7 +183,8 @@ class ReachDifference:
         """Tell of each change the headers, a witness and both lines."""
         lines = [f"sets of flows with another answer: {len(self.changes):,}"]
         if not self.complete:
-            lines.append("UNKNOWN: the bound on walks is met; more may have changed (--walks)")
+            lines.append("UNKNOWN: not all of them were walked; more may have changed (--walks)")
+        lines += _tell_unaddressed(self.unaddressed)
         for one in self.changes:
             lines.append(f"  {spell_source(one.space)}")
             lines += [f"    {line}" for line in spell_regions(one.regions, one.space)]
@@ -192,7 +203,12 @@ class ReachDifference:
             }
             for one in self.changes
         ]
-        document = {"schema": SCHEMA, "complete": self.complete, "changes": changes}
+        document = {
+            "schema": SCHEMA,
+            "complete": self.complete,
+            "changes": changes,
+            "unaddressed": list(self.unaddressed),
+        }
         return json.dumps(document, indent=2) + "\n"
 
 
@@ -208,13 +224,25 @@ def reach(
     and protocol; with `unmet`, list the rules that none of them meets.
     """
     walker = ReachWalker(case)
-    spaces = group_alike(list_spaces(question, case.node), (walker,))
-    result = _flatten(enumerate_all(walker, spaces, 0, walks, progress))
+    result = reach_spaces(walker, question, list_spaces(question, case.node), walks, progress)
     if not unmet:
         return result
     whole = result.complete and walker.whole
     spans = tuple(list_unmet(case.node, walker.met)) if whole else None
     return replace(result, unmet=spans, unmet_asked=True)
+
+
+def reach_spaces(
+    walker: ReachWalker,
+    question: FlowSet,
+    spaces: Sequence[HeaderSpace],
+    walks: int,
+    progress: Progress,
+) -> ReachResult:
+    """Enumerate every class of some of the flows that are asked about."""
+    asked = group_alike(spaces, (walker,))
+    result = _flatten(enumerate_all(walker, asked, 0, walks, progress))
+    return replace(result, unaddressed=_list_unaddressed(question, walker.case))
 
 
 def _flatten(found: Sequence[AlikeFound]) -> ReachResult:
@@ -248,8 +276,16 @@ def compare_reach(
         for pair in pair_classes(alike, was, now)
         for change in _compare(*pair)
     ]
-    complete = _flatten(old).complete and _flatten(new).complete
-    return ReachDifference(tuple(changes), complete)
+    unaddressed = _list_unaddressed(question, before, after)
+    complete = not unaddressed and _flatten(old).complete and _flatten(new).complete
+    return ReachDifference(tuple(changes), complete, unaddressed)
+
+
+def _list_unaddressed(question: FlowSet, *cases: Case) -> tuple[str, ...]:
+    """Return the pods of which no flow is in what is asked of all pods."""
+    if question.sources:
+        return ()
+    return tuple(dict.fromkeys(name for case in cases for name in list_unaddressed(case.node)))
 
 
 def _join(space: HeaderSpace, found: Enumeration[ReachAnswer]) -> list[ReachSet]:
@@ -318,6 +354,14 @@ def _name_place(probe: Probe) -> str:
     if probe.in_dev:
         return f" in {probe.in_dev}"
     return f" from {probe.netns}" if probe.netns else ""
+
+
+def _tell_unaddressed(names: Sequence[str]) -> Iterator[str]:
+    """Say of which pods nothing is walked."""
+    if names:
+        more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        yield "UNKNOWN: all from pods, no address of which is shown (ip addr in their namespaces)"
+        yield f"  {', '.join(names[:_SHOWN])}{more}"
 
 
 def _tell_answer(answer: ReachAnswer) -> str:

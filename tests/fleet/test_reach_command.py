@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.clusters import OBJECTS, RECORDED
 from tests.library.samples import NO_FORWARDING
 
 SOURCE = ("--from", "10.244.1.5 in cni0", "--to", "198.51.100.0/24", "--protocol", "tcp")
@@ -40,3 +41,23 @@ def test_a_wrong_source_is_a_usage_error(tmp_path: Path) -> None:
 
     assert (told.returncode, told.stdout) == (2, "")
     assert "in DEV" in told.stderr
+
+
+def test_it_asks_all_nodes_of_a_cluster() -> None:
+    """By their snapshots and what the API says; a node's own questions are not asked of several."""
+    nodes = [f"--node={name}={RECORDED / name}.tar.gz" for name in ("node1", "node2")]
+    flows = ("--from", "pod/shop/web-node1", "--to", "svc/shop/far:80", "--protocol", "tcp")
+    told = call(*nodes, "--objects", str(OBJECTS), *flows)
+    refused = call(*nodes, *flows, "--unmet")
+
+    assert (told.returncode, refused.returncode) == (0, 2)
+    assert "ALWAYS | delivered in node2/far" in told.stdout
+    assert "of one node" in refused.stderr
+
+
+def test_without_evidence_it_says_what_is_missing() -> None:
+    """Neither a node nor a cluster is given."""
+    told = call(*SOURCE)
+
+    assert told.returncode == 2
+    assert "EVIDENCE" in told.stderr

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from bench.acl_diagrams import Diagrams, count_by_diagrams, count_by_walks, draw_lines
 from podpath.flows.flow import FlowSet
+from podpath.library.case import Case, NodeCase
 from podpath.library.given import Pasted
 from podpath.library.reading import read
 from podpath.library.trace import trace
 from podpath.net.probe import Probe
+from podpath.node.case import Case as Facts
 from podpath_fleet.header_region import HeaderRegion
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace
 from podpath_fleet.reached import ReachResult, compare_reach, reach
+from tests.flows.samples import given_case
 from tests.library.samples import NO_FORWARDING
 
 ASKED = FlowSet(("10.244.1.5 in cni0",), ("198.51.100.0/24", "192.0.2.2"), ("tcp",), "22,443")
@@ -61,6 +65,26 @@ def test_what_changed_has_both_answers() -> None:
     assert told["before"]["verdict"] == "NEVER"
     assert told["after"]["verdict"] != "NEVER"
     assert "- NEVER" in found.text()
+
+
+def test_pods_without_a_shown_address_are_unknown() -> None:
+    """All pods were asked about: what works for the others is no answer for these."""
+    node = given_case().node
+    some = node.namespaces["b"]
+    hidden = replace(some, addresses=some.addresses._replace(items=(), complete=False))
+    namespaces = {**node.namespaces, "b": hidden}
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=replace(node, namespaces=namespaces))),))
+    asked = FlowSet((), ("10.1.0.2",), ("tcp",), "80")
+    found, same = reach(case, asked), compare_reach(case, case, asked)
+    named = reach(case, asked._replace(sources=(f"10.1.0.2 from {some.name}",)))
+
+    assert (found.unaddressed, found.complete) == (("b",), False)
+    assert json.loads(found.json())["unaddressed"] == ["b"]
+    assert "no address of which is shown" in found.text()
+    assert (same.unaddressed, same.changes, same.exit_code) == (("b",), (), 3)
+    assert json.loads(same.json())["complete"] is False
+    assert "no address of which is shown" in same.text()
+    assert named.unaddressed == ()
 
 
 def test_lines_that_moved_are_no_change() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from podpath.cli.evidence import read_one
 from podpath.cli.live_cluster import EVERY_NODE, LiveOptions, cluster_options, read_cluster
-from podpath.cli.options import evidence_option, limits_option, output_options
+from podpath.cli.options import (
+    NodesGiven,
+    evidence_option,
+    limits_option,
+    nodes_option,
+    output_options,
+)
 from podpath.cli.output import show, write_beside, write_new
 from podpath.cli.progress_line import ProgressLine
 from podpath.collect.limits import Limits
@@ -22,43 +28,10 @@ if TYPE_CHECKING:
     from podpath.library.flows import FlowsResult
 
 
-class _Nodes(NamedTuple):
-    """What `--node` says: a node of the evidence, or bundles by their nodes."""
-
-    chosen: str | None
-    bundles: dict[str, tuple[str, ...]]
-
-
-def _parse_nodes(
-    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
-) -> _Nodes:
-    """Read NAME, or NAME=BUNDLE; bundles of one name go together."""
-    bundles: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
-    for text in given:
-        name, sign, bundle = text.partition("=")
-        if sign and name and bundle:
-            bundles[name] = (*bundles.get(name, ()), bundle)
-        else:
-            names.append(text)
-    if len(names) > 1 or (names and bundles):
-        raise click.BadParameter(
-            "expected one NAME, or NAME=BUNDLE for each node", context, parameter
-        )
-    return _Nodes(names[0] if names else None, bundles)
-
-
 @click.command()
 @click.argument("flows", metavar="FLOWS.toml", type=click.Path())
 @evidence_option
-@click.option(
-    "--node",
-    "nodes",
-    multiple=True,
-    metavar="NAME[=BUNDLE]",
-    callback=_parse_nodes,
-    help="The node to ask about, of several; or the snapshot of each node of a cluster.",
-)
+@nodes_option
 @click.option(
     "--objects",
     multiple=True,
@@ -89,7 +62,7 @@ def check(  # noqa: PLR0913 - click gives each option as one argument
     sarif: str | None,
     *,
     live: bool,
-    nodes: _Nodes,
+    nodes: NodesGiven,
     objects: tuple[str, ...],
     limits: Limits,
     allow_undecided: bool,

@@ -67,6 +67,44 @@ def node_option(function: F) -> F:
     )(function)
 
 
+class NodesGiven(NamedTuple):
+    """What `--node` says: a node of the evidence, or bundles by their nodes."""
+
+    chosen: str | None
+    bundles: dict[str, tuple[str, ...]]
+
+
+def nodes_option(function: F) -> F:
+    """Choose a node of the evidence, or take the snapshot of each node of a cluster."""
+    return click.option(
+        "--node",
+        "nodes",
+        multiple=True,
+        metavar="NAME[=BUNDLE]",
+        callback=_parse_nodes,
+        help="The node to ask about, of several; or the snapshot of each node of a cluster.",
+    )(function)
+
+
+def _parse_nodes(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> NodesGiven:
+    """Read NAME, or NAME=BUNDLE; bundles of one name go together."""
+    bundles: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    for text in given:
+        name, sign, bundle = text.partition("=")
+        if sign and name and bundle:
+            bundles[name] = (*bundles.get(name, ()), bundle)
+        else:
+            names.append(text)
+    if len(names) > 1 or (names and bundles):
+        raise click.BadParameter(
+            "expected one NAME, or NAME=BUNDLE for each node", context, parameter
+        )
+    return NodesGiven(names[0] if names else None, bundles)
+
+
 def limits_option(function: F) -> F:
     """Say how much of an input is read; the command gets it as `limits`."""
 

@@ -141,7 +141,8 @@ def _source_port(walk: Walk, skb: Skb) -> int:
     flow = skb.hashed
     if flow is None:
         ports = (packet.sport, packet.dport) if packet.has_ports else (0, 0)
-        flow = (packet.protocol, frozenset(zip((packet.src, packet.dst), ports, strict=True)))
+        ends = zip((packet.src, packet.dst), ports, strict=True)
+        flow = walk.draws.name_flow(packet.protocol, *ends)
     if packet.has_ports:
         skb.hashed = flow
     return walk.draws.flow_port(flow, _local_ports(skb), EPHEMERAL)

@@ -47,6 +47,11 @@ class Draws:
             port = self.ports[name] = DrawnPort.draw(number, limits, name, self.questions)
         return port
 
+    def name_flow(self, protocol: int, one: Hashable, other: Hashable) -> Hashable:
+        """Return what a flow between two ends is called: as it was met first, either way."""
+        turned = (protocol, other, one)
+        return turned if turned in self.flow_ports else (protocol, one, other)
+
     def flow_port(self, flow: Hashable, limits: tuple[int, int], lowest: int) -> DrawnPort:
         """Return the port that stands for the hash of a flow; the first is the lowest."""
         port = self.flow_ports.get(flow)

@@ -1,0 +1,101 @@
+"""What becomes of every flow that starts on some node of a cluster: each is walked from its own
+node, over whatever nodes lie between, as `podpath why` walks a single one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podpath.flows.flow import FlowSet
+from podpath.library.case import Case, NodeCase
+from podpath.library.cluster import ClusterViews, read_nodes
+from podpath.library.given import Given
+from podpath.library.progress import Progress, silent
+from podpath.library.reading import gather
+from podpath.net.addresses import Address
+from podpath.net.errors import UsageError
+from podpath.node.node import Netns, Node
+from podpath.report.escape import escape
+from podpath_fleet.reach_answers import ReachWalker
+from podpath_fleet.reach_classes import HeaderSpace
+from podpath_fleet.reach_space import MOST_WALKS, list_spaces
+from podpath_fleet.reached import SCHEMA, ReachResult, reach_spaces
+
+_WORST = (1, 3, 0)
+"""Exit codes, the one that weighs most first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReach:
+    """What becomes of all flows that were asked about, by the nodes on which they start."""
+
+    nodes: Mapping[str, ReachResult]
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of the node that weighs most."""
+        return min((one.exit_code for one in self.nodes.values()), key=_WORST.index)
+
+    def text(self) -> str:
+        """Tell of each node what starts there."""
+        parts = [f"node {escape(name)}\n{one.text()}" for name, one in self.nodes.items()]
+        return "\n".join(parts)
+
+    def json(self) -> str:
+        """Return a document of the schema `podpath/reach/v1`."""
+        nodes = [{"node": name, **one.plain()} for name, one in self.nodes.items()]
+        complete = all(one.complete for one in self.nodes.values())
+        return json.dumps({"schema": SCHEMA, "complete": complete, "nodes": nodes}, indent=2) + "\n"
+
+
+def reach_cluster(
+    nodes: Mapping[str, Case | Given],
+    question: FlowSet,
+    *,
+    objects: Given = (),
+    walks: int = MOST_WALKS,
+    progress: Progress = silent,
+) -> ClusterReach:
+    """Enumerate every class of flows that is asked about, from each node on which some start.
+
+    `nodes` and `objects` are as `podpath.why` takes them. What comes from outside (`in DEV`) comes
+    in on that device of every node. A flow to a node that is not given ends where it leaves the
+    last one that is.
+    """
+    if not nodes:
+        raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
+    shared = gather(objects, progress) if objects != () else None
+    views = ClusterViews(read_nodes(nodes, shared, (), progress))
+    found: dict[str, ReachResult] = {}
+    unmet: list[UsageError] = []
+    for name in nodes:
+        case = Case(nodes=(NodeCase(name=name, facts=views.view_of(name).case),))
+        try:
+            spaces = [one for one in list_spaces(question, case.node) if _is_here(one, case.node)]
+        except UsageError as error:
+            unmet.append(error)
+            continue
+        if spaces:
+            found[name] = reach_spaces(ReachWalker(case), question, spaces, walks, progress)
+    if not found:
+        said = f"expected a source on a node that is given ({', '.join(nodes)})"
+        raise unmet[0] if unmet else UsageError(said)
+    return ClusterReach(found)
+
+
+def _is_here(space: HeaderSpace, node: Node) -> bool:
+    """Tell whether flows start on the node at hand: not on one that is joined to it, nor on one
+    that is not given.
+    """
+    probe = space.sample
+    if probe.in_dev is not None:
+        return True
+    owners = (name for name, netns in node.namespaces.items() if _has(netns, probe.src))
+    start = node.namespaces.get(probe.netns or next(owners, ""))
+    return start is not None and not start.node
+
+
+def _has(netns: Netns, address: Address) -> bool:
+    return any(item.address == address for item in netns.addresses.items)
