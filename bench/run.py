@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,17 +20,21 @@ sys.path.insert(0, str(HERE.parent))
 
 from bench.measurement import Measurement, render_table  # noqa: E402  # the folder above is only now on the path
 
-NO_BENCHMARKS = {
-    "__init__.py",
-    "chain_keeper.py",
-    "kube_proxy_ruleset.py",
-    "made_capture.py",
-    "made_evidence.py",
-    "made_long_capture.py",
-    "measurement.py",
-    "run.py",
-    "why_cluster.py",  # needs a cluster with agents
-}
+_EMITS = re.compile(r"^ +emit\(", re.MULTILINE)
+"""What a benchmark of one table does; other programs here make input, run for hours or print
+sentences.
+"""
+NEEDS_MORE = {"why_cluster.py"}
+"""Benchmarks that need a cluster with agents."""
+
+
+def list_programs() -> list[Path]:
+    """Return the benchmarks beside this file."""
+    return [
+        path
+        for path in sorted(HERE.glob("*.py"))
+        if path.name not in NEEDS_MORE and _EMITS.search(path.read_text(encoding="utf-8"))
+    ]
 
 
 def run(program: Path, failed: list[str]) -> Iterator[Measurement]:
@@ -53,10 +58,9 @@ def run(program: Path, failed: list[str]) -> Iterator[Measurement]:
 
 def main() -> int:
     """Run them all."""
-    programs = sorted(path for path in HERE.glob("*.py") if path.name not in NO_BENCHMARKS)
     failed: list[str] = []
     measurements = tuple(
-        measurement for program in programs for measurement in run(program, failed)
+        measurement for program in list_programs() for measurement in run(program, failed)
     )
     print(
         f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, "

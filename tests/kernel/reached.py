@@ -1,5 +1,7 @@
 """Headers of enumerated classes on the kernel: on each generated node, one that was walked for no
-class is sent, and the kernel has to do to it what the class says.
+class is sent, or one of each class, and the kernel has to do to it what the class says.
+
+    python -m tests.kernel.reached --cases 300 --seed 1 [--every]
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.node.case import Case as Facts
-from podpath_fleet.reach_answers import ReachWalker
+from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
+from podpath_fleet.reach_classes import ReachClass
 from podpath_fleet.shared_branches import enumerate_space
 from podpath_lab.agree import CaseResult, run_case, spread
 from podpath_lab.cases.generate import GeneratedCase, generate_case
@@ -72,25 +75,53 @@ class ReachedTally:
             self.wrong.append(f"seed {result.seed}, {one.probe} of {one.witness}: {said}")
 
 
-def send_header(case: GeneratedCase, tracer: DropTracer) -> ReachedHeader | None:
-    """Draw a header of a class around a case's probe and have the kernel carry it; None where the
+def send_header(case: GeneratedCase, tracer: DropTracer) -> tuple[ReachedHeader, ...]:
+    """Draw a header of a class around a case's probe and have the kernel carry it; none where the
     case has none that can be sent.
     """
-    if case.frame is not None:
-        return None
     chance = Random(f"{case.seed} reached")
-    read = Case(nodes=(NodeCase(name="", facts=Facts(node=case.node)),))
+    node, found = _enumerate(case)
+    for _ in range(_DRAWS if found else 0):
+        sent = _send_one(case, node, chance.choice(found), chance, tracer)
+        if sent is not None:
+            return (sent,)
+    return ()
+
+
+def send_every(case: GeneratedCase, tracer: DropTracer) -> tuple[ReachedHeader, ...]:
+    """Have the kernel carry a header of each class around a case's probe, of which one can be
+    sent.
+    """
+    chance = Random(f"{case.seed} reached")
+    node, found = _enumerate(case)
+    sent = [_send_one(case, node, one, chance, tracer) for one in found]
+    return tuple(one for one in sent if one is not None)
+
+
+def _enumerate(case: GeneratedCase) -> tuple[Case, tuple[ReachClass[ReachAnswer], ...]]:
+    """Return the node and its classes; none of a case that sends a crafted frame."""
+    node = Case(nodes=(NodeCase(name="", facts=Facts(node=case.node)),))
+    if case.frame is not None:
+        return node, ()
     space = space_around(case.probe)
     space = space._replace(region=space.region._replace(src=(_single(case.probe.src),)))
-    found = enumerate_space(ReachWalker(read), space, WALKS)
-    for _ in range(_DRAWS):
-        one = chance.choice(found.classes)
-        probe = draw_probe(one.space, chance.choice(one.regions), chance)
-        if _can_be_sent(case, probe):
-            alone = ReachWalker(read, watched=False).walk_alone(probe) == one.answer
-            result = run_case(replace(case, probe=probe), tracer)
-            return ReachedHeader(result, probe, one.witness, alone)
-    return None
+    return node, tuple(enumerate_space(ReachWalker(node), space, WALKS).classes)
+
+
+def _send_one(
+    case: GeneratedCase,
+    node: Case,
+    one: ReachClass[ReachAnswer],
+    chance: Random,
+    tracer: DropTracer,
+) -> ReachedHeader | None:
+    """Send a header of a class; None where the one that is drawn cannot be sent."""
+    probe = draw_probe(one.space, chance.choice(one.regions), chance)
+    if not _can_be_sent(case, probe):
+        return None
+    alone = ReachWalker(node, watched=False).walk_alone(probe) == one.answer
+    result = run_case(replace(case, probe=probe), tracer)
+    return ReachedHeader(result, probe, one.witness, alone)
 
 
 def _can_be_sent(case: GeneratedCase, probe: Probe) -> bool:
@@ -119,11 +150,13 @@ def send_headers(
     seeds: range,
     jobs: int,
     generate: Callable[[int, str], GeneratedCase] = generate_case,
+    *,
+    every: bool = False,
 ) -> ReachedTally:
-    """Do so with a node of each seed."""
+    """Do so with a node of each seed, with `every` for each class of it."""
     tally = ReachedTally()
-    for one in spread(seeds, jobs, send_header, generate):
-        if one is not None:
+    for sent in spread(seeds, jobs, send_every if every else send_header, generate):
+        for one in sent:
             tally.add(one)
     return tally
 
@@ -134,6 +167,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--every", action="store_true", help="a header of each class")
     asked = parser.parse_args()
-    done = send_headers(range(asked.seed, asked.seed + asked.cases), 2)
+    done = send_headers(range(asked.seed, asked.seed + asked.cases), 2, every=asked.every)
     print(done, *done.wrong, sep="\n")  # noqa: T201  # a command's answer
