@@ -19,7 +19,7 @@ from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Listing
-from podpath.net.technologies import Technology
+from podpath.net.technologies import Emphasis, Technology
 from podpath.node.case import Case
 from podpath.node.routing import DEFAULT_RULES
 from tests.assembly.evidence_text import case_of_document
@@ -253,3 +253,32 @@ def test_the_strongest_clues_weigh_and_weak_ones_add_nothing_to_them() -> None:
     play = Play(fact="", ask="", decides=(), signs=dict(zip(clues, (1, 4, 2, 2, 2), strict=True)))
 
     assert 10 == weigh(play, frozenset(clues))
+
+
+def test_what_a_text_begins_with_and_its_words_weigh_more() -> None:
+    """The same clue counts half as much again at the text's beginning; a word that few plays have
+    counts where the text has it, and nothing where no clue speaks for the play.
+    """
+    play = next(play for play in list_plays() if "rp_filter" in play.fact)
+    clues = frozenset({Technology.SECOND_INTERFACE})
+    bare = weigh(play, clues)
+    opening = weigh(play, clues, Emphasis(clues, frozenset()))
+    alike = weigh(play, clues, Emphasis(frozenset(), frozenset({"rp_filter", "log_martians"})))
+    none = replace(play, base=0)
+
+    assert 0.5 * play.signs[Technology.SECOND_INTERFACE] == opening - bare
+    assert bare < alike
+    assert 0 == weigh(none, frozenset(), Emphasis(frozenset(), frozenset({"rp_filter"})))
+
+
+def test_the_first_question_is_about_what_the_text_begins_with() -> None:
+    """Of two technologies that are spoken of alike, that of the text's beginning is asked about."""
+    spoken = complain(
+        Technology.MACVLAN, Technology.IPVS, failure=FailureKind.TIMEOUT, target=EndKind.SERVICE
+    )
+    asked = [
+        ask_expert(replace(spoken, emphasis=(Emphasis(frozenset({begun}), frozenset()),)))[0].ask
+        for begun in (Technology.MACVLAN, Technology.IPVS)
+    ]
+
+    assert ["macvlan" in asked[0], "ipvsadm" in asked[1]] == [True, True]

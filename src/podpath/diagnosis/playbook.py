@@ -2,15 +2,19 @@
 worth asking for.
 
 Each play of `plays` says which clues support it; what the evidence already holds completely is
-never asked for. The sum of the clues orders the plays, the table's order parts equals: an order,
-and no probability of anything.
+never asked for. The sum of the clues orders the plays, of which those count for more that the text
+begins with, and so does each word that a play has in common with it, the more the fewer plays have
+that word. The table's order parts equals: an order, and no probability of anything.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
+from math import log, sqrt
 
 from podpath.checks.told import is_of_cluster
 from podpath.diagnosis.clues import Clue, list_clues
@@ -20,12 +24,17 @@ from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import list_plays
 from podpath.net.messages import DAILY_LIFE
 from podpath.net.probe import Probe
-from podpath.net.technologies import Technology
+from podpath.net.technologies import Emphasis, Technology, list_words
 from podpath.node.case import Case
 from podpath.node.node import Node
 
 STRONGEST = 4
 """Clues that count: many weak ones are no strong one."""
+OPENING = 1.5
+"""How much a clue counts with which the text begins."""
+ALIKE = 0.8
+"""How much the words count that a play and the text have in common."""
+NOTHING = Emphasis(frozenset(), frozenset())
 _FOREIGN = 2
 """What a question loses on a host without Kubernetes, where its first command is of that."""
 _OVERLAY = " or udp port 4789 or udp port 8472"
@@ -42,10 +51,12 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
     """Return the questions that the clues of a case speak for, the best first."""
     clues = list_clues(case)
     holdings = list_holdings(case)
+    emphasis = _join(case.emphasis)
     outside = not is_of_cluster(case)
     weighed = [
         (
-            weigh(play, clues) - (_FOREIGN if outside and _begins_in_cluster(play) else 0),
+            weigh(play, clues, emphasis)
+            - (_FOREIGN if outside and _begins_in_cluster(play) else 0),
             -place,
             play,
         )
@@ -101,14 +112,47 @@ def _is_told(case: Case) -> bool:
     return any(message.kind not in DAILY_LIFE for message in case.messages)
 
 
-def weigh(play: Play, clues: frozenset[Clue]) -> int:
-    """Return how much the clues speak for a play; what it says of the case in which it needs one
-    that is not there.
+def weigh(play: Play, clues: frozenset[Clue], emphasis: Emphasis = NOTHING) -> float:
+    """Return how much the clues and words speak for a play; what it says of the case in which it
+    needs a clue that is not there.
     """
     if play.needs and not any(clue in clues for clue in play.needs):
         return play.otherwise
-    weights = sorted((weight for clue, weight in play.signs.items() if clue in clues), reverse=True)
-    return play.base + sum(weights[:STRONGEST])
+    counted = (
+        weight * (OPENING if clue in emphasis.opening else 1)
+        for clue, weight in play.signs.items()
+        if clue in clues
+    )
+    weight = play.base + sum(sorted(counted, reverse=True)[:STRONGEST])
+    return weight + _count_alike(play, emphasis.words) if weight > 0 else weight
+
+
+def _count_alike(play: Play, words: frozenset[str]) -> float:
+    """Return what the words are worth that a play has in common with a text."""
+    rareness = _list_rareness()
+    own = _list_words(play)
+    return ALIKE * sum(rareness[word] for word in own & words) / sqrt(len(own) or 1)
+
+
+@cache
+def _list_rareness() -> Mapping[str, float]:
+    """Return how rare each word is among the plays: none that all have is worth anything."""
+    plays = list_plays()
+    times = Counter(word for play in plays for word in _list_words(play))
+    return {word: log(len(plays) / number) for word, number in times.items()}
+
+
+def _list_words(play: Play) -> frozenset[str]:
+    return list_words(" ".join((play.fact, play.ask, *play.decides)))
+
+
+def _join(emphasis: Iterable[Emphasis]) -> Emphasis:
+    """Return what several texts together make most of."""
+    texts = tuple(emphasis)
+    return Emphasis(
+        frozenset(one for text in texts for one in text.opening),
+        frozenset(word for text in texts for word in text.words),
+    )
 
 
 def is_held(play: Play, holdings: frozenset[AnsweringOutput]) -> bool:

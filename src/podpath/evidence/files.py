@@ -16,7 +16,7 @@ from podpath.evidence.documents.document import part_document, split_document
 from podpath.evidence.documents.inline import is_inline
 from podpath.evidence.documents.introductions import introduced_command
 from podpath.evidence.documents.leftovers import find_leftovers
-from podpath.evidence.documents.mentions import find_mentions
+from podpath.evidence.documents.mentions import find_emphasis, find_mentions
 from podpath.evidence.documents.prompts import match_prompt
 from podpath.evidence.documents.prose import reads_as_prose
 from podpath.evidence.documents.shapes import match_shape
@@ -102,7 +102,14 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
         )
     else:
         gaps = (*gaps, *find_leftovers(name, parted.aside, found))
-    return Evidence(found, gaps, complaints, find_mentions(text), told=told)
+    return Evidence(
+        found,
+        gaps,
+        complaints,
+        find_mentions(text),
+        told=told,
+        emphasis=(find_emphasis(text),),
+    )
 
 
 def _read_notes(found: Evidence, name: str, lines: list[str]) -> Evidence:
@@ -113,6 +120,7 @@ def _read_notes(found: Evidence, name: str, lines: list[str]) -> Evidence:
     return found._replace(
         complaints=read_complaints(name, prose, ()),
         mentions=find_mentions("\n".join(lines)),
+        emphasis=(find_emphasis("\n".join(lines)),),
         told=read_circumstances(name, prose, ()),
     )
 

@@ -10,7 +10,7 @@ from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
 
 if TYPE_CHECKING:  # what captures alone show has none, and they are slow to load
     from podpath.net.complaints import Complaint, Told
-    from podpath.net.technologies import Technology
+    from podpath.net.technologies import Emphasis, Technology
 
 
 class Evidence(NamedTuple):
@@ -29,6 +29,8 @@ class Evidence(NamedTuple):
     """
     told: tuple[Told, ...] = ()
     """What its prose tells beside failures."""
+    emphasis: tuple[Emphasis, ...] = ()
+    """What each of its texts makes most of."""
 
 
 def join(parts: Iterable[Evidence]) -> Evidence:
@@ -41,6 +43,7 @@ def join(parts: Iterable[Evidence]) -> Evidence:
         frozenset(mention for part in found for mention in part.mentions),
         tuple(reading for part in found for reading in part.readings),
         tuple(told for part in found for told in part.told),
+        tuple(one for part in found for one in part.emphasis),
     )
 
 

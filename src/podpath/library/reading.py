@@ -40,7 +40,7 @@ from podpath.net.counted import Counted
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, GapKind, Source
-from podpath.net.technologies import Technology
+from podpath.net.technologies import Emphasis, Technology
 from podpath.node import case as facts
 
 
@@ -56,6 +56,7 @@ class ReadEvidence:
     complaints: tuple[Complaint, ...] = ()
     mentions: frozenset[Technology] = frozenset()
     told: tuple[Told, ...] = ()
+    emphasis: tuple[Emphasis, ...] = ()
 
     def beside(self, other: ReadEvidence) -> ReadEvidence:
         """Return this evidence with more of it behind."""
@@ -67,6 +68,7 @@ class ReadEvidence:
             complaints=(*self.complaints, *other.complaints),
             mentions=self.mentions | other.mentions,
             told=(*self.told, *other.told),
+            emphasis=(*self.emphasis, *other.emphasis),
         )
 
 
@@ -143,6 +145,7 @@ def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
         complaints=found.complaints,
         told=found.told,
         mentions=found.mentions,
+        emphasis=found.emphasis,
         clashes=list_clashes(found.readings),
     )
 
@@ -178,6 +181,7 @@ def _read_pieces(
         kept=tuple(kept),
         complaints=found.complaints,
         mentions=found.mentions,
+        emphasis=found.emphasis,
         told=found.told,
     )
 

@@ -4,7 +4,11 @@ is worth asking for.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from typing import NamedTuple
+
+_WORD = re.compile(r"[a-z][a-z0-9_-]{2,}")
 
 
 class Technology(StrEnum):
@@ -136,3 +140,17 @@ class Technology(StrEnum):
     FILTERED = "filtering"
     AFTER_DEPLOY = "after a deployment"
     NODE_RUNTIME = "kubelet and runtime"
+
+
+class Emphasis(NamedTuple):
+    """What a text makes most of."""
+
+    opening: frozenset[Technology]
+    """What its beginning speaks of."""
+    words: frozenset[str]
+    """Its words, as `list_words` has them."""
+
+
+def list_words(text: str) -> frozenset[str]:
+    """Return the words of a text, in small letters."""
+    return frozenset(_WORD.findall(text.lower()))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # what captures alone show has none, and they are slow to loa
     from podpath.net.probe import Probe
     from podpath.net.settings import SettingsFile
     from podpath.net.statements import Statement
-    from podpath.net.technologies import Technology
+    from podpath.net.technologies import Emphasis, Technology
     from podpath.node.objects import ApiObject
     from podpath.node.shifts import Shift
     from podpath.node.turns import Turn
@@ -323,6 +323,8 @@ class Case:
     """What the prose tells beside failures: it states nothing, and joins what is stated to them."""
     mentions: frozenset[Technology] = frozenset()
     """What the evidence speaks of, to decide what is worth asking for."""
+    emphasis: tuple[Emphasis, ...] = ()
+    """What each of its texts makes most of, for the same."""
     printed: tuple[str, ...] = ()
     """Commands whose outputs are here unfiltered, of the host and the state in question: what they
     print need not be asked for.

@@ -9,7 +9,9 @@ import pytest
 from podpath.evidence.documents.mentions import (
     LOOKED_AT,
     MENTIONS,
+    OPENING,
     _TechnologyWords,
+    find_emphasis,
     find_mentions,
 )
 from podpath.net.technologies import Technology
@@ -133,3 +135,10 @@ def test_a_bridge_without_ports_has_no_cable(device: str, *, meant: bool) -> Non
     line = f"3: {device}: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN"
 
     assert meant is (Technology.CABLE in find_mentions(line))
+
+
+def test_emphasis_is_on_what_a_text_begins_with() -> None:
+    """What stands further down is a word of it, and no beginning."""
+    found = find_emphasis("A macvlan network. " + "x " * OPENING + "flannel is there, too")
+
+    assert (frozenset({Technology.MACVLAN}), True) == (found.opening, "flannel" in found.words)

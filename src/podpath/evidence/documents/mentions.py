@@ -12,11 +12,14 @@ from itertools import chain, starmap
 from typing import NamedTuple
 
 from podpath.evidence.text.signs import SignIndex, list_signs
-from podpath.net.technologies import Technology
+from podpath.net.technologies import Emphasis, Technology, list_words
 from podpath.net.word_file import read_word_file
 
 LOOKED_AT = 1 << 16
 """Characters of a text that are looked at: what a ticket is about stands near its beginning."""
+
+OPENING = 500
+"""Characters of a text's beginning, in which people say what it is about."""
 
 
 class _TechnologyWords(NamedTuple):
@@ -49,3 +52,8 @@ def find_mentions(text: str) -> frozenset[Technology]:
         for row in MENTIONS
         if (not row.signs or row.signs & held) and row.pattern.search(head) is not None
     )
+
+
+def find_emphasis(text: str) -> Emphasis:
+    """Return what a text makes most of. Never raises."""
+    return Emphasis(find_mentions(text[:OPENING]), list_words(text[:LOOKED_AT]))
