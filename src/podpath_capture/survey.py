@@ -25,10 +25,12 @@ from podpath_capture.files.index import Contents
 from podpath_capture.flows.failures import Failures
 from podpath_capture.flows.flows import Flows, number_flows
 from podpath_capture.flows.mac_changes import find_changing_macs
+from podpath_capture.flows.tcp import analyse_segments
 from podpath_capture.flows.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
+from podpath_capture.flows.unshown import Unshown, UnshownPackets
 from podpath_capture.points import CapturedFile, Point, name_devices, number_points
 from podpath_capture.reading.narrow import Narrow, Store, decode_rows, take
-from podpath_capture.reading.read import DecodedCapture, read_batches
+from podpath_capture.reading.read import DecodedCapture, list_omissions, read_batches
 
 Rows = NDArray[np.int64]
 BATCH = 1 << 19
@@ -53,6 +55,8 @@ class Survey:
     """
     failures: Failures
     """Who refuses how many of those that ask."""
+    unshown: tuple[Unshown, ...]
+    """What packets say of others that the capture leaves out."""
     flows: Flows
     narrow: Narrow
     data: NDArray[np.uint8]
@@ -134,10 +138,13 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     columns = narrow.columns
     flows = number_flows(columns)
     failures = Failures(int(columns.time.max()) if len(columns) else 0)
+    unshown = UnshownPackets(int(columns.time.min()) if len(columns) else 0)
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
-        odd = find_odd(some, mine)
+        segments = analyse_segments(some, mine)
+        odd = find_odd(some, mine, segments.retransmission)
         failures.add(some, mine, rows)
+        unshown.add(some, mine, segments, rows)
         chosen.append(rows[thin(some, mine, np.flatnonzero(odd[mine.number] & (mine.number >= 0)))])
         tell(0.8 + 0.15 * (int(rows[-1]) + 1) / len(columns))
     macs = find_changing_macs(lambda: narrow.slabs(BATCH), SHARE)
@@ -150,6 +157,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
         interfaces=tuple(contents.interfaces),
         damages=tuple(damages),
         names=dict(contents.names),
+        omissions=list_omissions(contents, columns),
     )
     return Survey(
         count=len(columns),
@@ -157,6 +165,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
         rows=tuple(telling.tolist()),
         states=failures.states,
         failures=failures,
+        unshown=tuple(unshown.find(lambda: (each for _, each in narrow.slabs(BATCH)))),
         flows=flows,
         narrow=narrow,
         data=data,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.long_captures import Tell, read_held, survey_long, tell_nobody
@@ -19,12 +19,14 @@ from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
-from podpath.net.provenance import Gap, GapKind, Source
+from podpath.net.provenance import Gap, GapKind, Source, Span
 
 if TYPE_CHECKING:
     from podpath.collect.printed import ReadText
     from podpath_capture.flows.failures import Failures
     from podpath_capture.flows.flows import Flows
+    from podpath_capture.flows.telling import Mask
+    from podpath_capture.flows.unshown import Unshown
     from podpath_capture.reading.read import DecodedCapture
     from podpath_capture.survey import Survey
 
@@ -69,6 +71,10 @@ class Kept(NamedTuple):
     """The flows of its packets, where they were numbered already."""
     failures: Failures | None = None
     """Who of a long capture refuses how many of those that ask."""
+    again: Mask | None = None
+    """Which packets of a long capture are sent again."""
+    unshown: tuple[Unshown, ...] = ()
+    """What packets say of others that the capture leaves out."""
 
     @property
     def total(self) -> int:
@@ -133,11 +139,16 @@ def read_packets(
         make_gap(
             name,
             f"the kernel dropped {interface.dropped} packets that the capture does not show",
-            kind=GapKind.CUT,
+            kind=GapKind.DROPPED,
         )
         for interface in capture.interfaces
         if interface.dropped
     ]
+    gaps += [
+        make_gap(name, f"byte {told.offset}: {told.why}", kind=GapKind.SELECTED)
+        for told in capture.omissions
+    ]
+    gaps += _list_unshown(kept)
     undecoded = describe_undecoded(capture.packets, capture.interfaces) if survey is None else ""
     if undecoded:
         gaps.append(make_gap(name, undecoded, kind=GapKind.NOT_MODELLED))
@@ -165,25 +176,54 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     keep(kept)
     from podpath_capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
-    rows = select_telling(capture.packets, kept.flows, kept.failures).tolist()
-    return Evidence(
-        (read.show(rows),), (make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE),)
-    )
+    rows = select_telling(capture.packets, kept.flows, kept.failures, kept.again).tolist()
+    aside = make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE)
+    return Evidence((read.show(rows),), (aside, *_list_unshown(kept)))
 
 
 def _look_through(kept: Kept) -> Kept:
-    """Return a capture that is not shown whole with its flows, and with what fails in it: by these
-    its packets are selected, and captures matched.
+    """Return a capture with its flows and what it leaves out, and one that is not shown whole with
+    what fails in it: by these its packets are selected, and captures matched.
     """
     from podpath_capture.flows.failures import count_failures  # noqa: PLC0415 - as above
     from podpath_capture.flows.flows import number_flows  # noqa: PLC0415 - as above
+    from podpath_capture.flows.tcp import analyse_segments  # noqa: PLC0415 - as above
+    from podpath_capture.flows.unshown import find_unshown  # noqa: PLC0415 - as above
 
     columns = kept.capture.packets.columns
+    flows = kept.flows or number_flows(columns)
+    if kept.survey is not None:
+        return kept._replace(
+            flows=flows, failures=kept.survey.failures, unshown=kept.survey.unshown
+        )
+    segments = analyse_segments(columns, flows)
+    kept = kept._replace(flows=flows, unshown=tuple(find_unshown(columns, flows, segments)))
     if len(columns) <= WHOLE:
         return kept
-    flows = kept.flows or number_flows(columns)
-    failures = count_failures(columns, flows) if kept.survey is None else kept.survey.failures
-    return kept._replace(flows=flows, failures=failures)
+    failures = count_failures(columns, flows)
+    return kept._replace(failures=failures, again=segments.retransmission)
+
+
+def _list_unshown(kept: Kept) -> Iterator[Gap]:
+    """Say which packets tell of others that the capture leaves out, each with its line."""
+    for one in kept.unshown:
+        span = _quote_packet(kept, one.row)
+        packet = f"{'packet' if kept.printed is None else 'line'} {span.line}"
+        why = f"{packet} {one.what}: a filter or a sample left it out, or it went another way"
+        yield Gap(span, why, kind=GapKind.SELECTED)
+
+
+def _quote_packet(kept: Kept, row: int) -> Span:
+    """Return the line of a packet, by its row in the whole capture."""
+    if kept.printed is not None:
+        return kept.printed.quote(row)
+    from podpath_capture.printed.lines import render_lines  # noqa: PLC0415 - as above
+
+    packets, place = kept.capture.packets, row
+    if kept.survey is not None:
+        packets, place = kept.survey.read(row), 0
+    lines = tuple(render_lines(packets, (place,), kept.devices, kept.data))
+    return Span(Source(name=kept.name, lines=lines, first_line=row + 1), row + 1, row + 1)
 
 
 def _say_how_many(kept: Kept, rows: list[int]) -> str:
@@ -205,7 +245,7 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
         rows = (
             list(range(len(packets)))
             if len(packets) <= WHOLE
-            else select_telling(packets, kept.flows, kept.failures).tolist()
+            else select_telling(packets, kept.flows, kept.failures, kept.again).tolist()
         )
         numbers = rows
     if kept.total > WHOLE:
@@ -263,7 +303,7 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
-    telling = select_telling(packets, kept.flows, kept.failures)
+    telling = select_telling(packets, kept.flows, kept.failures, kept.again)
     rows = sorted({*select_ends(packets, one, other).tolist(), *telling.tolist()})
     if kept.printed is not None:
         return kept.printed.show(rows), None

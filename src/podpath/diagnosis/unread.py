@@ -34,7 +34,7 @@ class LinesUnread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCut:
-    """A part of the input was left out by a limit, or is damaged."""
+    """A part of the input was left out, by a limit or by whoever captured it, or is damaged."""
 
     gaps: tuple[Gap, ...]
 
@@ -49,6 +49,7 @@ def forbid_by_gaps(gaps: Iterable[Gap]) -> Iterator[LinesUnread | InputCut | Not
     by_kind: dict[GapKind, list[Gap]] = {}
     for gap in gaps:
         cut = gap.cut is not None and gap.kind is GapKind.UNREAD
+        cut |= gap.kind in (GapKind.DROPPED, GapKind.SELECTED)
         by_kind.setdefault(GapKind.CUT if cut else gap.kind, []).append(gap)
     if GapKind.UNREAD in by_kind:
         yield LinesUnread(gaps=tuple(by_kind[GapKind.UNREAD]))

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath_capture.files.packet_options import PacketNotes
+
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
@@ -45,6 +47,23 @@ class Interface:
     """Packets that the kernel dropped because the capturing program was too slow; None where the
     file does not say.
     """
+    filter: str = ""
+    """The capture filter (pcapng `if_filter`)."""
+    counted: bool = False
+    """Whether the file has statistics of it."""
+    offset: int = 0
+    """Byte of the file at which it is described."""
+
+
+class FileSection(NamedTuple):
+    """A section of a pcapng file."""
+
+    offset: int
+    """Byte of the file at which it begins."""
+    first: int
+    """Where its interfaces begin in the list of all."""
+    application: str
+    """What wrote it (pcapng `shb_userappl`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +89,9 @@ class Contents:
 
     interfaces: list[Interface] = field(default_factory=list)
     damages: list[CaptureDamage] = field(default_factory=list)
+    sections: list[FileSection] = field(default_factory=list)
+    notes: PacketNotes = field(default_factory=PacketNotes)
+    """What options of packets say of others."""
     names: dict[str, str] = field(default_factory=dict)
     """Names of addresses (pcapng name resolution blocks)."""
 

@@ -12,9 +12,22 @@ from numpy.typing import NDArray
 
 from podpath_capture.arrays.segments import distinct
 from podpath_capture.files.framing import LONGEST, PCAPNG, Framing, words
-from podpath_capture.files.index import Bytes, CaptureDamage, Contents, Index, Offsets, empty_index
+from podpath_capture.files.index import (
+    Bytes,
+    CaptureDamage,
+    Contents,
+    FileSection,
+    Index,
+    Offsets,
+    empty_index,
+)
 from podpath_capture.files.pcap import WINDOW
-from podpath_capture.files.pcapng_options import note_statistics, parse_interface, parse_names
+from podpath_capture.files.pcapng_options import (
+    note_statistics,
+    parse_application,
+    parse_interface,
+    parse_names,
+)
 from podpath_capture.files.walk import SECTION, walk
 
 INTERFACE, OLD_PACKET, SIMPLE, NAMES, STATISTICS, PACKET = 1, 2, 3, 4, 5, 6
@@ -106,8 +119,10 @@ class _Blocks:
         interfaces = self._contents.interfaces
         if kind == SECTION:
             self.section = len(interfaces)
+            program = parse_application(body, self._order)
+            self._contents.sections.append(FileSection(place, self.section, program))
         elif kind == INTERFACE:
-            interfaces.append(parse_interface(body, self._order))
+            interfaces.append(parse_interface(body, self._order, place))
         elif kind == NAMES:
             self._contents.names.update(parse_names(body, self._order))
         elif kind == STATISTICS:
@@ -135,6 +150,7 @@ class _Blocks:
         ticks = np.where(
             simple, 0, view[far + 4].astype(np.uint64) << np.uint64(32) | view[far + 8]
         )
+        self._note_options(at, lengths, kinds == PACKET)
         known = number < len(self._contents.interfaces)
         for place in at[~known][:1].tolist():
             count = int((~known).sum())
@@ -150,6 +166,14 @@ class _Blocks:
             time=self._times(ticks[known], number[known]),
             interface=number[known].astype(np.uint16),
         )
+
+    def _note_options(self, at: Offsets, lengths: Offsets, current: NDArray[np.bool_]) -> None:
+        """Read the options of packets that have some."""
+        held = self._words[at + 20].astype(np.int64)
+        starts, ends = at + 28 + ((held + 3) >> 2 << 2), at + lengths - 4
+        some = np.flatnonzero(current & (starts + 4 <= ends))
+        if len(some):
+            self._contents.notes.add(self._words, self._order, starts[some], ends[some])
 
     def _snaplens(self, number: Offsets) -> Offsets:
         limits = [interface.snaplen or 1 << 31 for interface in self._contents.interfaces] or [

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from podpath_capture.files.index import Interface
 
-END, NAME, RESOLUTION, OFFSET = 0, 2, 9, 14
+END, NAME, RESOLUTION, FILTER, OFFSET = 0, 2, 9, 11, 14
+APPLICATION = 4
 RECEIVED, DROPPED = 4, 5
 FINEST = 28
 """Decimal places of a second from which on no number of ticks that a block can hold is more than a
@@ -29,15 +30,25 @@ def options(block: bytes, start: int, order: str) -> Iterator[tuple[int, bytes]]
         place += 4 + (length + 3) // 4 * 4
 
 
-def parse_interface(block: bytes, order: str) -> Interface:
-    """Read the body of an interface description block."""
+def parse_application(block: bytes, order: str) -> str:
+    """Read from the body of a section header block what wrote the section; empty where it does not
+    say.
+    """
+    found = dict(options(block, 16, order)).get(APPLICATION, b"")
+    return found.rstrip(b"\0").decode("utf-8", "replace")
+
+
+def parse_interface(block: bytes, order: str, place: int = 0) -> Interface:
+    """Read the body of an interface description block, which stands at a place of the file."""
     link_type, _, snaplen = struct.unpack_from(f"{order}2HI", block)
-    interface = Interface(link_type=link_type, snaplen=snaplen, order=order)
+    interface = Interface(link_type=link_type, snaplen=snaplen, order=order, offset=place)
     for code, value in options(block, 8, order):
         if code == NAME:
             interface.name = value.rstrip(b"\0").decode("utf-8", "replace")
         elif code == RESOLUTION and value:
             interface.resolution = resolution(value[0])
+        elif code == FILTER and value[:1] == b"\0":  # text as libpcap takes it; 1 is bytecode
+            interface.filter = value[1:].rstrip(b"\0").decode("utf-8", "replace")
         elif code == OFFSET and len(value) >= 8:
             interface.shift = struct.unpack_from(f"{order}q", value)[0]
     return interface
@@ -57,6 +68,7 @@ def resolution(code: int) -> tuple[int, int]:
 
 def note_statistics(block: bytes, order: str, interface: Interface) -> None:
     """Keep what an interface statistics block counts; the last one of an interface holds."""
+    interface.counted = True
     for code, value in options(block, 12, order):
         if code in {RECEIVED, DROPPED} and len(value) >= 8:
             count = int(struct.unpack_from(f"{order}Q", value)[0])

@@ -40,16 +40,20 @@ SHARE = MOST // 4
 
 
 def select_telling(
-    packets: Packets, flows: Flows | None = None, failures: Failures | None = None
+    packets: Packets,
+    flows: Flows | None = None,
+    failures: Failures | None = None,
+    again: Mask | None = None,
 ) -> Rows:
     """Return the rows that tell something, in the order of the file: at most `MOST` of connections,
     and some of each other kind.
 
-    `flows` and `failures` where they were numbered, and counted, already.
+    `flows` and `failures` where they were numbered, and counted, already, and which packets are
+    sent `again`.
     """
     columns = packets.columns
     flows = number_flows(columns) if flows is None else flows
-    odd = find_odd(columns, flows)
+    odd = find_odd(columns, flows, again)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
     failures = count_failures(columns, flows) if failures is None else failures
     others = [
@@ -167,9 +171,9 @@ def find_errors(columns: PacketColumns) -> Mask:
     return mask
 
 
-def find_odd(columns: PacketColumns, flows: Flows) -> Mask:
+def find_odd(columns: PacketColumns, flows: Flows, again: Mask | None = None) -> Mask:
     """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came
-    back.
+    back. `again` are retransmissions, where they are known.
     """
     count, kind = len(flows), columns.protocol[flows.first]
     rows = np.flatnonzero(
@@ -184,8 +188,10 @@ def find_odd(columns: PacketColumns, flows: Flows) -> Mask:
     opened, answered = each(rows[what == SYN]), each(rows[what == SYN | ACK])
     odd = (opened != answered) | (opened > 1) | (answered > 1) | (each(rows[what & RST != 0]) > 0)
     if (kind == TCP).any():
-        again = np.flatnonzero(analyse_segments(columns, flows).retransmission)
-        odd |= (each(again, 2, flows.forward.take(again)).reshape(-1, 2) >= AGAIN).any(axis=1)
+        if again is None:
+            again = analyse_segments(columns, flows).retransmission
+        twice = np.flatnonzero(again)
+        odd |= (each(twice, 2, flows.forward.take(twice)).reshape(-1, 2) >= AGAIN).any(axis=1)
     replied = np.zeros(count + 1, np.bool_)  # the last is what is of no flow
     replied[flows.number.take(np.flatnonzero(~flows.forward))] = True
     packets = np.bincount(flows.number + np.int32(1), minlength=count + 1)[1:]

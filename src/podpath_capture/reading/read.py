@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from podpath.capture.workers import Workers
-from podpath_capture.columns import Packets
+from podpath_capture.columns import PacketColumns, Packets
 from podpath_capture.decoding.decode import decode_packets, unread_link_types
 from podpath_capture.files.file import as_bytes, index_packets
 from podpath_capture.files.index import (
@@ -17,7 +19,11 @@ from podpath_capture.files.index import (
     join,
     part,
 )
+from podpath_capture.files.omissions import find_omissions
 from podpath_capture.reading.together import TooManyPacketsError, read_together
+
+COUNTED = 1 << 19
+"""Packets that are counted at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +36,8 @@ class DecodedCapture:
     """What could not be read, in the order of the file."""
     names: dict[str, str]
     """Names that the file gives to addresses."""
+    omissions: tuple[CaptureDamage, ...] = ()
+    """What the file says of packets that it lacks, or may lack."""
 
 
 def read_capture(
@@ -56,7 +64,19 @@ def read_capture(
         interfaces=tuple(contents.interfaces),
         damages=tuple(damages),
         names=dict(contents.names),
+        omissions=list_omissions(contents, packets.columns),
     )
+
+
+def list_omissions(contents: Contents, columns: PacketColumns) -> tuple[CaptureDamage, ...]:
+    """Say what a file's own words tell of packets that it lacks; a pcap file has none."""
+    if not contents.sections:
+        return ()
+    counts = np.zeros(len(contents.interfaces), np.int64)
+    for start in range(0, len(columns), COUNTED):
+        numbers = columns.interface[start : start + COUNTED]
+        counts += np.bincount(numbers, minlength=len(counts))
+    return tuple(find_omissions(contents, counts.tolist()))
 
 
 def _take_most(parts: Iterable[Index], most: int | None) -> Iterator[Index]:

@@ -8,6 +8,7 @@ from podpath.evidence import recognition
 from podpath.evidence.records import PacketRecord
 from podpath.evidence.tcpdump.tshark import read_tshark
 from podpath.net import protocols
+from podpath.net.provenance import GapKind
 from tests.evidence.consoles import block, uncovered
 
 LIST = """
@@ -31,7 +32,7 @@ def packets_of(text: str) -> list[str]:
     """Return the packets of a text as probes spell them."""
     reading = recognition.read(block(text, "tshark -i eth0"))
     assert reading is not None
-    assert () == reading.gaps
+    assert all(gap.kind is GapKind.SELECTED for gap in reading.gaps)
     return [str(one.packet) for one in reading.of(PacketRecord)]
 
 
@@ -69,7 +70,7 @@ def test_an_end_that_is_no_address_is_a_gap(row: str) -> None:
     """A masked end, a name and ends of two families make no packet, and are not lost."""
     source = block(f"{LIST.strip()}\n{row}\n")
     reading = read_tshark(source)
-    assert [row] == [gap.span.text for gap in reading.gaps]
+    assert [row] == [gap.span.text for gap in reading.gaps if gap.kind is not GapKind.SELECTED]
     assert [] == uncovered(source, reading)
 
 
@@ -82,3 +83,15 @@ def test_a_port_that_is_none_makes_no_packet() -> None:
     reading = read_tshark(block(rows))
     assert [] == reading.of(PacketRecord)
     assert () == reading.gaps
+
+
+def test_packets_that_a_display_filter_left_out_are_told() -> None:
+    """The first row behind some of them says which; none is missed where a listing begins anew."""
+    (gap,) = read_tshark(block(LIST)).gaps
+    rows = LIST.strip().splitlines()
+    anew = block("\n".join([*rows[:2], rows[0], rows[3]]))
+
+    assert (GapKind.SELECTED, "packet 372 of the capture is not shown") == (gap.kind, gap.why)
+    assert gap.span.text.startswith("373 ")
+    assert () == read_tshark(anew).gaps
+    assert () == read_tshark(block(LINES)).gaps

@@ -38,7 +38,8 @@ _SIGNATURE = re.compile(
 )
 _TRAILER = re.compile(
     r"\s*(?:tcpdump: |listening on (?P<link>[^\s,]+), link-type|reading from file |dropped privs|"
-    r"\^C|Got \d+|\d+ packets? (?:captured|received by filter|dropped by)|Warning: interface names)"
+    r"\^C|Got \d+|Warning: interface names|"
+    r"(?P<count>\d+) packets? (?P<what>captured|received by filter|dropped by(?: kernel)?))"
 )
 _HEX = re.compile(r"\s+0x[0-9a-f]{4,}: ")
 _INNER = re.compile(r"\s*(?:IP6? |ARP, |(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > )")
@@ -84,6 +85,9 @@ class _PrintedPackets:
         self._lines = self.ledger.lines
         self._point = parse_point(source.command)
         self._latest: float | None = None
+        self._frames = 0
+        """Packets since the last count of them, which began on the line `_start`."""
+        self._start = 0
 
     def step(self, index: int) -> int:
         """Read what starts on a line; give the index of the next."""
@@ -102,12 +106,27 @@ class _PrintedPackets:
             if trailer["link"] not in {None, "any"}:
                 self._point = self._point._replace(link=trailer["link"])
             self.ledger.head(index)
+            self._reckon(index, trailer["what"], int(trailer["count"] or 0))
             return index + 1
         frame = parse_frame(line) if _PACKET.match(line) else None
         if frame is None:
             self._note(index)
             return index + 1
         return self._read_packet(index, frame)
+
+    def _reckon(self, index: int, what: str | None, count: int) -> None:
+        """Hold tcpdump's counts at its end against the packets above: of long captures some lines
+        are shown, and empty ones stand for the others.
+        """
+        if what == "captured":
+            shown = self._frames + sum(not line for line in self._lines[self._start : index])
+            if count > shown > 0:
+                why = f"tcpdump captured {count} packets, and {shown} are shown"
+                self.ledger.select(self.ledger.span(index), why)
+            self._frames, self._start = 0, index + 1
+        elif what == "dropped by kernel" and count:
+            why = f"the kernel dropped {count} packets that the capture does not show"
+            self.ledger.select(self.ledger.span(index), why)
 
     def _stands_alone(self, index: int) -> bool:
         """Tell whether no line below can go on with a line: all that do are indented, but for the
@@ -119,6 +138,7 @@ class _PrintedPackets:
 
     def _add_plain(self, index: int, plain: PlainPacket) -> None:
         self._latest = plain.time
+        self._frames += 1
         link = plain.link or self._point.link
         record = PacketRecord(
             span=self.ledger.span(index),
@@ -134,7 +154,8 @@ class _PrintedPackets:
         self.ledger.add(record)
 
     def _note(self, index: int) -> None:
-        """Keep a line between packets: a short note, or what cannot be read."""
+        """Keep a line between packets: a short note, or what cannot be read. It may be a packet."""
+        self._frames += 1
         if len(self._lines[index].split()) <= NOTE_WORDS:
             self.ledger.head(index)
         else:
@@ -175,6 +196,7 @@ class _PrintedPackets:
     def _read_packet(self, index: int, frame: PrintedFrame) -> int:
         """Read a packet and what it carries; give the index of the next line."""
         last = self._extent(index)
+        self._frames += 1
         details = [line for line in self._lines[index + 1 : last + 1] if not _HEX.match(line)]
         if frame.protocol == "MPLS" and not frame.body and details:
             carried, rest = parse_labeled(details.pop(0).strip())

@@ -52,6 +52,8 @@ _BAD_SUM = "checksum incorrect"
 class _Row(NamedTuple):
     """A row of the list whose ends are addresses."""
 
+    number: int | None
+    """Of the packet in its capture; None where the row has none."""
     time: float | None
     src: Address
     dst: Address
@@ -74,15 +76,19 @@ def read_tshark(source: Source) -> Reading:
     """Read every row that shows the ports of a packet."""
     ledger = LineLedger(source)
     point = parse_point(source.command)
+    numbers = _RowNumbers()
     for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
             continue
         if _TITLE.match(line) or _TALK.match(line):
+            numbers.forget()
             ledger.head(index)
             continue
         row = _parse_row(line)
         if row is None:
+            numbers.forget()
             continue
+        numbers.add(index, row.number)
         packet = _make_packet(row)
         if packet is None:
             ledger.head(index)
@@ -97,7 +103,35 @@ def read_tshark(source: Source) -> Reading:
                 wrong_sum=_BAD_SUM in row.info,
             )
         )
+    if numbers.hole is not None:
+        ledger.select(ledger.span(numbers.hole), numbers.missing)
     return ledger.close("a row of tshark")
+
+
+class _RowNumbers:
+    """The packets' numbers in their capture, as far as rows show them. Local to `read_tshark`."""
+
+    def __init__(self) -> None:
+        """Begin before the first row."""
+        self._latest: int | None = None
+        self.hole: int | None = None
+        """The line behind the first packets that are not shown; None where all are."""
+        self.missing = ""
+
+    def add(self, index: int, number: int | None) -> None:
+        """Read the number of a row."""
+        if self.hole is None and number is not None and self._latest is not None:
+            first, last = self._latest + 1, number - 1
+            if first <= last:
+                self.hole = index
+                one = first == last
+                named = f"packet {first}" if one else f"packets {first} to {last}"
+                self.missing = f"{named} of the capture {'is' if one else 'are'} not shown"
+        self._latest = number
+
+    def forget(self) -> None:
+        """Pass a line that is no row: it may be the one that is missed."""
+        self._latest = None
 
 
 def _parse_row(line: str) -> _Row | None:
@@ -108,6 +142,7 @@ def _parse_row(line: str) -> _Row | None:
     if src is None or dst is None or src.family != dst.family:
         return None
     return _Row(
+        int(found["number"]) if found["number"] else None,
         _parse_time(found["time"]),
         src,
         dst,

@@ -106,6 +106,10 @@ class Ledger:
         """Keep a line in whose place somebody left things out."""
         self.gaps.append(Gap(self.span(index), f"{what} were left out here", kind=GapKind.CUT))
 
+    def select(self, span: Span, why: str) -> None:
+        """Keep that somebody showed some packets of a capture and left out others."""
+        self.gaps.append(Gap(span, why, kind=GapKind.SELECTED))
+
     def refuse(self, span: Span, why: str) -> None:
         """Keep a gap whose lines are claimed already: a part of a record that could not be read."""
         self.gaps.append(Gap(span, why))

@@ -1,0 +1,264 @@
+"""What packets say of others that a capture leaves out without saying so: a filter, a sample or an
+export took them, or they went another way.
+
+Data that the other side acknowledges passed somewhere between both; an answer says that it was
+asked for. Where no packet of the whole capture is what these tell of, whatever its ends and device,
+it was not captured. What may have passed before the capture began is no such thing. Gaps in IP
+identifications tell nothing: many hosts count those of all their connections together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podpath.net.protocols import ACK, FIN, RST, SYN, TCP, UDP
+from podpath_capture.arrays.segments import LOWEST, Runs, are_among, distinct, first_of_each
+from podpath_capture.columns import PacketColumns
+from podpath_capture.flows.flows import Flows, find_rows
+from podpath_capture.flows.tcp import GAP, SegmentAnalysis
+from podpath_capture.flows.unheard import find_requests
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Slabs = Callable[[], Iterable[PacketColumns]]
+BEFORE = 3_000_000_000
+"""Nanoseconds after the capture's first packet within which the other side may still acknowledge
+what passed before it.
+"""
+ASKED_BEFORE = 1_000_000_000
+"""The same of answers; most take milliseconds."""
+LATEST = 15_000_000_000
+"""The same of a single answer: a resolver that waits for others may take ten seconds."""
+FEW = 2
+"""Answers, or one that comes later than any, from which on not all can have been asked for before
+the capture began.
+"""
+LONGEST = 1 << 30
+"""Bytes that no gap has."""
+LOOKED_FOR = 32
+"""Pieces of data that the whole capture is searched for; one that is not in it is enough."""
+_ANY = 0xFFFF
+
+
+class Unshown(NamedTuple):
+    """A packet that tells of another which the capture does not have."""
+
+    row: int
+    what: str
+    """What it does, in words that go on from its number."""
+
+
+class _Piece(NamedTuple):
+    """Data that passed, by what a packet says."""
+
+    row: int
+    """Of the packet."""
+    number: int
+    """The sequence number that it begins with."""
+    alone: bool
+    """True where nothing of its direction is shown."""
+
+
+class UnshownPackets:
+    """Looks for them, some flows after the others. Mutable while it does."""
+
+    def __init__(self, start: int) -> None:
+        """Begin with none; `start` is the time of the capture's first packet."""
+        self._start = start
+        self._pieces: list[_Piece] = []
+        self._asked: list[NDArray[np.uint64]] = []
+        self._answers: list[tuple[NDArray[np.uint64], Rows, Mask]] = []
+
+    def add(
+        self,
+        columns: PacketColumns,
+        flows: Flows,
+        segments: SegmentAnalysis,
+        rows: Rows | None = None,
+    ) -> None:
+        """Look at some flows, all of whose packets these are; `rows` are their places in the
+        capture.
+        """
+        if not len(flows):
+            return
+        if len(self._pieces) < LOOKED_FOR:
+            found = [*self._find_gaps(columns, flows, segments), *self._find_lone(columns, flows)]
+            self._pieces += [
+                one if rows is None else one._replace(row=int(rows[one.row])) for one in found
+            ]
+        self._add_requests(columns, flows, rows)
+
+    def find(self, slabs: Slabs) -> list[Unshown]:
+        """Say what no packet of the whole capture is, which `slabs` give; one of each kind, the
+        first. Nothing where packets of it could not be read.
+        """
+        pieces = sorted(self._pieces)[:LOOKED_FOR]
+        row = self._find_unasked()
+        if not pieces and row is None:
+            return []
+        left = _find_uncovered(pieces, slabs)
+        if left is None:
+            return []
+        found = []
+        for alone, why in (
+            (False, "comes behind data that are acknowledged, and that no packet shows"),
+            (True, "acknowledges what no packet of the other direction shows"),
+        ):
+            rows = [piece.row for piece in left if piece.alone is alone]
+            found += [Unshown(min(rows), why)] if rows else []
+        found += [] if row is None else [Unshown(row, "answers what no packet asks")]
+        return found
+
+    def _find_gaps(
+        self, columns: PacketColumns, flows: Flows, segments: SegmentAnalysis
+    ) -> Iterable[_Piece]:
+        """Yield what is missing within directions that are shown, and the other side has."""
+        gaps = np.flatnonzero(segments.said & np.uint8(GAP))
+        if not len(gaps):
+            return
+        numbers = distinct(flows.number[gaps])
+        broken = segments.reused | (columns.fragment & np.uint16(0x2000) != 0)
+        known = broken & (flows.number >= 0)
+        numbers = numbers[~are_among(numbers, distinct(flows.number[known]))]
+        mine = find_rows(flows, numbers)
+        mine = mine[columns.flags[mine] & RST == 0]
+        if not len(mine):
+            return
+        yield from _Ways(columns, flows, mine).list_pieces(self._start + BEFORE)
+
+    def _find_lone(self, columns: PacketColumns, flows: Flows) -> Iterable[_Piece]:
+        """Yield what connections of which one direction is shown acknowledge later than first."""
+        back = np.zeros(len(flows) + 1, np.bool_)  # the last is what is of no flow
+        back[flows.number[~flows.forward]] = True
+        lone = ~back[:-1] & (columns.protocol[flows.first] == TCP)
+        rows = find_rows(flows, np.flatnonzero(lone))
+        telling = columns.flags[rows] & (ACK | RST) == ACK
+        rows = rows[telling]
+        if not len(rows):
+            return
+        order = np.argsort(flows.number[rows], kind="stable")
+        rows = rows[order]
+        runs = Runs(flows.number[rows])
+        grown = runs.unwrapped(columns.ack[rows])
+        late = columns.time[rows] > self._start + BEFORE
+        first = runs.spread(columns.ack[rows[runs.starts]])
+        some = np.flatnonzero(late & (grown > 0) & (grown < LONGEST))
+        for at in some[first_of_each(flows.number[rows[some]])].tolist():
+            yield _Piece(int(rows[at]), int(first[at]), alone=True)
+
+    def _add_requests(self, columns: PacketColumns, flows: Flows, rows: Rows | None) -> None:
+        """Keep the numbers of lookups and pings, and of answers."""
+        named = np.flatnonzero((flows.number >= 0) & (columns.protocol != TCP))
+        asking, answering = find_requests(columns, named)
+        asked, given = named[asking], named[answering]
+        given = given[columns.time[given] > self._start + ASKED_BEFORE]
+        self._asked.append(distinct(_name(columns, asked, columns.sport[asked])))
+        names = _name(columns, given, columns.dport[given])
+        first = first_of_each(names)
+        places = given[first]
+        late = columns.time[places] > self._start + LATEST
+        self._answers.append((names[first], places if rows is None else rows[places], late))
+
+    def _find_unasked(self) -> int | None:
+        """Return the first answer to what nobody asks; None where there is none."""
+        if not self._answers:
+            return None
+        asked = distinct(np.concatenate(self._asked))
+        names, rows, late = (np.concatenate(parts) for parts in zip(*self._answers, strict=True))
+        unasked = ~are_among(names, asked)
+        if np.count_nonzero(unasked) < FEW:
+            unasked &= late
+        return int(rows[unasked].min()) if unasked.any() else None
+
+
+def find_unshown(columns: PacketColumns, flows: Flows, segments: SegmentAnalysis) -> list[Unshown]:
+    """Say what a whole capture leaves out without saying so."""
+    if not len(columns):
+        return []
+    found = UnshownPackets(int(columns.time.min()))
+    found.add(columns, flows, segments)
+    return found.find(lambda: (columns,))
+
+
+def _name(columns: PacketColumns, rows: Rows, port: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    """Return a word for what asks, or is asked for: its number, and the client's port."""
+    protocol = columns.protocol[rows]
+    number = np.where(protocol == UDP, columns.query[rows], columns.seq[rows] & np.uint32(_ANY))
+    word = number.astype(np.uint64) << np.uint64(24) | port.astype(np.uint64) << np.uint64(8)
+    return word | protocol
+
+
+class _Ways:
+    """The directions of some connections, each in the order of its bytes. Local to
+    `UnshownPackets`.
+    """
+
+    def __init__(self, columns: PacketColumns, flows: Flows, rows: Rows) -> None:
+        way = flows.number[rows].astype(np.int64) << 1 | ~flows.forward[rows]
+        order = np.argsort(way, kind="stable")
+        self._rows, self._columns = rows[order], columns
+        self._way = way[order]
+        self._runs = Runs(self._way)
+        self._flags = columns.flags[self._rows]
+
+    def list_pieces(self, since: int) -> Iterable[_Piece]:
+        """Yield what is missing and acknowledged: of ways whose beginning is not shown, before
+        packets `since` a time.
+        """
+        columns, rows, runs = self._columns, self._rows, self._runs
+        relative = runs.unwrapped(columns.seq[rows])
+        length = columns.payload[rows] + (self._flags & SYN != 0) + (self._flags & FIN != 0)
+        order = np.lexsort((relative, self._way))
+        relative, reach = relative[order], (relative + length)[order]
+        rows, way = rows[order], self._way[order]
+        expected = runs.before(runs.running_maximum(reach), LOWEST)
+        begun = runs.spread(np.bitwise_or.reduceat(self._flags, runs.starts)) & SYN != 0
+        acknowledged = self._reach_of_acks()[way]
+        missing = (expected > LOWEST) & (relative > expected) & (relative - expected < LONGEST)
+        missing &= (acknowledged >= relative) & (begun | (columns.time[rows] > since))
+        for at in np.flatnonzero(missing)[:LOOKED_FOR].tolist():
+            row, gap = int(rows[at]), int(relative[at] - expected[at])
+            yield _Piece(row, (int(columns.seq[row]) - gap) & 0xFFFFFFFF, alone=False)
+
+    def _reach_of_acks(self) -> Rows:
+        """Return for each way how far the other one acknowledges it, counted as its own bytes
+        are.
+        """
+        columns, runs = self._columns, self._runs
+        telling = np.flatnonzero(self._flags & ACK)
+        reach = np.full(int(self._way.max()) + 2, LOWEST)
+        if not len(telling):
+            return reach
+        begin = np.zeros(len(reach), np.uint32)
+        begin[self._way[runs.starts]] = columns.seq[self._rows[runs.starts]]
+        mine = Runs(self._way[telling])
+        acks = columns.ack[self._rows[telling]]
+        other = self._way[telling[mine.starts]] ^ 1
+        ahead = (acks[mine.starts] - begin[other]).view(np.int32).astype(np.int64)
+        furthest = mine.running_maximum(mine.unwrapped(acks))
+        ends = np.append(mine.starts[1:], len(acks)) - 1
+        reach[other] = ahead + furthest[ends]
+        return reach
+
+
+def _find_uncovered(pieces: list[_Piece], slabs: Slabs) -> list[_Piece] | None:
+    """Return the pieces of data whose first byte no packet of the capture has; None where some
+    packets are cut, or damaged, so that what they were is not known.
+    """
+    left = pieces
+    for columns in slabs():
+        if columns.broken.any():
+            return None
+        rows = np.flatnonzero(columns.protocol == TCP)
+        flags, seq = columns.flags[rows], columns.seq[rows]
+        length = columns.payload[rows] + (flags & SYN != 0) + (flags & FIN != 0)
+        left = [piece for piece in left if not _covers(seq, length, piece.number)]
+    return left
+
+
+def _covers(seq: NDArray[np.uint32], length: NDArray[np.uint32], number: int) -> bool:
+    return bool((np.uint32(number) - seq < length).any())
