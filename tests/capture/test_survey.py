@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from podpath.net.addresses import Address
 from podpath_capture import survey
 from podpath_capture.flows.flows import number_flows
+from podpath_capture.flows.tcp import analyse_segments
 from podpath_capture.flows.tcp_states import find_tcp_states
 from podpath_capture.flows.telling import select_ends, select_telling
+from podpath_capture.flows.unshown import find_unshown
 from podpath_capture.points import CapturedFile, number_points
 from podpath_capture.printed.lines import render_lines
 from podpath_capture.reading.read import read_capture
 from podpath_capture.survey import is_long, survey_capture
 from tests.capture import frames
+from tests.capture.flows.test_unheard import lookup
+from tests.capture.flows.test_unshown import talk
 from tests.capture.stores import Memory
 
 
@@ -82,6 +86,9 @@ def assert_same(data: bytes) -> None:
     )
     points = number_points([CapturedFile(name="x", capture=whole)]).points
     assert points == surveyed.list_points(CapturedFile(name="x", capture=surveyed.capture))
+    columns = whole.packets.columns
+    assert whole.omissions == surveyed.capture.omissions
+    assert find_unshown(columns, flows, analyse_segments(columns, flows)) == [*surveyed.unshown]
 
 
 @settings(deadline=None, max_examples=60)
@@ -91,6 +98,20 @@ def test_batches_say_what_the_whole_says(made: Sequence[bytes], batch: int) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(survey, "BATCH", batch)
         assert_same(frames.pcap(made))
+
+
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_what_a_selection_leaves_out_is_found_in_batches(
+    monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """Two of three packets of a connection, and answers whose questions are in another batch."""
+    monkeypatch.setattr(survey, "BATCH", batch)
+    answers = [lookup(number, back=True) for number in range(1, 20)]
+    sampled = [frame for at, frame in enumerate(talk()) if at % 3 != 1]
+    data = frames.pcap([*sampled, *answers, lookup(19)])
+
+    assert_same(data)
+    assert len(survey_capture(data, Memory(), lambda _: None).unshown) > 1
 
 
 def test_batches_of_several_interfaces_say_what_the_whole_says(

@@ -20,7 +20,9 @@ from podpath.evidence.recognition import read
 from podpath.evidence.records import PacketRecord
 from podpath.net.errors import EvidenceError
 from podpath.net.packet import Packet
+from podpath.net.provenance import GapKind
 from tests.capture import frames
+from tests.capture.flows.test_unshown import talk
 from tests.command import podpath
 
 INCIDENTS = Path(__file__).resolve().parents[2] / "examples" / "incidents"
@@ -226,3 +228,40 @@ def test_bundle_without_numpy_keeps_all_else(tmp_path: Path) -> None:
     )
 
     assert any("podpath[capture]" in gap["why"] for gap in json.loads(done.stdout)["gaps"])
+
+
+def test_what_packets_say_of_others_is_quoted(tmp_path: Path) -> None:
+    """The line of the packet that tells of it is the gap's, with its number; the kernel's own count
+    of what it dropped is another kind of gap.
+    """
+    path = tmp_path / "part.pcap"
+    made = talk()
+    path.write_bytes(frames.pcap([*made[:6], *made[7:]]))
+    (gap,) = read_evidence([str(path)]).gaps
+
+    assert (GapKind.SELECTED, 8) == (gap.kind, gap.span.line)
+    assert gap.why.startswith("packet 8 comes behind data")
+    assert "10.0.0.1.4000 > 10.0.0.2.80" in gap.span.text
+
+
+SELECTED = {
+    "tcpdump": ["tcpdump", "-r", "whole.pcap", "-w", "part.pcap", "src host 10.0.0.1"],
+    "tshark": ["tshark", "-r", "whole.pcap", "-w", "part.pcap", "-Y", "frame.number % 3 != 1"],
+    "editcap": ["editcap", "-F", "pcap", "whole.pcap", "part.pcap", "8", "9"],
+}
+"""How three programs cut packets out of a capture."""
+
+
+@pytest.mark.parametrize("program", SELECTED)
+def test_part_that_a_program_cut_out_is_no_all_clear(program: str, tmp_path: Path) -> None:
+    """The whole capture shows nothing wrong; a filter's selection of it does not say so."""
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    whole, part = tmp_path / "whole.pcap", tmp_path / "part.pcap"
+    whole.write_bytes(frames.pcap(talk()))
+    part.touch()
+    tmp_path.chmod(0o777)  # tcpdump reads and writes as another user
+    part.chmod(0o666)
+    subprocess.run(SELECTED[program], cwd=tmp_path, check=True, capture_output=True)
+
+    assert [0, 3] == [podpath("capture", path).returncode for path in (whole, part)]

@@ -28,6 +28,12 @@ def test_what_a_limit_cut_is_told_apart_from_what_could_not_be_read() -> None:
     assert [InputCut(gaps=(cut,))] == list(forbid_by_gaps((cut,)))
 
 
+def test_packets_that_a_capture_lacks_are_cut_off_too() -> None:
+    """Whoever left them out, they may be what shows the fault."""
+    gaps = tuple(gap(kind) for kind in (GapKind.DROPPED, GapKind.SELECTED))
+    assert [InputCut(gaps=gaps)] == list(forbid_by_gaps(gaps))
+
+
 def test_each_thing_that_is_not_modelled_is_a_reason_of_its_own() -> None:
     """They have nothing in common that one sentence could say."""
     gaps = (gap(GapKind.NOT_MODELLED, "encap"), gap(GapKind.NOT_MODELLED, "xdp"))

@@ -110,7 +110,8 @@ def look_at_captures(
             yield from found
             continue
         known = {GapKind.DROPPED} if look is lost_between.look else frozenset()
-        yield from (_doubt(one, gaps, known) for one in found)
+        asks = (ASK_FOR_ALL,) if alone else ()  # else walks ask for what decides
+        yield from (_doubt(one, gaps, known, asks) for one in found)
 
 
 def _list_left_out(gaps: Iterable[Gap]) -> Mapping[str, list[Gap]]:
@@ -122,7 +123,12 @@ def _list_left_out(gaps: Iterable[Gap]) -> Mapping[str, list[Gap]]:
     return found
 
 
-def _doubt(found: Finding, gaps: Mapping[str, list[Gap]], known: AbstractSet[GapKind]) -> Finding:
+def _doubt(
+    found: Finding,
+    gaps: Mapping[str, list[Gap]],
+    known: AbstractSet[GapKind],
+    asks: tuple[FollowUp, ...],
+) -> Finding:
     """Return a finding, possible only where it quotes a capture that packets are missing from,
     other than those of the kinds that its check `known` reckons with.
     """
@@ -138,5 +144,5 @@ def _doubt(found: Finding, gaps: Mapping[str, list[Gap]], known: AbstractSet[Gap
             *found.reasoning,
             *(f"{gap.span.source.name} may lack what is missed here: {gap.why}." for gap in why),
         ),
-        asks=found.asks or (ASK_FOR_ALL,),
+        asks=found.asks or asks,
     )
