@@ -17,7 +17,7 @@ from itertools import islice
 from math import log, sqrt
 
 from podpath.checks.told import is_of_cluster
-from podpath.diagnosis.clues import Clue, list_clues
+from podpath.diagnosis.clues import Clue, Contrast, ShownPart, list_clues
 from podpath.diagnosis.diagnosis import Question
 from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
 from podpath.diagnosis.plays.play import Play
@@ -30,8 +30,10 @@ from podpath.node.node import Node
 
 STRONGEST = 4
 """Clues that count: many weak ones are no strong one."""
-OPENING = 1.5
-"""How much a clue counts with which the text begins."""
+STRESSED = 1.5
+"""How much a clue counts with which the text begins, and what works beside what fails."""
+SHOWN = 2
+"""How much it counts what outputs show in part."""
 ALIKE = 0.8
 """How much the words count that a play and the text have in common."""
 NOTHING = Emphasis(frozenset(), frozenset())
@@ -119,12 +121,17 @@ def weigh(play: Play, clues: frozenset[Clue], emphasis: Emphasis = NOTHING) -> f
     if play.needs and not any(clue in clues for clue in play.needs):
         return play.otherwise
     counted = (
-        weight * (OPENING if clue in emphasis.opening else 1)
-        for clue, weight in play.signs.items()
-        if clue in clues
+        weight * _stress(clue, emphasis) for clue, weight in play.signs.items() if clue in clues
     )
     weight = play.base + sum(sorted(counted, reverse=True)[:STRONGEST])
     return weight + _count_alike(play, emphasis.words) if weight > 0 else weight
+
+
+def _stress(clue: Clue, emphasis: Emphasis) -> float:
+    """Return how many times a clue's weight counts."""
+    if isinstance(clue, ShownPart):
+        return SHOWN
+    return STRESSED if isinstance(clue, Contrast) or clue in emphasis.opening else 1
 
 
 def _count_alike(play: Play, words: frozenset[str]) -> float:

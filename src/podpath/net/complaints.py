@@ -66,6 +66,7 @@ class Circumstance(StrEnum):
     IPSEC_BETWEEN = "networks are named beside IPsec"
     LEAVES_BY = "by which device packets leave the host"
     WITHOUT_FIREWALL = "it works without the host's firewall"
+    SINCE_ENGINE = "it fails since Docker runs on the host, and works without it"
     WANTED_CLOSED = "what is to be closed is open"
     RENUMBERED = "a host has another address than before"
     RESCUE = "a rescue system runs in place of the host's own"

@@ -32,7 +32,7 @@ def test_silence(line: str) -> None:
     """The server, where it is named, does not answer."""
     ((claim, sure),) = told(line)
     assert claim.startswith("The name server")
-    assert claim.endswith("does not answer it.")
+    assert claim.endswith("does not answer.")
     assert POSSIBLE == sure
 
 

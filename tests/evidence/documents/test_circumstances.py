@@ -171,6 +171,9 @@ def test_any_text_is_read(lines: list[str]) -> None:
         "With the firewall off it works.",
         "Once firewalld was stopped all nodes were fine.",
         "If I turn the firewall off the pods resolve names and it works.",
+        "I'm only able to access it from outside if I disable firewalld.",
+        "When I disable the firwall it works.",
+        "After `iptables -I INPUT -p tcp --dport 40123 -j ACCEPT` it works.",
     ],
 )
 def test_it_works_without_the_firewall(text: str) -> None:
@@ -187,8 +190,42 @@ def test_it_works_without_the_firewall(text: str) -> None:
         "It works with firewalld enabled.",
         "After removing the firewall rules nothing works.",
         "It is not fixed by disabling ufw.",
+        "After `iptables -I INPUT -p tcp --dport 31001 -j ACCEPT` it still does not work.",
+        "I can reach it with firewalld enabled.",
     ],
 )
 def test_it_fails_without_the_firewall_too(text: str) -> None:
     """Or nobody says what follows."""
     assert UNFILTERED not in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Since docker runs on the host itself, no guest has IPv4 any more.",
+        "Guests on our bridges have no network since docker was installed on the host.",
+        "Since I installed Docker Engine the libvirt guests have no internet.",
+        "With docker.service and docker.socket off and after a reboot they have.",
+        "If I stop docker and flush everything it works again.",
+        "The VMs lose their network as soon as the docker daemon starts.",
+        "Once dockerd is running the bridge's guests are cut off.",
+    ],
+)
+def test_it_fails_since_docker_runs(text: str) -> None:
+    """It is installed or started, or it works without it."""
+    assert Circumstance.SINCE_ENGINE in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The host runs Docker and KVM.",
+        "It works without docker network settings.",
+        "Since the upgrade the docker containers fail.",
+        "I stopped docker, and it still fails.",
+        "The route vanishes as soon as a docker container starts.",
+    ],
+)
+def test_docker_is_there_and_nobody_says_since_when_it_fails(text: str) -> None:
+    """It is mentioned, or its absence does not help."""
+    assert Circumstance.SINCE_ENGINE not in told(text)

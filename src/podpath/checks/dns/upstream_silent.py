@@ -63,7 +63,7 @@ ASK_REJECTS = FollowUp(
     "a REJECT whose counter grows, or an ICMP error of the node: its firewall; FAILED: no neighbor",
 )
 _ERRORS: Mapping[str, str] = MappingProxyType({
-    "connection refused": "The name server{server} that the cluster's DNS forwards to, or a "
+    "connection refused": "The name server{server} to which queries are forwarded, or a "
     "firewall on the way, refuses port 53.",
     "no route to host": "A firewall rejects what the cluster's DNS sends to the name server"
     "{server}, or no neighbor answers for it.",
@@ -115,7 +115,7 @@ def _list_own(case: Case) -> frozenset[str]:
 def _report(case: Case, error: str, said: Sequence[Message]) -> Finding:
     server = get_value(said, "server")
     place = f" {server}" if server else ""
-    silent = f"The name server{place} that the cluster's DNS forwards to does not answer it."
+    silent = f"The name server{place} to which queries are forwarded does not answer."
     claim = _ERRORS[error].format(server=place) if error else silent
     beside = None if error else _find_beside(case, said)
     ask = ASK_REJECTS if error == "no route to host" else ASK

@@ -122,9 +122,12 @@ def _report_told(told: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="The host's own firewall drops or rejects what fails: it is said to work without it.",
+        claim=(
+            "The host's own firewall drops or rejects what fails: it is said to work once the "
+            "firewall is off or accepts it."
+        ),
         evidence=(told,),
-        reasoning=("What works without the firewall is taken by one of its rules.",),
+        reasoning=("What works then is taken by one of its rules.",),
         breaks=("what fails, while the firewall is in force",),
         prevention="Admit the bridges and ranges of containers before the firewall is turned on.",
         certainty=TOLD,
