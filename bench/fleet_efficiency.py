@@ -1,7 +1,7 @@
 """CPU time of `podpath fleet` by one process, two, and four workers of Dask: of two sizes of a
 fleet, and so what a bundle more costs.
 
-    python -m bench.fleet_efficiency [--few 100] [--many 400] [--pods 100]
+    python -m bench.fleet_efficiency [--few 100] [--many 2000] [--pods 100]
 
 Efficiency is the CPU time of one process by that of another way to the same rows. CPU time and not
 wall time, since other programs may have the cores; what is counted is all of it: starting, the
@@ -39,14 +39,22 @@ def run_with(*options: str) -> Run:
     return run
 
 
-def run_by_dask(*, profiled: bool) -> Run:
-    """Make a run on a cluster of workers that is started for it, and ended; Dask's workers look at
-    their stacks a hundred times a second unless they are told not to.
-    """
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+"""Settings of Dask with which its processes look seldom at themselves: a hundred times a second at
+their stacks, fifty times at the clock and ten times at their memory is usual, busy or not.
+"""
+
+
+def run_by_dask(settings: Mapping[str, object]) -> Run:
+    """Make a run on a cluster of workers that is started for it, and ended."""
 
     def run(bundles: Path, out: Path) -> None:
         distributed = load_distributed()
-        settings = {"distributed.worker.profile.enabled": profiled}
         with (
             import_module("dask").config.set(settings),
             distributed.LocalCluster(
@@ -62,8 +70,8 @@ def run_by_dask(*, profiled: bool) -> Run:
 WAYS: Mapping[str, Run] = {
     "one process": run_with("--jobs", "1"),
     "two processes": run_with("--jobs", "2"),
-    f"{WORKERS} workers of Dask": run_by_dask(profiled=True),
-    f"{WORKERS} workers of Dask without their profiles": run_by_dask(profiled=False),
+    f"{WORKERS} workers of Dask": run_by_dask({}),
+    f"{WORKERS} workers of Dask that look seldom at themselves": run_by_dask(QUIET),
 }
 
 
@@ -71,7 +79,7 @@ def main() -> None:
     """Measure each way with both sizes."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--few", type=int, default=100)
-    options.add_argument("--many", type=int, default=400)
+    options.add_argument("--many", type=int, default=2000)
     options.add_argument("--pods", type=int, default=100)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as place:

@@ -8,6 +8,7 @@ The node is that of `bench/converse.py`.
 
 from __future__ import annotations
 
+import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ QUESTION = FlowSet((f"{POD} from pod",), (), ("tcp",))
 PODS = 250
 CROWDS = (1_000, 10_000)
 """Services of a node with so many pods."""
+MOST_SECONDS, MOST_MEGABYTES = 60, 2048
 
 
 def walk_singly(case: Case, result: ReachResult) -> float:
@@ -72,15 +74,15 @@ def measure() -> Iterator[Measurement]:
             other=alone,
         )
     for size in CROWDS:
-        yield _measure_crowd(size)
+        yield from measure_crowd(size, PODS)
 
 
-def _measure_crowd(size: int) -> Measurement:
+def measure_crowd(size: int, pods: int, targets: tuple[str, ...] = ()) -> Iterator[Measurement]:
     """Measure every flow of many pods, which the node treats alike."""
-    own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(PODS)]
+    own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(pods)]
     node = assemble_node(generate_ruleset(size, ENDPOINTS), own)
     case = Case(nodes=(NodeCase(name="", facts=Facts(node=node)),))
-    one = FlowSet((f"{own[0]} from pod",), (), ("tcp",))
+    one = FlowSet((f"{own[0]} from pod",), targets, ("tcp",))
     spent = {}
     for name, question in (("one", one), ("all", one._replace(sources=()))):
         with collecting_seldom():
@@ -89,13 +91,17 @@ def _measure_crowd(size: int) -> Measurement:
             spent[name] = time.process_time() - started
         if not result.complete:
             raise AssertionError("something was not walked")
-    return Measurement(
-        f"every flow of {PODS} pods, TCP, {size:,} services, CPU",
+    what = f"every flow of {pods} pods, TCP, {size:,} services"
+    yield Measurement(
+        f"{what}, CPU",
         spent["all"],
         "s",
+        MOST_SECONDS,
         against="one of these pods",
         other=spent["one"],
     )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield Measurement(f"{what}, peak memory", peak, "MB", MOST_MEGABYTES)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,10 @@ def group_spaces(
         single = region.src == ((sample.src.value, sample.src.value),) and sample.in_dev is None
         shape: object = place
         if single and all(one is not None for one in found):
-            shape = (found, _without_source(sample), region._replace(src=()))
+            asked = holds(
+                region.dst, sample.src.value
+            )  # else exchanged names are not what is asked
+            shape = (found, _without_source(sample), region._replace(src=()), asked)
         together.setdefault(shape, []).append(space)
     result = []
     for alike in together.values():

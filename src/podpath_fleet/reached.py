@@ -110,6 +110,8 @@ class ReachResult:
     def _tell_space(self, space: HeaderSpace, found: Enumeration[ReachAnswer]) -> Iterator[str]:
         own = [one for one in self.sets if one.space is space]
         yield f"{spell_source(space)}: {len(found.classes):,} classes, {len(own):,} answers"
+        if space.alike:
+            yield f"  (of those alike with their own address and {space.sample.src} exchanged)"
         for one in own[:_SHOWN]:
             yield f"  {_tell_answer(one.answer)}"
             yield from (f"    {line}" for line in spell_regions(one.regions, space))

@@ -28,6 +28,7 @@ from podpath_fleet.alike_sources import (
     exchange_all,
     group_spaces,
 )
+from podpath_fleet.header_region import holds
 from podpath_fleet.reach_answers import ReachAnswer, ReachWalker
 from podpath_fleet.reach_classes import Enumeration, HeaderSpace, ReachClass
 from podpath_fleet.reach_space import list_spaces
@@ -145,10 +146,12 @@ def _with_sysctl(netns: Netns, key: str, value: str) -> Netns:
     return replace(netns, sysctls={**netns.sysctls, key: Known(value)})
 
 
-def enumerate_pods(case: Case, protocol: str = "tcp") -> list[tuple[HeaderSpace, AlikeFound]]:
+def enumerate_pods(
+    case: Case, protocol: str = "tcp", targets: tuple[str, ...] = ()
+) -> list[tuple[HeaderSpace, AlikeFound]]:
     """Return what is found of all pods of a case, and the first source of each group."""
     walker = ReachWalker(case)
-    spaces = list_spaces(FlowSet((), (), (protocol,)), case.node)
+    spaces = list_spaces(FlowSet((), targets, (protocol,)), case.node)
     asked = group_spaces(spaces, [walker.alike_pods(4)])
     return [(one.spaces[0], enumerate_alike(walker, one, 0, WALKS)) for one in asked]
 
@@ -160,7 +163,8 @@ def sample_alike(seeds: range, each: int) -> SampledTally:
         case, chance = make_alike_case(seed), Random(f"{seed} sampled")
         walker = ReachWalker(case, watched=False)
         tally.nodes += 1
-        for first, found in enumerate_pods(case, chance.choice(("tcp", "udp"))):
+        targets = chance.choice(((), ("10.96.0.0/24", _draw_pods(chance)), (_draw_pods(chance),)))
+        for first, found in enumerate_pods(case, chance.choice(("tcp", "udp")), targets):
             tally.complete += all(not one.left for _, one in found.list_all())
             _check_sizes(f"node {seed}", first, found, tally)
             for space, enumeration in found.list_all():
@@ -169,6 +173,11 @@ def sample_alike(seeds: range, each: int) -> SampledTally:
                     for _ in range(each):
                         _sample_class(walker, space, one, tally, chance)
     return tally
+
+
+def _draw_pods(chance: Random) -> str:
+    """Draw one of the pods, or a range that holds some of them."""
+    return f"{Address(4, chance.choice(list_pods()).value & ~1)}/{chance.choice((30, 31, 32))}"
 
 
 def _check_sizes(name: str, first: HeaderSpace, found: AlikeFound, tally: SampledTally) -> None:
@@ -209,6 +218,8 @@ def _sample_class(
     tally.packets += 1
     tally.moved += probe != one.witness
     tally.shared += sample is not space.sample
+    if not holds(plain.region.dst, probe.dst.value):
+        tally.wrong.append(f"{probe} was not asked about")
     if own != expected:
         tally.wrong.append(f"{probe} sport {probe.sport} of {one.witness}: {own} != {expected}")
 

@@ -61,6 +61,22 @@ def test_four_pods_are_told_once() -> None:
     assert sum(one.size for one in found.sets) == 256 * 28232
 
 
+def test_one_pod_as_target_is_asked_of_all_others_and_by_itself() -> None:
+    """What others send to it is not what it sends to itself, though all of them are alike."""
+    network = "10.244.250.0/24"
+    barred = f"-A FORWARD -s {network} -d {network} -p tcp -j DROP"
+    found = reach(build(barred), POD_NETWORK._replace(targets=(str(PODS[0]),)))
+    sources = {str(one.space.sample.netns): one for one in found.sets}
+
+    assert found.complete
+    assert all(one.regions[0].dst == ((PODS[0].value,) * 2,) for one in found.sets)
+    assert sources["pod"].space.alike == ()
+    assert sources["pod"].answer.row.text == ""
+    assert sources["pod1"].answer.row.verdict == "NEVER"
+    assert sources["pod1"].answer.row.text == barred
+    assert found.exit_code == 1
+
+
 def test_a_pod_that_a_rule_names_is_walked_by_itself() -> None:
     """A rule drops its own connections, another one those of all others to it."""
     barred = "-A FORWARD -d 10.244.250.6/32 -p tcp -j REJECT"

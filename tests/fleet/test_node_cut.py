@@ -12,7 +12,7 @@ import pytest
 
 from bench.converse import POD, assemble_node
 from bench.kube_proxy_ruleset import Service, emit_ruleset, generate_services
-from bench.reach_difference import change_rules
+from bench.reach_difference import change_rules, measure_size
 from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.net.addresses import Address
@@ -200,3 +200,10 @@ def test_other_facts_leave_no_cut() -> None:
     assert cut_nodes(before, after, spaces) is not None
     assert cut_nodes(other, after, spaces) is None
     assert cut_nodes(named[0], named[1], spaces) is None
+
+
+def test_the_difference_of_two_large_nodes_is_found_in_time() -> None:
+    """The sample of `bench/reach_difference.py`: 100 services and 250 pods."""
+    measured = measure_size(100)
+
+    assert measured.kept, measured

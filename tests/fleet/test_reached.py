@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from bench.acl_diagrams import Diagrams, count_by_diagrams, count_by_walks, draw_lines
+from bench.reach_services import measure_crowd
 from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.library.given import Pasted
@@ -114,6 +115,12 @@ def test_a_namespace_of_any_name_does_no_harm() -> None:
 
     assert told.startswith("tcp 10.0.0.2 from web\\x1b[2J\\u202e: 0 classes")
     assert told.replace("\n", "").isprintable()
+
+
+def test_all_pairs_of_many_pods_are_enumerated_in_time() -> None:
+    """The sample of `bench/reach_services.py`: 50 pods and 100 services."""
+    for measured in measure_crowd(100, 50, ("10.96.0.0/12",)):
+        assert measured.kept, measured
 
 
 def test_each_line_drops_the_headers_of_its_decision_diagram() -> None:

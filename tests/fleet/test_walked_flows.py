@@ -7,6 +7,7 @@ from pathlib import Path
 
 import podpath
 from bench.converse import POD, build_node
+from bench.walk_flows import measure_size
 from podpath.library.case import Case, NodeCase
 from podpath.library.reading import read
 from podpath.library.trace import trace
@@ -100,3 +101,10 @@ def test_a_source_port_makes_no_class() -> None:
 
     assert len(answer.answers) == 40
     assert answer.walked == 2
+
+
+def test_flows_of_known_classes_are_answered_in_time() -> None:
+    """The sample of `bench/walk_flows.py`: 100 services."""
+    warm, _ = measure_size(100)
+
+    assert warm.kept, warm

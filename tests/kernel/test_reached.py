@@ -13,7 +13,7 @@ pytestmark = pytest.mark.kernel(
     "iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft"
 )
 
-CASES = 24
+CASES, WHOLE = 24, 3
 
 
 def test_a_header_of_a_class_goes_the_way_of_its_class(say: Callable[[str], None]) -> None:
@@ -26,3 +26,14 @@ def test_a_header_of_a_class_goes_the_way_of_its_class(say: Callable[[str], None
     say(str(tally))
     assert tally.wrong == []
     assert tally.headers
+
+
+def test_a_header_of_each_class_goes_the_way_of_its_class(say: Callable[[str], None]) -> None:
+    """All classes around the probes of a few nodes, from a seed that is new each time."""
+    first = fresh_seed()
+    say(f"python -m tests.kernel.reached --cases {WHOLE} --seed {first} --every")
+
+    tally = send_headers(range(first, first + WHOLE), 2, every=True)
+
+    say(str(tally))
+    assert tally.wrong == []
