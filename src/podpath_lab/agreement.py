@@ -26,6 +26,7 @@ from podpath.datapath.tracing.trace import (
 )
 from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.net import nft, protocols
+from podpath.net.addresses import Mac, UnseenMac
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple, Rule
 from podpath_lab.conversation import Observation
@@ -251,11 +252,16 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
     icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if of_icmp else ""
     unfragmented = packet.dont_fragment and packet.family == 4
     size = f" length {packet.length}{' DF' if unfragmented else ''}"
-    macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
+    macs = f" {_shown(packet.smac)}>{_shown(packet.dmac)}" if with_macs else ""
     return (
         f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{mss}{icmp} ttl "
         f"{packet.ttl} tos {packet.tos:#x}{size}{macs}"
     )
+
+
+def _shown(mac: Mac | None) -> str:
+    """Spell a MAC; what a tunnel of IP sends has none."""
+    return _NO_MAC if mac is None or isinstance(mac, UnseenMac) else mac
 
 
 class _Ports:

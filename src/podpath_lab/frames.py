@@ -22,6 +22,8 @@ from podpath_lab.apply import inside
 _ETH_P_ALL = 0x0003
 _SO_TIMESTAMPNS = 35
 _PACKET_OUTGOING = 4
+_BARE = frozenset({768, 778})
+"""Types of devices whose frames begin with the IP header: ARPHRD_TUNNEL and ARPHRD_IPGRE."""
 _OF_ITSELF = frozenset({*range(130, 138), 143})
 """Types of ICMPv6 that discover listeners, routers and neighbors (RFC 4861, 2710, 3810)."""
 _TIMESPEC = struct.Struct("qq")
@@ -113,7 +115,9 @@ def _drain(netns: str, tap: socket.socket) -> list[SeenFrame]:
             return frames
         seconds, nanoseconds = _TIMESPEC.unpack_from(ancillary[0][2])
         link, _, packet_type = sender[0], sender[1], sender[2]
-        packet, arp = decode_frame(data)
+        packet, arp = (
+            (decode_bare(sender[1], data), None) if sender[3] in _BARE else decode_frame(data)
+        )
         frames.append(
             SeenFrame(
                 seconds * 10**9 + nanoseconds,
@@ -139,11 +143,18 @@ def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
         return None, Arp(int.from_bytes(body[6:8], "big"), _mac(body[8:14]), sender, target)
     if ethertype not in (IPV4, IPV6) or len(data) < 34:
         return None, None
-    packet = parse_packet(ethertype, data[14:])
-    if packet is None or _is_of_itself(packet):
+    packet = decode_bare(ethertype, data[14:])
+    if packet is None:
         return None, None
-    offered = _find_mss(packet, data[14:])
-    return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12]), mss=offered), None
+    return packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12])), None
+
+
+def decode_bare(ethertype: int, data: bytes) -> Packet | None:
+    """Decode an IP packet without a frame around it; None where it is none, or cut short."""
+    packet = parse_packet(ethertype, data) if ethertype in (IPV4, IPV6) else None
+    if packet is None or _is_of_itself(packet):
+        return None
+    return packet._replace(mss=_find_mss(packet, data))
 
 
 def _find_mss(packet: Packet, data: bytes) -> int:

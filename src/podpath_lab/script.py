@@ -154,7 +154,7 @@ def _emit_state(
     ways = [*_list_routes(netns), *_policy_rules(netns)]
     lines = ["link set lo up"]
     for link in links:
-        lines += [*_vxlan(link), *filter(None, (_tunnel(link),))]
+        lines += [*_vxlan(link), *_tunnel(link)]
     for link in links:
         lines += _attributes(link, built)
     lines += _bridge_mtus(links)
@@ -278,22 +278,22 @@ def _vxlan(link: Link) -> Iterator[str]:
         yield " ".join(words)
 
 
-def _tunnel(link: Link) -> str:
-    """Make an ipip, gre or geneve device inside its namespace; empty for every other device."""
+def _tunnel(link: Link) -> list[str]:
+    """Make an ipip, gre or geneve device inside its namespace, without what IPv6 says by itself on
+    it; nothing for every other device.
+    """
+    words = [f"link add {link.name} type {link.kind}"]
     if link.geneve is not None and link.geneve.remote is not None:
         geneve = link.geneve
-        return (
-            f"link add {link.name} type geneve id {geneve.vni} remote {geneve.remote} "
-            f"dstport {geneve.port}"
-        )
-    ends = link.ends
-    if ends is None or ends.external:
-        return ""
-    words = [f"link add {link.name} type {link.kind} remote {ends.remote or 'any'}"]
-    words.append(f"local {ends.local or 'any'}")
-    words += [f"ikey {ends.takes_key}"] if ends.takes_key else []
-    words += [f"okey {ends.sends_key}"] if ends.sends_key else []
-    return " ".join(words)
+        words.append(f"id {geneve.vni} remote {geneve.remote} dstport {geneve.port}")
+    elif link.ends is not None and not link.ends.external:
+        ends = link.ends
+        words.append(f"remote {ends.remote or 'any'} local {ends.local or 'any'}")
+        words += [f"ikey {ends.takes_key}"] if ends.takes_key else []
+        words += [f"okey {ends.sends_key}"] if ends.sends_key else []
+    else:
+        return []
+    return [" ".join(words), f"link set {link.name} addrgenmode none"]
 
 
 def _attributes(link: Link, present: set[str]) -> Iterator[str]:

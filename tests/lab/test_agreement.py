@@ -9,8 +9,10 @@ from podpath.datapath.reasons.devices import TooLongForEnd
 from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
 from podpath.datapath.vocabulary import StageName
+from podpath.net.addresses import Mac, unseen_mac
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
+from podpath_lab import agreement
 from podpath_lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
 from podpath_lab.conversation import Observation
 from podpath_lab.counters import CountedRule
@@ -58,6 +60,13 @@ def test_a_frame_too_few_a_rule_too_many_and_another_answer_differ() -> None:
     differences = compare_branch(branch, seen(branch, observation=fewer, counters={place: 2}))
     assert ["frames", "rules", "application"] == [difference.what for difference in differences]
     assert differences[1].observed == "2x host nft filter FORWARD:1"
+
+
+def test_a_mac_that_no_evidence_shows_is_that_of_a_frame_without_one() -> None:
+    """A tunnel of IP has none, and the model words for it."""
+    assert "00:00:00:00:00:00" == agreement._shown(unseen_mac("t0 in host"))
+    assert "00:00:00:00:00:00" == agreement._shown(None)
+    assert "02:00:00:00:01:00" == agreement._shown(Mac("02:00:00:00:01:00"))
 
 
 def test_a_rewritten_header_differs() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from podpath.drops.headers import IPV4, parse_packet
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath_lab.frames import decode_frame
+from podpath_lab.frames import decode_bare, decode_frame
 
 ETHERNET = bytes.fromhex("0200000001010200000001000800")
 HEADER = bytes.fromhex("4510003400004000400600000a0100020a010003")
@@ -33,6 +33,16 @@ def test_tcp_segment() -> None:
         0,
         "02:00:00:00:01:00",
     )
+
+
+def test_what_a_tunnel_of_ip_sends_has_no_frame() -> None:
+    """It begins with the IP header, and has no MACs; what is no IP is left."""
+    bare, framed = decode_bare(IPV4, HEADER + TCP), decode_frame(ETHERNET + HEADER + TCP)[0]
+
+    assert bare is not None
+    assert framed is not None
+    assert bare == framed._replace(smac=None, dmac=None)
+    assert decode_bare(0x0806, HEADER + TCP) is None
 
 
 def test_the_mss_of_a_syn() -> None:

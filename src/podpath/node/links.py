@@ -79,6 +79,8 @@ class TunnelEnds:
     remote: Address | None = None
     """None: whatever the route's gateway is, and from whomever it comes."""
     local: Address | None = None
+    ttl: int = 0
+    """Of the outer packets; 0: that of the inner one (`ttl inherit`)."""
     sends_key: str = ""
     takes_key: str = ""
     external: bool = False

@@ -34,6 +34,7 @@ def draw_tunnel(chance: Random, topology: Topology, kinds: Collection[str]) -> s
         return ""
     kind = chance.choice(held)
     fixed, key = chance.random() < 0.6, _KEY if chance.random() < 0.3 else ""
+    fixed = fixed or kind == "gre"  # else a walk ends there
     for number, name in enumerate((HOST, "node2")):
         netns, remote = topology.draft.namespaces[name], Address.parse(_UNDERLAYS[1 - number])
         own = netns.link(_DEVICE)
@@ -60,8 +61,10 @@ def _lead(netns: DraftNetns, gateway: Address | None) -> None:
     """Have routes over the tunnel name its far end, or nobody: the device has no MACs."""
     netns.neighbours = [entry for entry in netns.neighbours if entry.link != _DEVICE]
     hop = Nexthop(link=_DEVICE, gateway=gateway, onlink=gateway is not None)
+    scope = "link" if gateway is None else "global"
     netns.routes = [
-        replace(route, nexthops=(hop,)) if _leads_over(route) else route for route in netns.routes
+        replace(route, nexthops=(hop,), scope=scope) if _leads_over(route) else route
+        for route in netns.routes
     ]
 
 

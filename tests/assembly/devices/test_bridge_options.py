@@ -54,8 +54,10 @@ def test_ends_of_a_tunnel() -> None:
     """Addresses and keys; `any` is no address, and a listing without options tells nothing."""
     keyed = make_ends({"remote": "192.0.2.2", "local": "any", "ikey": "0.0.0.5", "okey": "0.0.0.6"})
     routed = make_ends({"external": "true"})
+    lived = [make_ends({"remote": "192.0.2.2", "ttl": ttl}) for ttl in ("inherit", "64")]
 
     assert make_ends({}) is None
+    assert [0, 64] == [ends.ttl for ends in lived if ends is not None]
     assert keyed is not None
     assert (str(keyed.remote), keyed.local) == ("192.0.2.2", None)
     assert (keyed.takes_key, keyed.sends_key, keyed.external) == ("0.0.0.5", "0.0.0.6", False)

@@ -20,7 +20,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.datapath.vocabulary import BoundaryName, DropCause
 from podpath.net.addresses import Mac
-from podpath.node.links import Geneve, Vxlan
+from podpath.node.links import Geneve, TunnelEnds, Vxlan
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import (
@@ -145,6 +145,40 @@ def test_ipip_wraps_towards_the_gateway() -> None:
 
     assert "ipencap 192.0.2.2 > 192.0.2.9" == (
         str(outcome.outer) if isinstance(outcome, Transmitted) else ""
+    )
+
+
+def tunneled(kind: str, ends: TunnelEnds) -> Node:
+    """Return a host with a tunnel of these ends for the other node's pods."""
+    netns = given_netns(
+        "host", "eth0 192.0.2.2/24", f"t0 kind {kind} to 192.0.2.9 10.244.0.1/32",
+        routes=["10.244.1.0/24 via 192.0.2.9 dev t0 onlink"], sysctls=forwarding(rp_filter="0"),
+    )  # fmt: skip
+    links = tuple(
+        replace(link, ends=ends) if link.ends is not None else link for link in netns.links.items
+    )
+    return given_node(replace(netns, links=netns.links._replace(items=links)))
+
+
+@pytest.mark.parametrize(("own", "seen"), [(0, 7), (40, 40)])
+@pytest.mark.parametrize("kind", ["ipip", "gre"])
+def test_the_outer_ttl_is_the_inner_one_or_the_devices_own(kind: str, own: int, seen: int) -> None:
+    """`ttl inherit`, as every such device has it that names none (`ip_tunnel_xmit`)."""
+    node = tunneled(kind, TunnelEnds(remote=ip("192.0.2.9"), ttl=own))
+    asked = REMOTE._replace(sending=REMOTE.sending._replace(ttl=7))
+    outcome = converse(node, asked).branches[0].traces[0].outcome
+
+    assert isinstance(outcome, Transmitted)
+    assert outcome.outer is not None
+    assert seen == outcome.outer.ttl
+
+
+def test_gre_with_its_own_address_alone_is_left_open() -> None:
+    """Without an entry of its neighbors it sends to its own address, whatever the route says."""
+    node = tunneled("gre", TunnelEnds(local=ip("192.0.2.2")))
+
+    assert BoundaryMet(BoundaryName.TUNNEL, ("t0", "gre without a remote end")) == reason_at_end(
+        last(converse(node, REMOTE))
     )
 
 

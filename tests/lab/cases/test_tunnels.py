@@ -50,7 +50,7 @@ def test_both_nodes_have_a_device_of_the_kind(kind: str) -> None:
     assert all(f" type {kind} " in line for each in made for line in each)
     assert all(case.node.host.fdb.items == () for case in drawn)
     ends = {" remote any" in line for each in made for line in each}
-    assert ends == ({False} if kind == "geneve" else {False, True})
+    assert ends == ({False, True} if kind == "ipip" else {False})
 
 
 def test_where_the_device_names_no_end_the_route_does() -> None:

@@ -75,6 +75,7 @@ def make_ends(details: Mapping[str, str]) -> TunnelEnds | None:
     return TunnelEnds(
         remote=_parse_address(details.get("remote")),
         local=_parse_address(details.get("local")),
+        ttl=_parse_number(details.get("ttl")) or 0,
         sends_key=details.get("okey", ""),
         takes_key=details.get("ikey", ""),
         external=external,

@@ -45,6 +45,8 @@ NESTED = 2
 """Tunnels around the packet that a further one would wrap, beyond the first."""
 GENEVE = "drivers/net/geneve.c:geneve_xmit_skb v6.12"
 GENEVE_RECEIVED = "drivers/net/geneve.c:geneve_udp_encap_recv v6.12"
+_ANY_PORT = (1, 0xFFFF)
+"""What geneve takes its source ports from (`geneve_xmit_skb`)."""
 _HEADERS = {"vxlan": 50, "geneve": 50, "ipip": 20, "gre": 24}
 """Bytes that each kind puts in front."""
 _KEY = 4
@@ -129,9 +131,9 @@ def _dropped(walk: Walk, skb: Skb, cause: DropCause) -> Dropped:
     return Dropped(netns=skb.netns.name, reason=reason)
 
 
-def _source_port(walk: Walk, skb: Skb) -> int:
-    """Return the port that stands for the hash of what is carried
-    (`include/net/udp.h:udp_flow_src_port v6.12`).
+def _source_port(walk: Walk, skb: Skb, limits: tuple[int, int] | None = None) -> int:
+    """Return the port that stands for the hash of what is carried, of those within limits, else of
+    the namespace's range (`include/net/udp.h:udp_flow_src_port v6.12`).
 
     A TCP socket's own hash stays with its packets whatever is translated; of all else the headers
     are hashed, both ways alike, and that stays only where they have ports
@@ -145,7 +147,7 @@ def _source_port(walk: Walk, skb: Skb) -> int:
         flow = walk.draws.name_flow(packet.protocol, *ends)
     if packet.has_ports:
         skb.hashed = flow
-    return walk.draws.flow_port(flow, _local_ports(skb), EPHEMERAL)
+    return walk.draws.flow_port(flow, limits or _local_ports(skb), EPHEMERAL)
 
 
 def _local_ports(skb: Skb) -> tuple[int, int]:
@@ -177,7 +179,7 @@ def emit_geneve(walk: Walk, skb: Skb, link: Link) -> Next:
         _unspecified(details.remote.family),
         details.remote,
         protocols.UDP,
-        _source_port(walk, skb),
+        _source_port(walk, skb, _ANY_PORT),
         details.port,
         length=skb.packet.length + _HEADERS["geneve"],
         dont_fragment=False,
@@ -201,11 +203,15 @@ def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
         if walk.engine.wires or link.kind != "ipip":
             return boundary(walk, skb, BoundaryName.TUNNEL, link.name, link.kind)
         return wire.send(walk, skb, link)
+    if link.kind == "gre" and ends is not None and fixed is None and ends.local is not None:
+        # without an entry of its neighbors it sends to itself (`ipgre_header`)
+        return boundary(walk, skb, BoundaryName.TUNNEL, link.name, "gre without a remote end")
     inner = skb.packet
     outer = Packet(
         (ends.local if ends is not None else None) or _unspecified(remote.family),
         remote,
         protocols.IPIP if link.kind == "ipip" else protocols.GRE,
+        ttl=(ends.ttl if ends is not None else 0) or inner.ttl,
         length=inner.length + _header(link),
     )
     spans = (link.span,) if fixed is not None and link.span is not None else ()
